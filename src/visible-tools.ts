@@ -38,12 +38,12 @@ export function createVisibleTools(parts: {
     if (toolset !== undefined) parts.toolsets.get(toolset, principal);
     return principal;
   };
-  /** The tool of that name, or of what the name becomes when it is registered: `getWeather` finds `get_weather`. Ignores who asks. */
+  /** Finds the tool of that name, or of the name's registered form: `getWeather` finds `get_weather`. Ignores visibility. */
   const find = async (name: string, namespace: string): Promise<Tool | undefined> =>
     (await parts.get(`${namespace}.${name}`)) ?? parts.get(`${namespace}.${toName(name)}`);
   return {
     find,
-    /** The same, if the caller may see it. */
+    /** Like `find`, but only if the caller may see the tool. */
     async get(name: string, namespace: string, by: AskedBy): Promise<Tool | undefined> {
       const principal = principalOf(by);
       const tool = await find(name, namespace);
@@ -74,7 +74,7 @@ export function createVisibleTools(parts: {
   };
 }
 
-/** What an engine lists at once if nothing is said. */
+/** The engine's default page size. */
 const PAGE = 1000;
 
 function refusePage(limit: unknown, after: unknown): void {

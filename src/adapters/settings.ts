@@ -13,7 +13,7 @@ declare const types: unique symbol;
 export type Settings = Readonly<Record<string, Setting>>;
 
 /** The type that users write for a setting. */
-export type Given<Of extends Setting> = NonNullable<Of[typeof types]>["given"];
+export type SettingInput<Of extends Setting> = NonNullable<Of[typeof types]>["given"];
 /** The type that the program reads. */
 export type Filled<Of extends Setting> = NonNullable<Of[typeof types]>["filled"];
 
@@ -23,9 +23,9 @@ type SureKeys<Of extends Settings> = {
 type Flat<Of> = { [Key in keyof Of]: Of[Key] };
 
 /** The type that users write for settings by name: every one optional, except those in `Needed`. */
-export type GivenAll<Of extends Settings, Needed extends PropertyKey = never> = Flat<
-  { readonly [Key in keyof Of as Key extends Needed ? Key : never]: Given<Of[Key]> } & {
-    readonly [Key in keyof Of as Key extends Needed ? never : Key]?: Given<Of[Key]>;
+export type SettingsInput<Of extends Settings, Needed extends PropertyKey = never> = Flat<
+  { readonly [Key in keyof Of as Key extends Needed ? Key : never]: SettingInput<Of[Key]> } & {
+    readonly [Key in keyof Of as Key extends Needed ? never : Key]?: SettingInput<Of[Key]>;
   }
 >;
 /** The type that the program reads: settings with a default are always present. */
@@ -41,7 +41,7 @@ type Has<Fallback> = undefined extends Fallback ? false : true;
 export function object<const Of extends Settings>(
   description: string,
   properties: Of,
-): Setting<GivenAll<Of>, FilledAll<Of>, true> {
+): Setting<SettingsInput<Of>, FilledAll<Of>, true> {
   return { description, type: "object", properties, additionalProperties: false, default: {} };
 }
 
@@ -50,7 +50,7 @@ export function entry<const Of extends Settings, const Needed extends keyof Of &
   description: string,
   properties: Of,
   required: readonly Needed[],
-): Setting<GivenAll<Of, Needed>, FilledAll<Of, Needed>, false> {
+): Setting<SettingsInput<Of, Needed>, FilledAll<Of, Needed>, false> {
   return { description, type: "object", properties, additionalProperties: false, required };
 }
 

@@ -3,8 +3,8 @@ import {
   choice,
   type Filled,
   type FilledAll,
-  type Given,
-  type GivenAll,
+  type SettingInput,
+  type SettingsInput,
   flag,
   object,
   optional,
@@ -17,9 +17,9 @@ import { toCamel } from "./load/key-style.ts";
 import declared from "../adapters/adapter-settings.json" with { type: "json" };
 
 /*
- * What adapters declare in their own files, without loading them: adapter-settings.json holds the schemas, and the compiler reads the types from
- * the manifests. An adapter can be named in a configuration if its file exports `create`; what it takes is its `config`,
- * and which settings it cannot do without, its `needs`.
+ * The settings that adapters declare in their own files, without loading them: adapter-settings.json holds the schemas, and the compiler reads
+ * the types from the manifests. An adapter can be named in a configuration if its file exports `create`. Its `config` lists its settings, and its
+ * `needs` the required ones.
  */
 type Manifests = typeof KINDS;
 export type Kind = keyof Manifests;
@@ -41,7 +41,7 @@ type WithConfig<Of extends Kind> = {
 type All<Union> = (Union extends unknown ? (each: Union) => void : never) extends (all: infer Each) => void
   ? Each
   : never;
-type AllGiven<Of extends Kind> = All<{ [Name in WithConfig<Of>]: Given<ConfigOf<Of, Name>> }[WithConfig<Of>]>;
+type AllGiven<Of extends Kind> = All<{ [Name in WithConfig<Of>]: SettingInput<ConfigOf<Of, Name>> }[WithConfig<Of>]>;
 type AllFilled<Of extends Kind> = All<{ [Name in WithConfig<Of>]: Filled<ConfigOf<Of, Name>> }[WithConfig<Of>]>;
 type Camel<Name> = Name extends `${infer Start}-${infer Rest}` ? `${Start}${Capitalize<Camel<Rest>>}` : Name;
 
@@ -77,13 +77,13 @@ export function readerOf(kind: Kind, ending: string): string | undefined {
   return found?.file?.replace("./", `${kind}/`);
 }
 
-/** What one adapter takes. */
+/** Returns the settings of one adapter. */
 export function configOf<Of extends Kind, Name extends WithConfig<Of>>(kind: Of, name: Name): ConfigOf<Of, Name> {
   return DECLARED[kind][name as string]?.config as ConfigOf<Of, Name>;
 }
 
-/** What every entry of a list of sources may say. */
-export interface Listed {
+/** The settings that every entry of a list of sources may have. */
+export interface ListedSource {
   readonly disabled?: boolean;
 }
 
@@ -92,13 +92,17 @@ const LISTED = { disabled: flag("Whether it is left out.") };
 /** An entry of a list of sources of one type. */
 export function listed<Name extends WithConfig<"sources">>(
   name: Name,
-): Setting<Given<ConfigOf<"sources", Name>> & Listed, Filled<ConfigOf<"sources", Name>> & Listed, false> {
+): Setting<
+  SettingInput<ConfigOf<"sources", Name>> & ListedSource,
+  Filled<ConfigOf<"sources", Name>> & ListedSource,
+  false
+> {
   const { properties, ...config } = configOf("sources", name) as Setting;
   return { ...config, properties: { ...properties, ...LISTED } } as JsonSchema;
 }
 
 /** An entry of a list of sources of any type, which it names. */
-export function anySource(): Setting<NamedSource & Listed, NamedSource & Listed, false> {
+export function anySource(): Setting<NamedSource & ListedSource, NamedSource & ListedSource, false> {
   const anyOf = namesOf("sources").map((name) => {
     const { properties, required = [], ...config } = configOf("sources", name) as Setting;
     const type = choice("The type of the source.", [name]);
@@ -113,7 +117,7 @@ export function section<Of extends Kind, const Own extends Settings>(
   description: string,
   kind: Of,
   own: Own,
-): Setting<GivenAll<Own> & AllGiven<Of>, FilledAll<Own> & AllFilled<Of>, true> {
+): Setting<SettingsInput<Own> & AllGiven<Of>, FilledAll<Own> & AllFilled<Of>, true> {
   const theirs = Object.values(DECLARED[kind]).map(({ config }) => config?.properties as Settings | undefined);
   return object(description, Object.assign({}, own, ...theirs) as Settings) as Setting<never, never, true>;
 }
@@ -121,7 +125,7 @@ export function section<Of extends Kind, const Own extends Settings>(
 /** One optional key for each way to authenticate callers that takes settings. */
 export function proofs(): {
   readonly [Name in WithConfig<"identity"> as Camel<Name>]: Setting<
-    Given<ConfigOf<"identity", Name>>,
+    SettingInput<ConfigOf<"identity", Name>>,
     Filled<ConfigOf<"identity", Name>>,
     false
   >;

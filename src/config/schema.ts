@@ -17,7 +17,7 @@ import {
 import { anySource, configOf, listed, namesOf, proofs, scanModes, section } from "./adapter-settings.ts";
 import { TOOLSET } from "./toolset-settings.ts";
 
-/** What every embedder may take. */
+/** Settings that every embedder may have. */
 const EMBEDDER = {
   type: choice(
     "Which embedder; sentence_transformers is the one that ships with the package.",
@@ -37,7 +37,7 @@ const EMBEDDER = {
   maxRetries: whole("How often a failed request is retried.", 0, 20, 3),
 };
 
-/** What every state may take. */
+/** Settings that every state may have. */
 const STATE = {
   type: choice("Which store. Defaults to sqlite if a file is set, else to memory.", namesOf("state")),
   url: text("Address of the store."),

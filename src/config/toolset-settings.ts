@@ -2,13 +2,13 @@ import { choice, entry, flag, list, schema, text, whole } from "../adapters/sett
 import { TOOL_SOURCES } from "../tool/tool.ts";
 import type { ToolFilter } from "../tool/tool-filter.ts";
 
-/** A list that names at least one thing: an empty one would mean every tool, or nobody. */
+/** A list with at least one entry: an empty list would mean every tool, or no caller. */
 const some = (description: string, item: string): ReturnType<typeof list<string>> => ({
   ...list(description, text(item)),
   minItems: 1,
 });
 
-/** One toolset. What it has is under `include`, so that nothing that is misplaced opens it to every tool. */
+/** One toolset. Its tools are listed under `include`, so that a misplaced key cannot open the toolset to every tool. */
 export const TOOLSET = entry(
   "One toolset.",
   {

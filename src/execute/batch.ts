@@ -98,7 +98,7 @@ async function mayRunBesideOthers(
 function withDeadline(call: ToolCall, deadline: number | undefined): ToolCall {
   if (deadline === undefined || !isPlainObject(call) || !isReadable(call)) return call;
   const own: unknown = call.deadline;
-  // One that is not a time is reported when the call is checked.
+  // A deadline that is not a time is reported when the call is checked.
   return own === undefined || (typeof own === "number" && own > deadline) ? { ...call, deadline } : call;
 }
 
@@ -108,7 +108,7 @@ async function runLinked(
   batchSignal: AbortSignal,
   run: (call: ToolCall) => Promise<ToolResult>,
 ): Promise<ToolResult> {
-  // What is not a call, or throws when it is looked at, gets its own answer.
+  // A value that is not a call, or that throws when it is read, gets its own result.
   if (!isPlainObject(call) || !isReadable(call)) return run(call);
   if (call.signal === undefined) return run({ ...call, signal: batchSignal });
   if (!isSignal(call.signal)) return run(call);

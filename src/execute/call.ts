@@ -12,11 +12,14 @@ export interface ToolCall {
   readonly checkArguments?: boolean;
   /** Time one attempt may take, 100 to 300,000 ms. Defaults to the tool's own, then to the configured one. */
   readonly timeoutMs?: number;
-  /** When the caller stops waiting, in milliseconds since the epoch. Bounds the whole call, with its waits and attempts. Defaults to none. */
+  /**
+   * The time at which the caller stops waiting, in milliseconds since the epoch. Bounds the whole call, with its waits and attempts. Defaults to
+   * none.
+   */
   readonly deadline?: number;
-  /** Attempts in all, 1 to 5; 0 or omitted: the default of its ensemble, then the configured one. Only what is safe to repeat is repeated. */
+  /** Attempts in all, 1 to 5; 0 or omitted: the default of its ensemble, then the configured one. Only calls that are safe to repeat are retried. */
   readonly retryCount?: number;
-  /** True asks for confirmation whatever the policy says. It can add a confirmation, never remove one. */
+  /** True requires a confirmation even if the policy does not. It can add a confirmation, never remove one. */
   readonly requireConfirmation?: boolean;
   /** The approved confirmation this call redeems. */
   readonly confirmationId?: string;
@@ -35,13 +38,13 @@ export interface ToolCall {
   readonly tracestate?: string;
   /** The id that the model gave the call, for traces. */
   readonly callId?: string;
-  /** Who calls. Defaults to the local operator. */
+  /** The caller. Defaults to the local operator. */
   readonly principal?: Principal;
   /** The toolset that the caller looks through. Defaults to the whole catalog. */
   readonly toolset?: string;
-  /** Handed to the handler as it is. */
+  /** Passed to the handler unchanged. */
   readonly auxdata?: Readonly<Record<string, unknown>>;
-  /** The client's request that the call stands for, for surfaces that speak a source's protocol. Only that source's handlers get it. */
+  /** The client's request behind the call, for surfaces that use a source's protocol. Only that source's handlers get the request. */
   readonly request?: SourceRequest;
   readonly signal?: AbortSignal;
   readonly onProgress?: (update: Progress) => void;

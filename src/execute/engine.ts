@@ -29,7 +29,7 @@ export type Engine = ReturnType<typeof createEngine>;
 export interface EngineParts extends FindToolParts {
   readonly aegis: Aegis;
   readonly validator: Validator;
-  /** Makes arguments fit if it is plain what was meant. Without it, arguments that do not fit are refused. */
+  /** Repairs arguments if the intent is clear. Without it, arguments that do not fit are refused. */
   readonly repair?: RepairArguments;
   readonly executors: readonly Executor[];
   /** Records every call. Without it, nothing is recorded. */
@@ -72,7 +72,7 @@ export function createEngine(parts: EngineParts) {
   const { clock, settings } = engine;
   const run = (call: ToolCall): Promise<ToolResult> => runCall(call, engine);
   return {
-    /** One call, one result. A failed call is a result; it is thrown only if `onFailure` is `throw`. */
+    /** Runs one call and returns one result. A failed call is a result too; it is thrown only if `onFailure` is `throw`. */
     execute: settings.onFailure === "throw" ? async (call: ToolCall) => thrownIfFailed(await run(call)) : run,
     /** Throws CALL_INVALID if the batch itself is malformed; what happens to its calls is in their results. */
     executeBatch: (batch: BatchCall): Promise<BatchResult> =>
@@ -82,15 +82,15 @@ export function createEngine(parts: EngineParts) {
           (await findVisible(call.toolName, call.principal ?? parts.localPrincipal, parts, call))?.tool,
         clock,
       }),
-    /** How many calls run now, and how many wait for a place to run. */
+    /** The number of calls that run now, and the number of calls that wait for a place to run. */
     load: (): CallLoad => engine.admissions.load(),
-    /** Drops what is kept about a tool between calls. For a tool that is deleted or replaced. */
+    /** Drops the state of a tool between calls. For a tool that is deleted or replaced. */
     forget(toolId: string): void {
       engine.checks.forget(toolId);
       engine.results?.forget(toolId);
       engine.admissions.forget(toolId);
     },
-    /** From now on no call starts: those that wait for their turn fail with CLOSED, those that run go on. */
+    /** From now on no call starts: waiting calls fail with CLOSED, running calls continue. */
     close(): void {
       engine.closed = true;
       engine.admissions.close();

@@ -5,7 +5,7 @@ import { isPastDeadline, type WaitLimits } from "./steps/deadline.ts";
 import type { ExecutionStatus, ResultError } from "./result.ts";
 import { statusOf } from "./results/to-result-error.ts";
 
-/** How a call ended, before times and ids make a result of it. */
+/** The end of a call, before times and ids are added to make a result. */
 export interface Outcome {
   readonly status: ExecutionStatus;
   readonly result?: unknown;
@@ -27,7 +27,10 @@ export function failed(error: ResultError): Outcome {
   return { status: statusOf(error.code), error };
 }
 
-/** A call that its caller cancelled, or that a closing gateway cut off. `started` says that the handler was called, so it may have taken effect. */
+/**
+ * A call that its caller cancelled, or that a closing gateway cut off. `started` is true if the handler was called, so the call may have taken
+ * effect.
+ */
 export function cancelled(name: string, signal: AbortSignal | undefined, started = false): Outcome {
   const reason: unknown = signal?.reason;
   if (isArsenalError(reason) && reason.code === "CLOSED") {

@@ -2,7 +2,7 @@ import type { ErrorCode } from "../errors/codes.ts";
 import type { ErrorDetails } from "../errors/arsenal-error.ts";
 import type { SourceAnswer } from "../tool/handler.ts";
 
-/** How a call ended. */
+/** The ways in which a call can end. */
 export const EXECUTION_STATUSES = [
   "success",
   "failure",
@@ -21,7 +21,7 @@ export interface ToolResult {
   /** The tool that was meant; omitted if none was found. */
   readonly toolId?: string;
   readonly status: ExecutionStatus;
-  /** What the tool returned. */
+  /** The output of the tool. */
   readonly result?: unknown;
   readonly error?: ResultError;
   /**
@@ -37,18 +37,18 @@ export interface ToolResult {
   readonly cached?: true;
   /** Milliseconds since the epoch. */
   readonly queuedAt: number;
-  /** When the handler was first called; omitted if it never was. */
+  /** The time of the handler's first call; omitted if the handler was never called. */
   readonly startedAt?: number;
   readonly completedAt: number;
-  /** From the start of the handler to the end; 0 where it never started. */
+  /** From the start of the handler to its end; 0 if the handler never started. */
   readonly latencyMs: number;
-  /** How often the handler was called. */
+  /** The number of times the handler was called. */
   readonly attempts: number;
   readonly traceId: string;
   readonly spanId: string;
 }
 
-/** Why a call did not succeed. */
+/** The reason why a call did not succeed. */
 export interface ResultError extends ErrorDetails {
   readonly code: ErrorCode;
   readonly message: string;

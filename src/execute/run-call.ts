@@ -32,7 +32,7 @@ export async function runCall(call: ToolCall, engine: RunningEngine): Promise<To
     const running: RunningCall = { call, ids, principal: call?.principal ?? localPrincipal, queuedAt, steps: {} };
     return finishCall(running, await outcomeOf(running, engine), engine);
   } catch (error) {
-    // What is read out here is read again by the checks, so a call that throws at it has not run.
+    // The checks read these values again, so a call that throws here has not run.
     const ids = { traceId: traceIds.traceId(), spanId };
     const refused: RunningCall = { call: { toolName: "" }, ids, principal: localPrincipal, queuedAt, steps: {} };
     return finishCall(refused, failed(toResultError(unreadable(error))), engine);
@@ -53,13 +53,13 @@ async function outcomeOf(running: RunningCall, engine: RunningEngine): Promise<O
   }
 }
 
-interface Found {
+interface FoundTool {
   readonly tool: Tool;
   readonly handler: Handler | undefined;
   readonly given: Readonly<Record<string, unknown>>;
 }
 
-async function find(running: RunningCall, engine: RunningEngine): Promise<Found | Outcome> {
+async function find(running: RunningCall, engine: RunningEngine): Promise<FoundTool | Outcome> {
   const { call, principal } = running;
   if (isSignal(call?.signal) && call.signal.aborted) return cancelled(String(call.toolName), call.signal);
   const { arguments: given, isLarge } = readArguments(call);
@@ -78,7 +78,7 @@ async function find(running: RunningCall, engine: RunningEngine): Promise<Found 
 }
 
 /** Checks the breaker and the arguments, and sets the limits. */
-async function check(running: RunningCall, found: Found, engine: RunningEngine): Promise<CheckedCall | Outcome> {
+async function check(running: RunningCall, found: FoundTool, engine: RunningEngine): Promise<CheckedCall | Outcome> {
   const { call, ids } = running;
   const { tool, handler, given } = found;
   const refusal = engine.admissions.refusal(tool);
@@ -112,7 +112,7 @@ async function check(running: RunningCall, found: Found, engine: RunningEngine):
   return { ...running, tool, handler, ensemble, limits, maxAttempts, request };
 }
 
-/** Asks the guard, and runs the call if it may run: once for its idempotency key, if it names one. */
+/** Checks the call with the guard, and runs it if it is allowed: once for its idempotency key, if it has one. */
 async function runAllowed(checked: CheckedCall, engine: RunningEngine): Promise<Outcome> {
   const { request } = checked;
   const isKeyed = checked.call.idempotencyKey !== undefined;
@@ -129,13 +129,13 @@ async function runAllowed(checked: CheckedCall, engine: RunningEngine): Promise<
     const kept = place?.read();
     if (kept !== undefined)
       return allowedBy(permission, checked.tool, await giveKept(kept, checked, permission, rates, engine));
-    // A result that is given again is a call all the same, so a call with a key is counted before it is known whether it runs.
+    // A replayed result is a call too, so a call with a key is counted before the engine knows whether it runs.
     const limited = isKeyed ? await engine.admissions.takeRates(checked, rates) : undefined;
     if (limited !== undefined) return limited;
     const approved = confirmationId === undefined ? checked : { ...checked, request: { ...request, confirmationId } };
     const run = (): Promise<Outcome> => runInTurn(approved, permission, isKeyed ? [] : rates, engine, place);
     const outcome = await (isKeyed ? runOnce(checked, engine, run) : run());
-    // The same call, made at the same moment, may have used up the approval that the guard found. Then this one asks for its own.
+    // An identical call at the same moment may have used up the approval that the guard found. Then this call requests its own.
     const lostApproval = outcome.error?.code === "APPROVAL_INVALID" && !outcome.attempts;
     if (approved === checked || !lostApproval) return allowedBy(permission, checked.tool, outcome);
   }
@@ -150,7 +150,7 @@ function allowedBy({ rule, obligations }: Permission, tool: Tool, outcome: Outco
   return ran && rule !== undefined && kept.rule === undefined ? { ...kept, rule } : kept;
 }
 
-/** Gives a kept result. It is counted, guarded and audited like a fresh one, but waits for no turn and says nothing of the tool's health. */
+/** Returns a cached result. It is counted, guarded and audited like a fresh one, but does not wait for its turn or affect the tool's health. */
 async function giveKept(
   kept: Outcome,
   checked: CheckedCall,

@@ -9,18 +9,18 @@ import type { WaitLimits } from "./steps/deadline.ts";
 import type { EnsembleSettings } from "../register/source.port.ts";
 import type { CallIds } from "./steps/handler-context.ts";
 
-/** One call, and what is known of it so far. */
+/** The state of one call so far. */
 export interface RunningCall {
   readonly call: ToolCall;
   readonly ids: CallIds;
   readonly principal: Principal;
   readonly queuedAt: number;
-  /** When its steps happened, as far as they have. */
+  /** The times of the steps that have happened. */
   readonly steps: { policy?: StepTime; queue?: StepTime; attempts?: AttemptTime[] };
   /** True if its arguments are so large that each step over them is a turn of the event loop of its own. */
   isLarge?: boolean;
   tool?: Tool;
-  /** The tool that was meant, if the caller may not know of it. */
+  /** The tool that the name matched, if the caller may not see it. */
   hiddenId?: string | undefined;
   audited?: AuditedArguments | undefined;
 }
@@ -32,6 +32,6 @@ export interface CheckedCall extends RunningCall {
   readonly ensemble: EnsembleSettings | undefined;
   readonly limits: WaitLimits;
   readonly maxAttempts: number;
-  /** What the guard is asked, with the arguments as they reach the tool. */
+  /** The request to the guard, with the arguments as they reach the tool. */
   readonly request: AegisRequest;
 }

@@ -1,4 +1,4 @@
-/** Runs foreign code apart from the program: it says what the code may touch, and how much of the machine it may take. */
+/** Runs foreign code isolated from the program, with limits on what the code may touch and how much of the machine it may take. */
 export interface Sandbox {
   readonly name: string;
   /** The kinds of job it can run. */
@@ -6,8 +6,8 @@ export interface Sandbox {
   /** True if it works on this machine. Otherwise why not, and what to do, in sentences. */
   available(): Promise<true | string>;
   /**
-   * What code does, breaks or exceeds is an outcome. Rejects with SANDBOX_FAILED where the job cannot be started or asks for something that
-   * this sandbox cannot give, and with CANCELLED soon after the signal fires. Nothing of the job runs on afterwards.
+   * Everything that the code does, breaks or exceeds is an outcome. Rejects with SANDBOX_FAILED if the job cannot be started or needs something
+   * that this sandbox cannot give, and with CANCELLED soon after the signal fires. No part of the job keeps running afterwards.
    */
   run(job: SandboxJob): Promise<SandboxOutcome>;
 }
@@ -19,11 +19,11 @@ export type SandboxJob = CommandJob | JavaScriptJob;
 export interface CommandJob extends JobBounds {
   readonly kind: "command";
   readonly argv: readonly [program: string, ...rest: string[]];
-  /** What the program reads from stdin. Defaults to nothing. */
+  /** The program's stdin. Defaults to empty. */
   readonly input?: string;
 }
 
-/** JavaScript. What it returns is the result. */
+/** JavaScript. Its return value is the result. */
 export interface JavaScriptJob extends JobBounds {
   readonly kind: "javascript";
   /** The body of an async function with the one parameter `input`. */
@@ -37,7 +37,7 @@ export interface JavaScriptJob extends JobBounds {
 /** A function of the program that confined code can call. JSON data goes in and comes out; of an error the code gets the message. */
 export type HostFunction = (argument: unknown, options: { readonly signal: AbortSignal }) => unknown;
 
-/** What a job may touch and take. Whatever is not named, it does not get. */
+/** The access and limits of a job. The job gets nothing that is not listed. */
 export interface JobBounds {
   /** Environment variables, in addition to `PATH` and `LANG`. */
   readonly env?: Readonly<Record<string, string>>;
@@ -50,7 +50,7 @@ export interface JobBounds {
   readonly signal?: AbortSignal;
 }
 
-/** How much a job may take. */
+/** The resource limits of a job. */
 export interface SandboxLimits {
   /** Milliseconds from the start to the end. */
   readonly timeoutMs: number;
@@ -70,7 +70,7 @@ export const SANDBOX_LIMITS: SandboxLimits = {
   outputBytes: 1024 * 1024,
 };
 
-/** How a job ended. Everything in it comes from the code and is not to be trusted. */
+/** The end of a job. Everything in it comes from the code and is untrusted. */
 export interface SandboxOutcome {
   /** `failed`: the code ended with an error of its own. `timeout`: time ran out. `killed`: another limit, or a signal, ended it. */
   readonly status: "ok" | "failed" | "timeout" | "killed";
@@ -78,8 +78,8 @@ export interface SandboxOutcome {
   readonly exitCode?: number;
   readonly stdout: string;
   readonly stderr: string;
-  /** What JavaScript returned, as JSON data; omitted if it returned nothing. */
+  /** The return value of JavaScript, as JSON data; omitted if it returned nothing. */
   readonly result?: unknown;
-  /** Why the status is not `ok`, as a sentence. */
+  /** The reason why the status is not `ok`, as a sentence. */
   readonly reason?: string;
 }

@@ -1,8 +1,8 @@
 import type { Tool } from "../tool/tool.ts";
 
-/** How calls are run, in milliseconds and counts. */
+/** The settings for running calls, in milliseconds and counts. */
 export interface EngineSettings {
-  /** Time one attempt may take if neither the call, the tool nor its ensemble says. */
+  /** Time one attempt may take if neither the call, the tool nor its ensemble sets a timeout. */
   readonly defaultTimeoutMs: number;
   /** Attempts in total for a call that is safe to retry. */
   readonly maxRetries: number;
@@ -10,7 +10,7 @@ export interface EngineSettings {
   readonly retryBaseMs: number;
   /** Consecutive failed calls that open a tool's circuit. */
   readonly circuitBreakerThreshold: number;
-  /** How long a circuit stays open before one call may probe it. */
+  /** Time a circuit stays open before one call may probe it. */
   readonly circuitBreakerTimeoutMs: number;
   /** Calls that run at once. */
   readonly maxConcurrent: number;
@@ -22,7 +22,7 @@ export interface EngineSettings {
   readonly maxResultBytes: number;
   /** Keeps results of read-only tools. Omitted: every call runs its tool. */
   readonly resultCache?: ResultCacheSettings | undefined;
-  /** What `execute` does with a result that is not a success: `return` it, or `throw` it. */
+  /** Whether `execute` returns or throws a result that is not a success. */
   readonly onFailure: "return" | "throw";
 }
 
@@ -32,6 +32,6 @@ export interface ResultCacheSettings {
   /** Bytes of all results as JSON, with their keys. */
   readonly maxBytes: number;
   readonly maxEntries: number;
-  /** Whether results of the tool may be kept. Defaults to every tool that is confirmed read-only. */
+  /** Returns true if results of the tool may be cached. Defaults to every tool that is confirmed read-only. */
   readonly covers?: (tool: Tool) => boolean;
 }

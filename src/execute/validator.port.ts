@@ -16,7 +16,7 @@ export interface CompileOptions {
 /** Checks a value without changing it: at once, or on another thread if it takes long. */
 export interface Check {
   (value: unknown): Checked | Promise<Checked>;
-  /** What of the schema is not checked, and why. */
+  /** The parts of the schema that are not checked, with the reasons. */
   readonly notes?: readonly string[];
 }
 
@@ -30,8 +30,8 @@ export interface Problem {
   /** Dotted path into the value: `address.zip`, `items.0`. Empty for the value itself. */
   readonly field: string;
   readonly message: string;
-  /** What the schema wants, in words: `string`, `one of "a", "b"`. */
+  /** The value that the schema expects, in words: `string`, `one of "a", "b"`. */
   readonly expected: string;
-  /** What was there, in words. */
+  /** The value that was found, in words. */
   readonly received: string;
 }

@@ -2,12 +2,12 @@ import { readFileSync } from "node:fs";
 import type { ClientIdentity } from "./connection.ts";
 import type { JsonObject } from "./protocol.ts";
 
-/** What a client declares when it can be asked. */
+/** The capabilities that let a server send requests to a client. */
 const ASKABLE: readonly string[] = ["elicitation", "sampling", "roots"];
 
 let known: ClientIdentity | undefined;
 
-/** Who we say we are to a server. We declare whatever a caller might be able to answer, so that servers offer it. */
+/** Our identity towards a server. We declare every capability that a caller might have, so that servers offer the features that need it. */
 export function ownIdentity(): ClientIdentity {
   const manifest = new URL("../../package.json", import.meta.url);
   return (known ??= {
@@ -20,7 +20,7 @@ export function ownIdentity(): ClientIdentity {
   });
 }
 
-/** The same capabilities without those that need somebody who answers. */
+/** Returns the capabilities without those that need a client to answer requests. */
 export function withoutAsking(capabilities: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(capabilities).filter(([name]) => !ASKABLE.includes(name)));
 }

@@ -1,7 +1,10 @@
 import type { SourceRequest } from "../tool/handler.ts";
 import type { Era, JsonObject, RpcNotification } from "./protocol.ts";
 
-/** Answers what a server asks of its client in the middle of a request: elicitation, sampling, roots. Rejects with an `RpcError`. */
+/**
+ * Answers a request that a server sends to its client in the middle of a client's request: elicitation, sampling, roots. Rejects with an
+ * `RpcError`.
+ */
 export type Ask = (
   method: string,
   params: JsonObject | undefined,
@@ -16,21 +19,21 @@ export type Ask = (
 ) => Promise<JsonObject>;
 
 export interface RequestOptions {
-  /** Cancels the request, and tells the server so. */
+  /** Cancels the request, and notifies the server. */
   readonly signal?: AbortSignal | undefined;
-  /** Takes what the server says about this request while it runs: progress under the caller's own token, log messages. */
+  /** Receives the server's notifications about this request while it runs: progress under the caller's own token, log messages. */
   readonly onNotification?: ((notification: RpcNotification) => void) | undefined;
   /** HTTP headers to send with this request alone, if the transport has headers. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Who a connection says it is, and what it lets the server ask. */
+/** The identity of a client, and the requests that it lets the server send. */
 export interface ClientIdentity {
   readonly info: JsonObject;
   readonly capabilities: JsonObject;
 }
 
-/** What a server says of itself. */
+/** A server's description of itself. */
 export interface ServerDescription {
   readonly info: JsonObject;
   readonly capabilities: JsonObject;
@@ -50,18 +53,21 @@ export interface McpConnection {
    */
   request(method: string, params?: JsonObject, options?: RequestOptions): Promise<JsonObject>;
   notify(method: string, params?: JsonObject): Promise<void>;
-  /** Called for what the server says outside any request: list changes, resource updates, log messages. Returns what ends it. */
+  /**
+   * Called for the server's notifications outside any request: list changes, resource updates, log messages. Returns the function that ends the
+   * calls.
+   */
   onNotification(listener: (notification: RpcNotification) => void): () => void;
   /** Answers the server's own requests (legacy era). One at a time; without one they are refused as unknown methods. */
   setAsk(ask: Ask | undefined): void;
-  /** Calls back once when the connection has ended; `error` says why, and is absent after `close`. */
+  /** Calls back once when the connection has ended. `error` is the reason; it is undefined after `close`. */
   onClosed(listener: (error: Error | undefined) => void): () => void;
   close(): Promise<void>;
 }
 
 export type Requester = Pick<McpConnection, "request">;
 
-/** What an MCP surface hands an MCP tool's handler with a call, so that the client's request reaches the server unchanged. */
+/** The request that an MCP surface hands to an MCP tool's handler with a call, so that the client's request reaches the server unchanged. */
 export interface McpRequest extends SourceRequest {
   readonly source: "mcp";
   /** Members of the caller's `params` other than `name` and `arguments`: `_meta`, `inputResponses`, `requestState`, `task`. */

@@ -4,13 +4,13 @@ import { isPlainObject } from "../tool/json-schema.ts";
 
 const LOG_LEVELS: readonly string[] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
-/** The client on the other side, as far as it has said who it is. */
+/** The client on the other side, as far as it has identified itself. */
 export interface Peer {
   readonly era: Era;
   readonly protocolVersion: string;
-  /** Omitted if the client did not say. */
+  /** Omitted if the client did not send it. */
   readonly info?: JsonObject;
-  /** What the client lets a server ask: elicitation, sampling, roots. */
+  /** The requests that the client lets a server send: elicitation, sampling, roots. */
   readonly capabilities: JsonObject;
   readonly principal: Principal;
 }
@@ -23,7 +23,7 @@ export function claimedVersion(params: JsonObject | undefined): unknown {
 
 export type Envelope = ReturnType<typeof readEnvelope>;
 
-/** Reads what a modern request says of its client. Throws the `RpcError` that the client gets for a malformed one. */
+/** Reads a modern request's description of its client. Throws the `RpcError` that the client gets for a malformed one. */
 export function readEnvelope(params: JsonObject, principal: Principal) {
   const meta = isPlainObject(params["_meta"]) ? params["_meta"] : {};
   const version = meta[META.protocolVersion];
@@ -40,7 +40,7 @@ export function readEnvelope(params: JsonObject, principal: Principal) {
   return {
     peer,
     progressToken: meta["progressToken"],
-    /** True for a log message of that level that the request asked for. */
+    /** True if the request subscribed to log messages of that level. */
     wantsLog: (level: unknown): boolean => least >= 0 && LOG_LEVELS.indexOf(level as string) >= least,
   };
 }

@@ -6,7 +6,7 @@ import { type JsonObject, type RpcMessage, type RpcRequest } from "./protocol.ts
 /** Headers of one request. Names are in lower case. */
 export type Headers = Readonly<Record<string, string>>;
 
-/** What a message of the modern era says of itself in headers, so that proxies can route by it; undefined for any other message. */
+/** Returns the headers that describe a message of the modern era, so that proxies can route by them; undefined for any other message. */
 export function toMessageHeaders(message: RpcMessage): Headers | undefined {
   if (!("method" in message) || !("id" in message)) return undefined;
   const { method, params } = message;
@@ -27,7 +27,7 @@ const NAME_MEMBER: Readonly<Record<string, string>> = {
   "resources/read": "uri",
 };
 
-/** How the headers of a modern request differ from its body, in words for the client; undefined if they agree. */
+/** Explains to the client how the headers of a modern request differ from its body; undefined if they agree. */
 export function headerMismatch({ method, params }: RpcRequest, headers: Headers): string | undefined {
   const version = claimedVersion(params);
   const member = Object.hasOwn(NAME_MEMBER, method) ? NAME_MEMBER[method] : undefined;
@@ -74,7 +74,7 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const PLAIN = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/;
 const TYPES: ReadonlySet<unknown> = new Set(["string", "integer", "boolean"]);
 
-/** Reads the `x-mcp-header` marks of a tool's input schema. They may stand on properties, and on properties of properties, alone. */
+/** Reads the `x-mcp-header` marks of a tool's input schema. They are allowed only on properties, and on properties of properties. */
 export function readParamHeaders(
   inputSchema: unknown,
 ): { readonly headers: readonly ParamHeader[] } | { readonly fault: string } {

@@ -17,7 +17,7 @@ export type Received =
   /** `id` is the request's, if it could be read. */
   | { readonly kind: "invalid"; readonly id: RequestId | null; readonly error: RpcErrorBody };
 
-/** Tells what a parsed JSON value is as a JSON-RPC message. */
+/** Classifies a parsed JSON value as a JSON-RPC message. */
 export function readMessage(value: unknown): Received {
   if (Array.isArray(value)) return invalid(null, "Batches are not accepted: send one message at a time.");
   if (!isPlainObject(value)) return invalid(null, "A message must be a JSON object.");

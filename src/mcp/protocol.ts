@@ -29,7 +29,7 @@ export interface RpcErrorBody {
   readonly data?: unknown;
 }
 
-/** How a peer speaks MCP: `legacy` up to 2025-11-25, with sessions; `modern` from 2026-07-28, where every request stands for itself. */
+/** The era of a peer's MCP version: `legacy` up to 2025-11-25, with sessions; `modern` from 2026-07-28, where every request stands for itself. */
 export type Era = "legacy" | "modern";
 
 /** The newest revision of each era. */
@@ -82,7 +82,7 @@ export class RpcError extends Error {
   }
 }
 
-/** True for a result that asks the client for input before it can be completed. */
+/** True for a result that requests input from the client before it can be completed. */
 export function isInputRequired(result: JsonObject): boolean {
   return result["resultType"] === "input_required";
 }

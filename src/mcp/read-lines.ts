@@ -9,7 +9,7 @@ interface LineReaderOptions {
   readonly onSkipped?: (tail: Buffer) => void;
 }
 
-/** How much of the beginning and the end of a line that is too long is shown. */
+/** Bytes that are shown of the beginning and of the end of a line that is too long. */
 const GLIMPSE_BYTES = 256;
 
 const LINE_FEED = 0x0a;

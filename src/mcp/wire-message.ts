@@ -46,7 +46,7 @@ export function report(transport: Transport, error: unknown): void {
   transport.onerror?.(error instanceof Error ? error : new Error(String(error)));
 }
 
-/** What is inside the message is for its reader to judge. */
+/** Checks only that the text is an object; the reader checks its contents. */
 function parseMessage(text: string): JSONRPCMessage | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -60,7 +60,7 @@ export function isMessage(value: unknown): value is JSONRPCMessage {
   return typeof value === "object" && value !== null && "jsonrpc" in value && value.jsonrpc === "2.0";
 }
 
-/** Says that a server wrote something that is not a message, and that it was skipped. */
+/** Reports that a server wrote text that is not a message, and that the text was skipped. */
 export function notAMessage(server: string, text: string): ArsenalError {
   const shown = showValue(text.slice(0, 400), 200);
   const message = `${server} sent something that is not a JSON-RPC message; it was skipped: ${shown}.`;

@@ -31,14 +31,14 @@ interface Member {
   /** True if the list may have changed since the last listing began. */
   stale: boolean;
   endWatch?: (() => void) | undefined;
-  /** Why the last listing failed; undefined if it did not. */
+  /** The reason why the last listing failed; undefined if it succeeded. */
   problem?: string | undefined;
 }
 
 export function createEnsembles(parts: EnsemblesParts) {
   const { registry, emit, clock, screen, review, connectTimeoutMs = 30_000 } = parts;
   const members = new Map<string, Member>();
-  /** Those that failed or were disconnected. Each can be added again. */
+  /** Ensembles that failed or were disconnected. Each can be added again. */
   const absent = new Map<string, EnsembleState>();
   const claims = new Map<string, string>();
   let closed = false;
@@ -145,9 +145,9 @@ export function createEnsembles(parts: EnsemblesParts) {
         signal?.removeEventListener("abort", cancel);
       }
     },
-    /** Of those that are connected or connecting, in the order they were added. */
+    /** The ensembles that are connected or connecting, in the order they were added. */
     names: (): readonly string[] => [...members.keys()],
-    /** How each one fares: those that are connected or connecting, then those that failed or were disconnected. */
+    /** The state of each ensemble: those that are connected or connecting, then those that failed or were disconnected. */
     all: (): readonly EnsembleState[] => [
       ...Array.from(members.values(), ({ source, connected, problem }) => {
         const state = connected ? ("connected" as const) : ("connecting" as const);
@@ -155,14 +155,14 @@ export function createEnsembles(parts: EnsemblesParts) {
       }),
       ...[...absent.values()].filter(({ source }) => !members.has(source.name)),
     ],
-    /** How its tools are run, as the source says; empty if the ensemble is unknown. */
+    /** The source's settings for running its tools; empty if the ensemble is unknown. */
     settings: (ensemble: string): EnsembleSettings => members.get(ensemble)?.source ?? {},
     /** Lists an ensemble's source again and resolves when its tools are registered. Never rejects: a failure is an event. */
     async relist(name: string): Promise<void> {
       const member = members.get(name);
       if (member) await refresh(member);
     },
-    /** Reads the source again, also what it keeps in memory. Never rejects: `all` says what went wrong. */
+    /** Reads the source again, without its in-memory copy. Never rejects: `all` reports the problem. */
     async reload(name: string, { signal }: { readonly signal: AbortSignal }): Promise<void> {
       const member = members.get(name);
       if (member?.connected !== true) return;
@@ -198,7 +198,7 @@ export function createEnsembles(parts: EnsemblesParts) {
   };
 }
 
-/** Lets go of a source that failed. What else goes wrong meanwhile adds nothing to why it failed. */
+/** Disconnects a source that failed. Errors on the way are ignored: they do not explain why the source failed. */
 function release({ source, endWatch }: Member): void {
   Promise.resolve()
     .then(() => endWatch?.())

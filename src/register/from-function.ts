@@ -15,7 +15,7 @@ export type FunctionDefinition<Schema extends ParametersSchema = ParametersSchem
   "name" | "parameters" | "source"
 > & {
   readonly name?: string;
-  /** What the function takes: a Standard Schema (Zod, Valibot, ArkType) or a JSON Schema. Defaults to an object without properties. */
+  /** The parameters of the function: a Standard Schema (Zod, Valibot, ArkType) or a JSON Schema. Defaults to an object without properties. */
   readonly parameters?: Schema | undefined;
 };
 
@@ -25,7 +25,7 @@ export function fromFunction<const Schema extends ParametersSchema>(
   handler: Handler<ArgumentsOf<Schema>>,
 ): Registration {
   const { tool, validate } = define(definition, handler);
-  // The engine hands over arguments that passed the JSON Schema made from the same schema, which is what the types say.
+  // The engine passes arguments that match the JSON Schema made from the same schema, so they have the declared types.
   const run = handler as Handler;
   if (!validate) return { tool, handler: run };
   return {

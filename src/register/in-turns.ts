@@ -1,6 +1,6 @@
 import { nextTurn } from "../tool/turns/event-loop.ts";
 
-/** How long a long piece of work may hold the process, in milliseconds, before everything else gets a turn. */
+/** Milliseconds that a long task may hold the process before other work gets a turn. */
 const TURN_MS = 10;
 
 /** Maps many items, and lets everything else run in between when it takes long. A few quick items are mapped without a pause. */

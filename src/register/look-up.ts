@@ -2,7 +2,7 @@ import { nearest, showValue } from "../errors/show-value.ts";
 import { toName } from "../tool/normalise/slug.ts";
 import { qualifiedName, type Tool } from "../tool/tool.ts";
 
-/** How ids are spelled for models, and read back. */
+/** Spells ids for models, and reads them back. */
 export interface AliasSpelling {
   readonly toAlias: (id: string) => string;
   /** The id, or undefined if the alias was cut. */
@@ -11,7 +11,7 @@ export interface AliasSpelling {
   readonly isCutAlias: (alias: string) => boolean;
 }
 
-/** What a lookup of a name looks at, so that it can be asked for beforehand. */
+/** Returns the spellings that a lookup of a name uses, so that the caller can load their tools beforehand. */
 export function spellingsOf(name: string): {
   readonly ids: readonly string[];
   readonly names: readonly string[];
@@ -29,14 +29,14 @@ export function spellingsOf(name: string): {
   return { ids: [...ids], names: [...names], aliases: given };
 }
 
-/** The tools as a caller may know them. */
+/** The tools that a caller may see. */
 export interface LookUpParts {
   readonly current: (id: string) => Tool | undefined;
-  /** The tool whose name for models this is. If absent, no tool has one. */
+  /** Returns the tool whose name for models this is. Without it, no tool has one. */
   readonly aliased?: (alias: string) => Tool | undefined;
   /** Tools with this bare name, whatever their namespace. */
   readonly named: (name: string) => readonly Tool[];
-  /** What the caller may know of. Defaults to everything. */
+  /** True for a tool that the caller may see. Defaults to every tool. */
   readonly sees?: ((tool: Tool) => boolean) | undefined;
 }
 
@@ -56,7 +56,7 @@ interface ExplainParts extends LookUpParts {
   readonly toAlias?: ((id: string) => string) | undefined;
 }
 
-/** Says why `lookUp` found nothing and what would be found. It is shown to the caller, so it names only tools that `sees` accepts. */
+/** Explains why `lookUp` found nothing and suggests a tool. The text is shown to the caller, so it names only tools that `sees` accepts. */
 export function explainMissing(name: string, parts: ExplainParts): string {
   const shown = showValue(name, 130);
   const { base, version } = divideVersion(name);
@@ -79,7 +79,7 @@ function meant(name: string, { current, aliased, named, sees = everything }: Loo
   return sameName.length > 0 ? sameName : asWritten(name, { current, named }).filter(sees);
 }
 
-/** The tools that somebody wrote with this name, such as `getWeather` or `weather.getWeather`. Both stand for `get_weather`. */
+/** The tools whose names a person may have written this way, such as `getWeather` or `weather.getWeather`. Both stand for `get_weather`. */
 function asWritten(name: string, { current, named }: Pick<LookUpParts, "current" | "named">): readonly Tool[] {
   const dot = name.lastIndexOf(".");
   const bare = name.slice(dot + 1);
@@ -97,7 +97,7 @@ function divideVersion(name: string): { readonly base: string; readonly version:
   return { base: name.slice(0, colon), version: name.slice(colon + 1) };
 }
 
-/** The id of the tool whose id, alias or bare name, whichever the caller seems to have used, is spelled most like the one asked for. */
+/** The id of the tool whose id, alias or bare name, whichever the caller seems to have used, is spelled most like the given name. */
 function nearestTool(name: string, parts: ExplainParts): string | undefined {
   const { sees = everything, all, toAlias } = parts;
   // No name is longer, and comparing spellings takes time that grows with the length.

@@ -11,12 +11,12 @@ const OWNERS: Readonly<Record<ToolSource, string>> = {
   function: "the ensemble",
 };
 
-/** Marks a tool that code registers together with its handler, so that every process that shares the catalog knows whose it is. */
+/** Marks a tool that code registers together with its handler, so that every process that shares the catalog can see its owner. */
 export function asOwnedByCode(tool: Tool): Tool {
   return tool.ensemble === undefined ? Object.freeze({ ...tool, ownedByCode: true as const }) : tool;
 }
 
-/** Why nobody but its owner may replace or delete a tool; undefined if it is only a definition that somebody posted. */
+/** Returns the error for a caller that replaces or deletes a tool it does not own; undefined if the tool is only a posted definition. */
 export function ownedError({ id, source, ensemble, ownedByCode }: Tool): ArsenalError | undefined {
   if (ensemble === undefined && ownedByCode !== true) return undefined;
   const [owner, change] =
@@ -35,7 +35,7 @@ export function ofTenant({ id: _id, contentHash: _hash, createdAt, ...tool }: To
   return assembleTool({ ...tool, metadata: Object.freeze({ ...tool.metadata, tenant }) }, createdAt);
 }
 
-/** Why a caller of a tenant may not change a tool: it is shared, or another tenant's. Undefined if it may. */
+/** Returns the error if a caller of a tenant may not change a tool because it is shared, or another tenant's; undefined if the caller may. */
 export function refusalToChange(tool: Tool | undefined, tenant: string | undefined): ArsenalError | undefined {
   if (tool === undefined || tenant === undefined || tool.metadata["tenant"] === tenant) return undefined;
   const problem = `The tool ${tool.id} cannot be replaced or deleted: it does not belong to the tenant "${tenant}".`;

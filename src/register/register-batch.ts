@@ -14,13 +14,13 @@ import { asOwnedByCode, ofTenant } from "./owner.ts";
 
 type Awaitable<Value> = Value | Promise<Value>;
 
-/** One tool of a batch and what runs it. Whatever stands here at run time is checked. */
+/** One tool of a batch and its handler. The values are checked at run time. */
 export interface BatchRegistration {
   readonly tool: ToolDraft | FunctionDefinition;
   readonly handler?: Handler;
 }
 
-/** What became of a batch, each part in its order. */
+/** The result of a batch. Each list is in the order of the batch. */
 export interface RegisteredBatch {
   readonly registered: readonly Tool[];
   readonly rejected: readonly RejectedTool[];
@@ -94,7 +94,7 @@ function toRegistration(entry: unknown): Registration {
 
 const inCode = ({ tool, ...rest }: Registration): Registration => ({ ...rest, tool: asOwnedByCode(tool) });
 
-/** Asked of an entry that was just refused, perhaps because reading it throws. */
+/** Returns the name of an entry that was just refused, perhaps because reading it throws. */
 function nameOf(entry: unknown): string {
   try {
     const tool = isPlainObject(entry) ? entry["tool"] : undefined;

@@ -2,15 +2,15 @@ import { type ArsenalError, fixable } from "../errors/arsenal-error.ts";
 import { toName } from "../tool/normalise/slug.ts";
 import type { Tool } from "../tool/tool.ts";
 
-/** What a policy says about registering tools. */
+/** The limits of a policy on registering tools. */
 export interface RegistrationLimits {
   /** The most tools that may be registered. */
   readonly maxTools?: number | undefined;
-  /** Whether two tools of different namespaces may have the same name. Default true. */
+  /** True if two tools of different namespaces may have the same name. Defaults to true. */
   readonly allowDuplicateNames?: boolean | undefined;
 }
 
-/** Why a tool may not take the place of another: their names were written differently and mean the same. Undefined if it may. */
+/** Returns the error if a tool may not replace another because their names were written differently and mean the same; undefined if it may. */
 export function refusalToReplace(tool: Tool, previous: Tool): ArsenalError | undefined {
   const isSpelling = ({ name, source, sourceName }: Tool): boolean =>
     source === "function" && toName(sourceName) === name;
@@ -20,7 +20,7 @@ export function refusalToReplace(tool: Tool, previous: Tool): ArsenalError | und
   return fixable("TOOL_INVALID", problem, fix, { field: "name", value: tool.sourceName });
 }
 
-/** Why a tool that is not there yet may not be registered; undefined if it may. */
+/** Returns the error if a new tool may not be registered; undefined if it may. */
 export function refusalToRegister(
   tool: Tool,
   { maxTools, allowDuplicateNames = true }: RegistrationLimits,

@@ -12,7 +12,7 @@ import { createConflicts } from "./conflicts.ts";
 import { refusalToRegister, refusalToReplace, type RegistrationLimits } from "./registration-limits.ts";
 import { createSharedRun } from "./shared-run.ts";
 
-/** The tools that this process registered; the engine is asked for every other one. Registering is immediate; indexing happens at the next `sync`. */
+/** The tools that this process registered; the engine looks up all others. Registering is immediate; indexing happens at the next `sync`. */
 export type Registry = ReturnType<typeof createRegistry>;
 
 /** A tool and what runs it. A tool without a handler can be found but not called. */
@@ -34,7 +34,7 @@ export interface RegistryParts {
     };
   readonly emit: Emit;
   readonly clock: Clock;
-  /** How ids are spelled for models. If absent, calls by those names find nothing. */
+  /** Spells ids for models. Without it, calls by those names find nothing. */
   readonly alias?: AliasSpelling;
   readonly limits?: RegistrationLimits;
 }
@@ -49,7 +49,7 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
   const { engine } = catalog;
   const owned = new Map<string, Registration>();
   const ownedByName = new Map<string, Map<string, Tool>>();
-  // What the catalog should hold and does not yet: a tool to put, or null to delete. The last word on an id wins.
+  // Changes that are not in the catalog yet: a tool to put, or null to delete. The last change of an id wins.
   const changes = new Map<string, Tool | null>();
   /** Ids that the engine is known to have. */
   const stored = new Set<string>();
@@ -159,7 +159,7 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     return [own(name), own(aliasedId(name))].find((tool) => tool !== undefined && sees(tool));
   };
 
-  /** Everything that a name can mean. An engine that fails takes nothing away from what is registered here. */
+  /** Everything that a name can mean. If the engine fails, the tools registered here are still found. */
   async function partsFor(name: string, { spellingsOf }: typeof LookUp): Promise<LookUpParts> {
     const { ids, names, aliases } = spellingsOf(name);
     const known = new Map<string, Tool>();
@@ -187,7 +187,7 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     return lookUp.lookUp(name, { ...(await partsFor(name, lookUp)), sees });
   }
 
-  /** The only place that writes `changes`, so that what is derived from it stays true. */
+  /** The only place that writes `changes`, so that the values derived from it stay correct. */
   const setChange = (id: string, change: Tool | null | undefined): void => {
     if (changes.get(id)) pending--;
     if (change === undefined) changes.delete(id);
@@ -195,7 +195,7 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     if (change) pending++;
   };
 
-  /** Changes that were carried out are struck off, unless something newer has been said about the id since. */
+  /** Removes changes that were carried out, unless the id has a newer change. */
   const settle = (carriedOut: readonly (readonly [string, Tool | null])[]): void => {
     for (const [id, change] of carriedOut) {
       if (change === null) stored.delete(id);
@@ -206,7 +206,7 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     }
   };
 
-  /** One write at a time, in order. Each looks at what is to be done when its turn comes. */
+  /** Runs one write at a time, in order. Each write reads the pending changes when its turn comes. */
   const write = <Result>(step: () => Promise<Result>): Promise<Result> => {
     const done = writing.then(step);
     writing = done.catch(() => {});
@@ -320,7 +320,7 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     },
     /** Ids of tools with a handler here that the catalog holds with another definition. */
     conflicts: conflicts.ids,
-    /** What this process registered under this id. */
+    /** The registration under this id, if this process made it. */
     own: (id: string): Registration | undefined => owned.get(id),
     /** The tool a caller means: an id, a qualified name, the name models see, or a bare name that only one tool has. Tools that `sees` refuses do not exist. */
     async find(
@@ -330,13 +330,13 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
       const tool = findExact(name, sees) ?? (await findOther(name, sees));
       return tool && (owned.get(tool.id) ?? { tool });
     },
-    /** Why `find` found nothing that `sees` accepts, in words for the caller. */
+    /** Explains to the caller why `find` found nothing that `sees` accepts. */
     async explainMissing(name: string, sees?: (tool: Tool) => boolean): Promise<string> {
       const all = Array.from(owned.values(), ({ tool }) => tool);
       try {
         for await (const tool of others()) if (all.push(tool) >= MOST_COMPARED) break;
       } catch {
-        // What is registered here is compared all the same.
+        // The tools registered here are still compared.
       }
       lookUp ??= await import("./look-up.ts");
       const parts = await partsFor(name, lookUp);
@@ -354,7 +354,7 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     async delete(id: string): Promise<boolean> {
       return (await registry.deleteAll([id])) === 1;
     },
-    /** Removes tools at once from what is found, then from the catalog. Returns how many there were. */
+    /** Removes tools from lookups at once, then from the catalog. Returns the number of removed tools. */
     async deleteAll(ids: readonly string[]): Promise<number> {
       const asked = [...new Set(ids)];
       const present = new Set(asked.filter((id) => owned.has(id)));

@@ -1,4 +1,7 @@
-/** Does work once for everybody who asks while it lasts. Each caller waits with its own signal; the work is aborted when all have given up. */
+/**
+ * Shares one run of a task among all callers that arrive while it runs. Each caller waits with its own signal; the task is aborted when all
+ * callers have given up.
+ */
 export function createSharedRun<Result>(
   work: (signal: AbortSignal) => Promise<Result>,
 ): (signal?: AbortSignal) => Promise<Result> {

@@ -9,30 +9,30 @@ export interface OfferedTool {
   readonly handler: Handler;
 }
 
-/** Where the tools of one ensemble come from. The arsenal connects it, lists it, follows its changes and closes it. */
+/** The origin of the tools of one ensemble. The arsenal connects it, lists it, follows its changes and closes it. */
 export interface Source extends EnsembleSettings {
   /** The ensemble's name. */
   readonly name: string;
   readonly kind: ToolSource;
   /** The namespaces its tools may be in, the first by default. Defaults to its own name; `any` if the operator wrote the definitions. */
   readonly namespaces?: readonly string[] | "any";
-  /** What every one of its tools can touch, whatever the tool declares. */
+  /** Capabilities that apply to every one of its tools, whatever the tool declares. */
   readonly capabilities?: readonly Capability[];
   /** True if the operator vouches for the annotations that the source gives. */
   readonly trustsAnnotations?: boolean;
   /** Opens whatever the source needs. Called before `list`; rejects if the source cannot be reached. */
   connect(options: SourceOptions): Promise<void>;
-  /** Every tool the source has now, and its settings from now on. One bad tool is offered as it is, or reported; it never rejects the list. */
+  /** Every tool the source has now, and its settings from now on. A bad tool is offered unchanged, or reported; it never rejects the list. */
   list(options: SourceOptions): Promise<readonly OfferedTool[]>;
-  /** What the source tells models about itself as a whole, at its last listing; empty if nothing, undefined if that is not known yet. */
+  /** The source's instructions for models as of its last listing; empty if it has none, undefined if they are not known yet. */
   instructions?(): string | undefined;
   /** Reads again what `list` would otherwise give from memory. Omitted if every `list` reads it. */
   reload?(options: SourceOptions): Promise<void>;
-  /** What it wrote about itself, also before it failed to connect. Omitted if it writes nothing. */
+  /** The source's log, also from before it failed to connect. Omitted if the source writes nothing. */
   readonly log?: SourceLog;
   /** Calls back when the list may have changed. Returns what ends the watch. */
   watch?(changed: () => void): () => void;
-  /** What is wrong with its tools as of the last listing, or that it is switched off, for `toolarsenal doctor`. Omitted if events say everything. */
+  /** Problems with its tools as of the last listing, or that it is switched off, for `toolarsenal doctor`. Omitted if events report everything. */
   findings?(): readonly SourceFinding[];
   /** Releases everything. Safe to call twice, and before `connect`. */
   disconnect(): Promise<void>;
@@ -40,7 +40,7 @@ export interface Source extends EnsembleSettings {
   again?(): Source;
 }
 
-/** Something to know about a source, or about one of its tools. */
+/** A remark on a source, or on one of its tools. */
 export interface SourceFinding {
   readonly state: "ok" | "warning" | "failed";
   /** The tool's name within the ensemble. Omitted if it is about the source. */
@@ -51,17 +51,17 @@ export interface SourceFinding {
   readonly error?: Error;
 }
 
-/** What a source sets for all its tools. */
+/** The settings of a source for all its tools. */
 export interface EnsembleSettings {
   /** Calls of the source's tools that run at once. Defaults to `execution.maxConcurrentPerEnsemble`. */
   readonly maxConcurrent?: number | undefined;
   /** Time one run may take, in milliseconds, unless the tool sets its own. */
   readonly timeoutMs?: number | undefined;
-  /** The same for callers who may be asked questions during the run. Defaults to `timeoutMs`. */
+  /** The same for callers who can answer questions during the run. Defaults to `timeoutMs`. */
   readonly askingTimeoutMs?: number | undefined;
   /** Attempts in all at a call that is safe to repeat; 0 and 1 mean no retry. Defaults to `execution.maxRetries`. */
   readonly maxRetries?: number | undefined;
-  /** True if every request that its tools make goes through `guard/egress`, so that a rule can bound where a call reaches. */
+  /** True if every request that its tools make goes through `guard/egress`, so that a rule can restrict the destinations of a call. */
   readonly guardsEgress?: boolean;
 }
 
@@ -79,14 +79,14 @@ export interface LogLine {
   readonly at: number;
   /** The program's standard error, a log message of the MCP server, or what the gateway saw of it. */
   readonly from: "stderr" | "mcp" | "gateway";
-  /** How serious it is, as an MCP server says. */
+  /** The severity that the MCP server gave. */
   readonly level?: string;
   readonly text: string;
 }
 
-/** How a source is connected and listed. */
+/** Options for connecting and listing a source. */
 export interface SourceOptions {
   readonly signal: AbortSignal;
-  /** Reports what is wrong with the source, such as a tool that is left out. */
+  /** Reports problems of the source, such as a tool that is left out. */
   readonly emit?: Emit;
 }

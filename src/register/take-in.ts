@@ -12,17 +12,17 @@ export interface TakeInParts {
   readonly emit: Emit;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** The ensembles that ids are promised to while what they offer is reviewed, so that no id is given twice. */
+  /** The ensembles that ids are reserved for while their offers are reviewed, so that no id is given twice. */
   readonly claims: Map<string, string>;
   /** A tool as it may be registered; undefined if it may not be. Defaults to every tool as it comes. */
   readonly screen?: ((tool: Tool) => Tool | undefined) | undefined;
-  /** What of an offer may be registered. Defaults to all of it. */
+  /** Returns the part of an offer that may be registered. Defaults to all of it. */
   readonly review?: ((offer: OfferedEnsemble) => Promise<ReviewedEnsemble>) | undefined;
   /** Fires when the ensemble is removed. */
   readonly signal: AbortSignal;
 }
 
-/** Registers what a source offers, as far as it is let through, and removes what it no longer offers. Returns how many tools it has now. */
+/** Registers the accepted tools of a source, and removes those that it no longer offers. Returns the number of its tools. */
 export async function takeIn(offered: readonly OfferedTool[], source: Source, parts: TakeInParts): Promise<number> {
   const { registry, emit, now, claims, screen, review, signal } = parts;
   const elsewhere = { all: [{ namespaces: namespacesOf(offered, source) }, { not: { ensembles: [source.name] } }] };

@@ -18,8 +18,8 @@ interface ToRegistrationsParts {
 }
 
 /**
- * The tools that a source's drafts mean, and what runs them. A name that fits as it is goes to the tool that has it; of tools whose names
- * become the same, those later in the alphabet get a hash tail, in whatever order they are listed, as do those whose id is somebody else's.
+ * Converts a source's drafts to tools with handlers. A name that fits as it is goes to the tool that has it. If several names become the same,
+ * the tools later in the alphabet get a hash suffix, in whatever order they are listed. So do tools whose id belongs to another ensemble.
  */
 export async function toRegistrations(
   offered: readonly OfferedTool[],

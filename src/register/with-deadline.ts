@@ -1,7 +1,7 @@
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import type { Clock } from "../observe/clock.ts";
 
-/** What bounds a task: a time, and a signal that ends it sooner. */
+/** The bounds of a task: a time, and a signal that ends it sooner. */
 export interface DeadlineOptions {
   readonly clock: Clock;
   readonly ms: number;
@@ -9,7 +9,7 @@ export interface DeadlineOptions {
   readonly doing: string;
 }
 
-/** Runs a task that must end in time. Its signal tells it to stop; if it does not listen, it is not waited for. */
+/** Runs a task that must end in time. Its signal stops the task; a task that ignores the signal is not awaited. */
 export function withDeadline<Result>(
   task: (signal: AbortSignal) => Promise<Result>,
   { clock, ms, signal, doing }: DeadlineOptions,

@@ -11,13 +11,13 @@ import type { EventFeed } from "./event-feed.ts";
 import type { LogLine } from "../register/source.port.ts";
 import type { ToolSource } from "../tool/tool.ts";
 
-/** What operators do besides using tools. Surfaces check the caller's role before they call any of it. */
+/** The actions of operators besides using tools. Surfaces check the caller's role before they call any of them. */
 export interface Administration {
   /** The name of the role that makes a caller an operator. */
   readonly operatorRole: string;
   readonly ensembles: EnsembleAdministration;
   readonly policy: PolicyAdministration;
-  /** What happens, in every process on the same state. */
+  /** The events of every process on the same state. */
   readonly events: Pick<EventFeed, "follow">;
   /** Undefined if calls are not audited, or the log cannot be read back. */
   readonly audit: AuditAdministration | undefined;
@@ -25,18 +25,18 @@ export interface Administration {
   recorder(): Promise<CallAudit | undefined>;
   /** Undefined if no history is kept. */
   readonly history: HistoryAdministration | undefined;
-  /** The state of this process, as far as the caller may know of it. An operator of a tenant gets that tenant's figures. */
+  /** The state of this process, as far as the caller may see it. An operator of a tenant gets that tenant's figures. */
   overview(principal: Principal): Promise<GatewayOverview>;
 }
 
-/** What one process of the gateway did since it started, and what is wrong now. */
+/** The statistics of one process of the gateway since it started, and its current problems. */
 export interface GatewayOverview extends Statistics {
-  /** Ids of the tools whose circuit breaker is open, of those that the caller may see. */
+  /** Ids of the tools that the caller may see and whose circuit breaker is open. */
   readonly openBreakers: readonly string[];
-  /** Ids of the tools that run here and that the shared catalog holds with another definition, of those that the caller may see. */
+  /** Ids of the tools that the caller may see, that run here, and that the shared catalog holds with another definition. */
   readonly conflicts: readonly string[];
   readonly ensembles: readonly EnsembleStatus[];
-  /** Whether there is an audit log, and a history, that can be read. */
+  /** True for each of the audit log and the history that is kept and can be read. */
   readonly keeps: { readonly audit: boolean; readonly history: boolean };
 }
 
@@ -62,14 +62,14 @@ export interface TraceHistory {
   readonly calls: readonly CallRecord[];
 }
 
-/** What calls cost, added up. */
+/** A sum of the costs of calls. */
 export interface CostSum {
   readonly name: string;
   readonly calls: number;
   readonly cost: number;
 }
 
-/** What is kept of past requests and calls. `tenant` restricts it to those of one. */
+/** The stored history of requests and calls. `tenant` restricts it to one tenant. */
 export interface HistoryAdministration {
   /** The currency of costs, as ISO 4217 writes it. Undefined if none is configured. */
   readonly currency: string | undefined;
@@ -91,33 +91,33 @@ export interface HistoryAdministration {
   }): Promise<readonly CostSum[]>;
 }
 
-/** Where a page of the history ended: at this time, of which so many records were shown. */
+/** The position at which a page of the history ended: a time, and the number of records of that time already shown. */
 export interface HistoryPlace {
   readonly at: number;
   readonly shown: number;
 }
 
-/** How an ensemble is doing. */
+/** The state of an ensemble. */
 export interface EnsembleStatus {
   readonly name: string;
   readonly source: ToolSource;
   readonly state: "connecting" | "connected" | "failed" | "disconnected";
-  /** Why it is not connected, or could not be read the last time. */
+  /** The reason why it is not connected, or could not be read the last time. */
   readonly problem?: string;
-  /** How many tools it has registered. */
+  /** The number of its registered tools. */
   readonly tools: number;
   /** False if it was added while the gateway runs, and is gone after a restart. */
   readonly persisted: boolean;
 }
 
-/** The state of an ensemble as an operator may see it. What a server wrote before it failed may be about the calls of other tenants. */
+/** The state of an ensemble that an operator may see. A server's log before it failed may be about the calls of other tenants. */
 export function statusFor({ tenant }: Principal, status: EnsembleStatus): EnsembleStatus {
   if (tenant === undefined || status.problem === undefined) return status;
   return { ...status, problem: "It failed. An operator of the whole gateway can see why." };
 }
 
 export interface EnsembleAdministration {
-  /** Those that are connected or connecting in the order they were added, then the others. */
+  /** Ensembles that are connected or connecting in the order they were added, then the others. */
   list(): readonly EnsembleStatus[];
   /** Throws ENSEMBLE_NOT_FOUND. */
   get(name: string): EnsembleStatus;
@@ -144,14 +144,14 @@ export interface EnsembleAdministration {
   ): Promise<{ readonly name: string; readonly tools: number }>;
 }
 
-/** What the guard says of one call that is not made. */
+/** The guard's decision on one call that is not made. */
 export interface PolicyAnswer extends AegisPreview {
   readonly toolId: string;
-  /** Whether this policy can tell how each of its rules stands to the call. */
+  /** True if this policy can explain how each of its rules applies to the call. */
   readonly explains: boolean;
 }
 
-/** How a policy stood to the cases it was asked about. */
+/** The results of a policy for test cases. */
 export interface PolicyTest {
   readonly failed: number;
   readonly cases: readonly {
@@ -165,14 +165,14 @@ export interface PolicyTest {
 }
 
 /**
- * Asks the policy. An operator who belongs to a tenant (`by`) asks about that tenant's callers, the tools that it may see itself, and rules that are not
- * about other tenants. A caller without a tenant stands for one of the operator's tenant. Another tenant's caller is PERMISSION_DENIED, and a tool that
- * the operator may not see is TOOL_NOT_FOUND, whether there is one or not.
+ * Explains, tests and reloads the policy. For an operator who belongs to a tenant (`by`), this covers that tenant's callers, the tools that the
+ * operator may see, and rules that are not about other tenants. A caller without a tenant counts as one of the operator's tenant. Another
+ * tenant's caller is PERMISSION_DENIED, and a tool that the operator may not see is TOOL_NOT_FOUND, whether or not it exists.
  */
 export interface PolicyAdministration {
   /** The rules in force, in the order they are looked at. Undefined if the policy cannot list them. */
   rules(by: Principal): Promise<readonly PolicyRule[] | undefined>;
-  /** Asks the policy in force, the guard's own checks included, and runs nothing. Rejects with TOOL_NOT_FOUND. */
+  /** Evaluates the policy in force, with the guard's own checks, and runs nothing. Rejects with TOOL_NOT_FOUND. */
   explain(
     request: Pick<PolicyRequest, "arguments" | "principal" | "toolset"> & { readonly toolName: string },
     by: Principal,
@@ -192,12 +192,12 @@ export interface AuditQuery {
   readonly kind?: string | undefined;
   /** A tool, or what else an operator changed. */
   readonly toolId?: string | undefined;
-  /** Who called, asked for, answered, accepted or changed something. */
+  /** The principal that called, requested, answered, accepted or changed something. */
   readonly principal?: string | undefined;
-  /** What an operator did: `addEnsemble`. */
+  /** The action of an operator: `addEnsemble`. */
   readonly action?: string | undefined;
   readonly traceId?: string | undefined;
-  /** How a call or an operator's action ended, or what became of an approval. */
+  /** The status of a call, of an operator's action, or of an approval. */
   readonly status?: string | undefined;
   /** Milliseconds since the epoch; not before the first, and before the second. */
   readonly from?: number | undefined;
@@ -206,7 +206,7 @@ export interface AuditQuery {
 }
 
 export interface AuditAdministration {
-  /** Newest first. `before` is where the page before ended. A page may be short, or empty, though there is a next one. */
+  /** Newest first. `before` is the end of the previous page. A page may be short, or empty, though there is a next one. */
   query(
     query: AuditQuery,
     page: { readonly limit: number; readonly before?: number | undefined; readonly signal: AbortSignal },
@@ -215,7 +215,7 @@ export interface AuditAdministration {
   verify(options: VerifyAuditOptions): Promise<Verification>;
 }
 
-/** Whether a caller has a role. Which one makes an operator can be configured; the local operator is one in any case. */
+/** True if a caller has a role. The operator's role can be configured; the local operator always has it. */
 export function hasRole(
   { roles, local }: Principal,
   role: "operator" | "approver",

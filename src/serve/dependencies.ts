@@ -2,10 +2,10 @@ import { type Clock, systemClock } from "../observe/clock.ts";
 
 export type Dependency = "catalog" | "audit" | "state";
 
-/** Tells of each dependency whether it works now. One that rejects or hangs does not work. */
+/** Checks whether each dependency works now. A check that rejects or hangs means that the dependency does not work. */
 export type Dependencies = Readonly<Record<Dependency, () => Promise<boolean>>>;
 
-/** How long an answer is kept: anybody may ask, and a store should not feel it. */
+/** Time a result is cached: any caller may send the request, and it should not burden a store. */
 const KEPT_MS = 2_000;
 
 /** A dependency that takes longer does not work. */
@@ -20,7 +20,7 @@ export function createProbe(
   let lookedAt = -Infinity;
   let found: Promise<readonly Dependency[]> | undefined;
 
-  /** One check at a time: one that hangs is not asked again. */
+  /** Runs one check at a time: a check that hangs is not started again. */
   function check(name: Dependency): Promise<boolean> {
     const known = running.get(name);
     if (known !== undefined) return known;

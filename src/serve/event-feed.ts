@@ -12,11 +12,11 @@ import { createEventQueue, type EventQueue } from "./event-queue.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 import { createShares, type Holder } from "../tool/shares.ts";
 
-/** The events of every process on one state, for those who follow them. A process that nobody watches publishes nothing. */
+/** The events of every process on one state, for readers that follow them. A process publishes nothing while no reader watches. */
 export type EventFeed = ReturnType<typeof createEventFeed>;
 
 export interface FollowOptions {
-  /** Who reads. */
+  /** The reader. */
   readonly reader: Holder;
   readonly names?: readonly EventName[] | undefined;
   readonly level?: EventLevel | undefined;
@@ -38,19 +38,19 @@ export interface GapEvent {
   readonly name: "gap";
   readonly level: "warn";
   readonly at: number;
-  /** `missed` counts events of all kinds. Omitted if nobody can know. */
+  /** `missed` counts events of all kinds. Omitted if the number is unknown. */
   readonly data: { readonly missed?: number; readonly reason: string };
 }
 
 const WATCHED = "events/watched";
 const FEED = "events/feed";
 
-/** How long others publish after they last heard that somebody watches, and how often they hear it. */
+/** Time other processes keep publishing after they last heard of a watching reader, and the interval at which they hear of it. */
 const WATCH_MS = 30_000;
 const RENEW_MS = 10_000;
-/** How long events are kept for a reader that lost its connection after nobody else reads. */
+/** Time events are kept for a reader that lost its connection, after the last reader left. */
 const LINGER_MS = 30_000;
-/** Events go to other processes together, after at most this time and at most so many at once. */
+/** Events go to other processes in batches, after at most this time and at most `MAX_BATCH` at once. */
 const BATCH_MS = 100;
 const MAX_BATCH = 200;
 /** Events that are kept to be sent to other processes, for readers that come back, and for one reader that is behind. */
@@ -99,7 +99,7 @@ export function createEventFeed(parts: {
   let cancelLinger: (() => void) | undefined;
   let closed = false;
 
-  // What this process tells its own readers.
+  // Events for the readers of this process.
 
   function add(event: FeedEntry["event"]): void {
     const entry = toEntry(`${session}-${++count}`, event);
@@ -114,7 +114,7 @@ export function createEventFeed(parts: {
     }
   }
 
-  /** Serialises the event when somebody first reads it. */
+  /** Serialises the event when a reader first needs it. */
   function toEntry(id: string, event: FeedEntry["event"]): FeedEntry {
     let text: string | undefined;
     return {
@@ -139,7 +139,7 @@ export function createEventFeed(parts: {
     return { name: "gap", level: "warn", at: Math.round(clock.now()), data };
   }
 
-  /** What a reader that had an entry has missed since. */
+  /** The entries that a reader has missed since an entry. */
   function since(after: string): readonly FeedEntry[] {
     const place = after.startsWith(`${session}-`) ? Number(after.slice(session.length + 1)) : Number.NaN;
     const recent = kept.slice(-MAX_KEPT);
@@ -164,7 +164,7 @@ export function createEventFeed(parts: {
     }
   }
 
-  // What it hears from others while somebody reads here.
+  // Events from other processes, while a reader follows here.
 
   function collect(): void {
     session = randomUUID();
@@ -187,7 +187,10 @@ export function createEventFeed(parts: {
     };
   }
 
-  /** Tells the others that somebody watches: those that run, and those that start later. Without the store, only this process is seen. */
+  /**
+   * Announces to the other processes that a reader watches: to those that run, and to those that start later. If the store is unavailable, the
+   * reader gets only the events of this process.
+   */
   async function announce(): Promise<void> {
     const expiresAt = clock.now() + WATCH_MS;
     await Promise.allSettled([
@@ -196,7 +199,7 @@ export function createEventFeed(parts: {
     ]);
   }
 
-  // What it sends to others while somebody reads there.
+  // Events to other processes, while a reader follows there.
 
   let outbox: ArsenalEvent[] = [];
   let lost = 0;
@@ -244,7 +247,7 @@ export function createEventFeed(parts: {
   }
 
   const endWatching = changes.subscribe(WATCHED, heardWatch);
-  /** Resolves when the process knows whether somebody watches already. Never rejects. */
+  /** Resolves when the process has checked whether a reader watches already. Never rejects. */
   const ready = documents.get(WATCHED).then(
     (marker) => heardWatch(marker?.value),
     () => {},

@@ -46,11 +46,11 @@ export function createEventQueue<Event>({
       waiting.push(event);
       wake();
     },
-    /** How many the reader has not read. */
+    /** The number of entries that the reader has not read. */
     get size(): number {
       return waiting.length;
     },
-    /** Drops what was not read. Returns how many that were. */
+    /** Drops the unread entries. Returns their number. */
     clear: (): number => waiting.splice(0).length,
     /** No event comes after this. */
     end,

@@ -3,7 +3,7 @@ import { visibleText } from "../errors/visible-text.ts";
 import { answerJson, answerText, refuseMethod } from "./http/answer.ts";
 import type { HttpExchange, Surface, SurfaceContext } from "./surface.ts";
 
-/** What the gateway cannot do without each dependency. */
+/** The consequence of losing each dependency. */
 const WITHOUT: Readonly<Record<Dependency, string>> = {
   catalog: "does not answer: tools cannot be listed or searched",
   audit: "cannot be written: calls that must be recorded are refused",
@@ -11,8 +11,8 @@ const WITHOUT: Readonly<Record<Dependency, string>> = {
 };
 
 /**
- * `/healthz`, 200 while the process answers, and `/readyz`, 503 until every upstream was tried, while something it depends on is away, and during
- * shutdown. An upstream that is lost later does not matter. Anybody may ask, so names and reasons are for the operator only.
+ * `/healthz`, 200 while the process answers, and `/readyz`, 503 until every upstream was tried, while a dependency is unavailable, and during
+ * shutdown. An upstream that is lost later does not matter. Both routes are public, so names and reasons are for the operator only.
  */
 export function healthSurface(
   context: Pick<SurfaceContext, "arsenal" | "startup" | "work" | "isLocal" | "surfaces" | "dependencies">,

@@ -8,11 +8,11 @@ import { escapeHtml } from "./http/escape-html.ts";
 import type { Surface, SurfaceContext } from "./surface.ts";
 
 export interface HomeView {
-  /** What stands before each path: `http://127.0.0.1:8080`, or nothing if the server does not know what it is called. */
+  /** The prefix of each path: `http://127.0.0.1:8080`, or empty if the server has no known address. */
   readonly base: string;
   readonly version?: string;
   readonly addresses: NonNullable<Surface["addresses"]>;
-  /** The servers by name; only how many there are, if the reader may be anybody. */
+  /** The servers by name; only their number, if the page is public. */
   readonly servers: readonly ShownServer[] | { readonly count: number; readonly connected: number };
   /** Tools that no server brought. */
   readonly otherTools: number;
@@ -22,7 +22,7 @@ export interface ShownServer {
   readonly name: string;
   readonly state: "connecting" | "connected" | "failed" | "closed";
   readonly tools: number;
-  /** Why it is not connected. */
+  /** The reason why it is not connected. */
   readonly problem?: string;
 }
 
@@ -52,7 +52,7 @@ const HEADERS = {
   "cache-control": "no-store",
 };
 
-/** The page at `/`, for anybody: it says what this is, what it answers at, and how each server fares. */
+/** The public page at `/`: it describes the gateway, its addresses, and the state of each server. */
 export function homeSurface(context: SurfaceContext): Surface {
   return {
     name: "home",
@@ -71,7 +71,7 @@ export function homeSurface(context: SurfaceContext): Surface {
   };
 }
 
-/** What the reader may see. If callers must authenticate, the reader may be anybody, and the page names nothing. */
+/** The view that the reader may see. If callers must authenticate, the page is public and names nothing. */
 async function viewFor(principal: Principal, context: SurfaceContext): Promise<HomeView> {
   const { arsenal, isLocal } = context;
   const { upstreams } = arsenal;

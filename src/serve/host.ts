@@ -7,9 +7,9 @@ import type { CreateSurface, Route, Serving, Surface, SurfaceContext } from "./s
 import { retryAfter, shuttingDown, type Work } from "./work.ts";
 
 export interface HostOptions extends Omit<HttpServerOptions, "routes" | "seal"> {
-  /** How long calls under way may take to end when the host closes, in milliseconds. */
+  /** Time calls under way may take to end when the host closes, in milliseconds. */
   readonly drainMs: number;
-  /** How long the host still takes requests after it was asked to close, while `/readyz` says that it is not ready, in milliseconds. Default 0. */
+  /** Time the host still accepts requests after `close` was called, while `/readyz` reports that it is not ready, in milliseconds. Defaults to 0. */
   readonly shutdownDelayMs?: number;
   /** Surfaces that also have a port of their own, by name. */
   readonly ports?: Readonly<Record<string, number>>;

@@ -11,7 +11,7 @@ export function servedToolset<Context extends Serving>(serving: Context, toolset
   return { ...serving, toolset, arsenal: scopedArsenal(arsenal, toolset), startup: { ...startup, shown: () => [] } };
 }
 
-/** Whether a caller may use what is served: everybody may, unless it is a toolset that does not admit them. */
+/** True if a caller may use the served tools: every caller may, unless it is a toolset that does not admit the caller. */
 export function mayUse(
   { arsenal, toolset }: Pick<Serving, "toolset"> & { readonly arsenal: Pick<ServableArsenal, "toolsets"> },
   principal: Principal,
@@ -19,7 +19,7 @@ export function mayUse(
   return toolset === undefined || arsenal.toolsets.find(toolset, principal) !== undefined;
 }
 
-/** What its author wrote about a toolset; empty if it is gone. */
+/** The author's description of a toolset; empty if the toolset is gone. */
 export function descriptionOf({ toolsets }: Pick<ServableArsenal, "toolsets">, toolset: string): string {
   return toolsets.find(toolset, localOperator())?.description ?? "";
 }
@@ -71,7 +71,7 @@ function scopedArsenal(arsenal: ServableArsenal, toolset: string, clock: Clock =
   };
 }
 
-/** Nobody changes the catalog through one of its toolsets. */
+/** The catalog cannot be changed through one of its toolsets. */
 async function refuse(): Promise<never> {
   const fix = "Serve everything to change it: leave out --toolset.";
   throw fixable("PERMISSION_DENIED", "Only one toolset is served, and the catalog cannot be changed.", fix);

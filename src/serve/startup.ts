@@ -3,11 +3,11 @@ import { untilAborted } from "../tool/until-aborted.ts";
 import { type Clock, systemClock } from "../observe/clock.ts";
 import type { ServableArsenal } from "./served-arsenal.ts";
 
-/** Knows which MCP servers are still connecting for the first time, and lets requests wait for them. */
+/** Tracks the MCP servers that are still connecting for the first time, and lets requests wait for them. */
 export interface Startup {
   /** Names of the servers whose first attempt to connect has not ended, in the order they were added. */
   connecting(): readonly string[];
-  /** Those of them that callers may know about. */
+  /** The connecting servers that callers may see. */
   shown(): readonly string[];
   /** Resolves when every first attempt has ended, or the bound is reached. Undefined when there is nothing to wait for. */
   wait(signal: AbortSignal): Promise<void> | undefined;
@@ -103,7 +103,7 @@ export function createStartup(parts: {
 /** Where results name the servers that are still connecting. */
 const CONNECTING = "toolarsenal/connecting";
 
-/** A result that says in `_meta` which servers were still connecting when it was made. Returns the same object when there were none. */
+/** Lists in a result's `_meta` the servers that were still connecting. Returns the same object if there were none. */
 export function withConnecting<Result extends Readonly<Record<string, unknown>>>(
   result: Result,
   connecting: readonly string[],
@@ -113,7 +113,7 @@ export function withConnecting<Result extends Readonly<Record<string, unknown>>>
   return { ...result, _meta: { ..._meta, [CONNECTING]: connecting } };
 }
 
-/** What a model reads about servers that are still connecting; empty if all are connected. */
+/** A note for models about servers that are still connecting; empty if all are connected. */
 export function sayConnecting(connecting: readonly string[], then: string): string {
   return connecting.length === 0 ? "" : `Still connecting: ${connecting.join(", ")}. ${then}`;
 }

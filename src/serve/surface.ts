@@ -22,27 +22,27 @@ export interface HttpExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly url: URL;
-  /** The address that the caller knows the gateway by: `https://tools.example.com`. */
+  /** The gateway's address as the caller sees it: `https://tools.example.com`. */
   readonly address: string;
   readonly principal: Principal;
   /** Where the request stands in a trace: the one of the header `traceparent`, or a new one. `parentSpanId` is the request's own span. Undefined on open routes. */
   readonly trace: TraceContext | undefined;
-  /** Reads the body as JSON, up to 4 MiB within 15 s unless `limits` says otherwise. Never rejects: the answer says why it was refused. */
+  /** Reads the body as JSON, by default up to 4 MiB within 15 s. Never rejects: a refusal is in the result. */
   json(limits?: ReadLimits): Promise<CheckedJson>;
 }
 
 /** Answers the requests to one path, or to everything below it if the path ends in `/`. */
 export interface Route {
   readonly path: string;
-  /** True for what tells nothing and needs no identity: /healthz, /readyz. */
+  /** True for a route that reveals nothing and needs no identity: /healthz, /readyz. */
   readonly open?: boolean;
   /** True if the route is exactly this path, even though it ends in `/`. */
   readonly exact?: boolean;
   /** True if the route counts its work and refuses new work during shutdown itself. For other routes the host does it. */
   readonly drainsItself?: boolean;
-  /** How the host's own refusals (401, 403, 503, 500) are written on this route. Defaults to the errors of JSON-RPC. */
+  /** The format of the host's own refusals (401, 403, 503, 500) on this route. Defaults to the errors of JSON-RPC. */
   readonly refusals?: "json-rpc" | "problem+json";
-  /** If it throws, the caller gets a 500 that says nothing. */
+  /** If it throws, the caller gets a 500 without details. */
   handle(exchange: HttpExchange): Promise<void> | void;
 }
 
@@ -50,9 +50,9 @@ export interface Route {
 export interface Surface {
   readonly name: string;
   readonly routes: readonly Route[];
-  /** What the page at `/` says about it: an address, and one sentence on what it is for. `page` makes a link of an address that a browser can show. */
+  /** Its entries on the page at `/`: an address, and one sentence on its purpose. `page` links an address that a browser can show. */
   readonly addresses?: readonly (readonly [path: string, purpose: string, kind?: "page"])[];
-  /** Why it cannot answer now; `/readyz` is then 503. Undefined while it can. */
+  /** The reason why it cannot answer now; `/readyz` is then 503. Undefined while it can. */
   problem?(): string | undefined;
   /** Ends what it holds open, such as sessions and streams. Called once, when the work under way has ended or was cut off. */
   close?(): Promise<void>;
@@ -79,24 +79,24 @@ export interface Serving {
   readonly room?: McpRoom;
   /** The limits that processes agree on, for rates of requests. Undefined in tests that have none. */
   readonly limits?: Pick<Limits, "admit">;
-  /** How the arsenal is served as an A2A agent. Undefined: with the defaults, and without push notifications. */
+  /** The settings for serving the arsenal as an A2A agent. Undefined: the defaults, and no push notifications. */
   readonly a2a?: A2aSettings & A2aOutside;
   /** Dialects that were added to the built-in ones, by name. */
   readonly dialects?: ReadonlyMap<string, unknown>;
-  /** What operators may do. Undefined if only one toolset is served. */
+  /** The actions of operators. Undefined if only one toolset is served. */
   readonly administration?: Administration;
-  /** What `/metrics` shows. */
+  /** The metrics at `/metrics`. */
   readonly metrics?: ServedMetrics;
-  /** What `/readyz` looks at besides servers and surfaces. */
+  /** The dependencies that `/readyz` checks besides servers and surfaces. */
   readonly dependencies?: Dependencies;
 }
 
 export interface SurfaceContext extends Serving {
-  /** True if every caller is the local operator. Otherwise an open route is read by anybody, and must name nothing. */
+  /** True if every caller is the local operator. Otherwise an open route is public, and must name nothing. */
   readonly isLocal: boolean;
-  /** How callers prove who they are. Undefined if every caller is the local operator. */
+  /** Authenticates callers. Undefined if every caller is the local operator. */
   readonly identity?: Identity;
-  /** What callers put before a path: `https://tools.example.com`. Empty if the host does not know what it is called. */
+  /** The base URL that callers use: `https://tools.example.com`. Empty if the host has no known name. */
   address(): string;
   /** The surfaces of the host, this one included. */
   surfaces(): readonly Surface[];

@@ -10,7 +10,7 @@ interface DrainOptions {
   readonly onDraining?: () => void;
 }
 
-/** How long work may take to end after it was cut off. */
+/** Time work may take to end after it was cut off. */
 const CUT_OFF_MS = 1000;
 
 export function createWork(clock: Clock = systemClock) {
@@ -42,7 +42,7 @@ export function createWork(clock: Clock = systemClock) {
     const cutOff = new ArsenalError("CLOSED", "The gateway shut down before the request ended.");
     for (const abort of running) abort(cutOff);
     await untilIdle(CUT_OFF_MS);
-    // The last answers are written before anybody closes what they are written to.
+    // The last answers are written before their streams are closed.
     await nextTurn();
   }
 
@@ -75,7 +75,7 @@ export function createWork(clock: Clock = systemClock) {
         signal.removeEventListener("abort", cancel);
       }
     },
-    /** How many are under way. */
+    /** The number of tasks under way. */
     get pending(): number {
       return running.size;
     },
@@ -89,7 +89,7 @@ export function createWork(clock: Clock = systemClock) {
     },
     /** Fires when draining begins, for streams that would otherwise never end. */
     ending: ending.signal as AbortSignal,
-    /** Seconds after which a refused caller should try again: what is left of the time for running work, at least 1. */
+    /** Seconds after which a refused caller should retry: the remaining time for running work, at least 1. */
     get retryAfterS(): number {
       return Math.max(1, Math.ceil((graceEnds - clock.now()) / 1000));
     },
@@ -104,7 +104,7 @@ export function shuttingDown(): ArsenalError {
   return fixable("CLOSED", "The gateway is shutting down and takes no new requests.", fix, { beforeSend: true });
 }
 
-/** The header that says when a refused request may be sent again. */
+/** The header with the time after which a refused request may be sent again. */
 export function retryAfter({ retryAfterS }: Pick<Work, "retryAfterS">): { readonly "retry-after": string } {
   return { "retry-after": String(retryAfterS) };
 }

@@ -100,7 +100,7 @@ export function create(${given}): ReturnType<typeof ${factory}> {
 }
 
 /** A source that YAML, REST, the client and the dashboard can name. */
-const SOURCE = `import { entry, type Given, text } from "../settings.ts";
+const SOURCE = `import { entry, type SettingInput, text } from "../settings.ts";
 import type { Source } from "../../register/source.port.ts";
 import { builtinSource } from "./builtin/builtin.ts";
 import type { Reach } from "./source-adapter.ts";
@@ -112,11 +112,11 @@ export function fixtureSource(...given: Parameters<typeof builtinSource>): Sourc
   return builtinSource(...given);
 }
 
-export function create({ name }: Given<typeof config>): Source {
+export function create({ name }: SettingInput<typeof config>): Source {
   return fixtureSource({ name, tools: ["http-get"] });
 }
 
-export function reach({ fixtureTool }: Given<typeof config>): Reach {
+export function reach({ fixtureTool }: SettingInput<typeof config>): Reach {
   return fixtureTool === "command" ? { commands: [fixtureTool] } : {};
 }
 `;

@@ -27,14 +27,8 @@ const NAMES =
 
 /** The most findings in folders that are not reworded yet. Lower a number when you reword its folder; never raise one. */
 const REMAINING: Readonly<Record<string, number>> = {
-  "adapters/settings.ts": 1,
-  "adapters/sources": 158,
-  config: 43,
-  execute: 29,
-  mcp: 9,
-  register: 20,
-  serve: 211,
-  "visible-tools.ts": 1,
+  config: 4,
+  serve: 5,
   wire: 14,
 };
 

@@ -1,5 +1,5 @@
 import type { Source } from "../../register/source.port.ts";
-import type { Given, Setting } from "../settings.ts";
+import type { Setting, SettingInput } from "../settings.ts";
 import type { McpServerSettings } from "./mcp/settings.ts";
 import type { sources } from "./manifest.ts";
 
@@ -11,17 +11,17 @@ type ConfigOf<Type extends SourceType> =
 
 /** The settings of a source with its type: an entry of `sources:`, the body of `POST /ensembles`, or what `mcp({…})` and the like return. */
 export type NamedSource =
-  | { [Type in SourceType]: Omit<Given<ConfigOf<Type>>, "type"> & { readonly type: Type } }[SourceType]
+  | { [Type in SourceType]: Omit<SettingInput<ConfigOf<Type>>, "type"> & { readonly type: Type } }[SourceType]
   | (McpServerSettings & { readonly type: "mcp" });
 
 /** A source to add: settings with a type, or a source of your own. */
 export type GivenSource = NamedSource | Source;
 
-/** How a source is added. */
+/** Options for adding a source. */
 export interface AddSourceOptions {
   /** Retries in the background until the source comes or is removed. An MCP server is then added at once; the first failure of any other is still thrown. */
   readonly patient?: boolean;
-  /** True for a source that a configuration file names: if `security.pins` is `all`, its command is started only once somebody accepted it. */
+  /** True for a source that a configuration file names: if `security.pins` is `all`, its command is started only after an operator accepted it. */
   readonly configured?: boolean;
   /** Gives up connecting, and ends the processes that were started for it. */
   readonly signal?: AbortSignal | undefined;

@@ -17,7 +17,7 @@ export interface SourceAdapter<Settings = object> {
   problem?(settings: Settings): SettingProblem | undefined;
   /** Returns the settings of each single source, if these stand for several. */
   expand?(settings: Settings): Promise<readonly Settings[]>;
-  /** True if its sources connect in the background and retry by themselves when they are told to be patient. */
+  /** True if its sources, with `patient`, connect in the background and retry by themselves. */
   readonly patient?: boolean;
   /** Returns the files of this machine that the source is read from. */
   watch?(settings: Settings): WatchedFiles;
@@ -25,7 +25,7 @@ export interface SourceAdapter<Settings = object> {
   import?: ImportCommand<Settings>;
 }
 
-/** What `create` of a source gets besides its settings. */
+/** The second argument of a source's `create`. */
 export interface SourceSurroundings extends Pick<Surroundings, "clock" | "emit" | "egress" | "secrets"> {
   /** True if connecting may go on in the background, however long it takes. */
   readonly patient: boolean;
@@ -41,7 +41,7 @@ export interface SourceSurroundings extends Pick<Surroundings, "clock" | "emit" 
   readonly debugProtocol: boolean;
 }
 
-/** What a source needs of the machine it runs on and of its network. */
+/** The access that a source needs to its machine and its network. */
 export interface Reach {
   /** Programs that it starts. */
   readonly commands?: readonly string[];
@@ -49,7 +49,7 @@ export interface Reach {
   readonly reads?: readonly string[];
   /** Files that it writes. */
   readonly writes?: readonly string[];
-  /** Whether it reads secrets of this machine. */
+  /** True if it reads secrets of this machine. */
   readonly secrets?: boolean;
   /** Addresses that it connects to. */
   readonly addresses?: readonly string[];
@@ -60,17 +60,17 @@ export function placeOf({ reads = [], addresses = [], commands = [] }: Reach): s
   return ([reads, addresses, commands].find((places) => places.length > 0) ?? []).join(", ");
 }
 
-/** One setting that cannot be used. */
+/** One invalid setting. */
 export interface SettingProblem {
   /** Dotted, from the settings of the source: `url`, `env.TOKEN`. */
   readonly field: string;
-  /** As it was written; omitted if it may be a secret. */
+  /** The value as it was written; omitted if it may be a secret. */
   readonly value?: unknown;
   readonly message: string;
   readonly fix: string;
 }
 
-/** The error for settings that cannot be used. `whose` says of which source. */
+/** The error for invalid settings. `whose` names the source. */
 export function problemError(whose: string, { field, value, message, fix }: SettingProblem): ArsenalError {
   return fixable("CONFIG_INVALID", `${field} of ${whose} ${message}.`, fix, { field, value });
 }
@@ -82,7 +82,7 @@ export interface WatchedFiles {
   readonly followed: boolean;
 }
 
-/** How `toolarsenal import` opens a source. */
+/** Opens a source for `toolarsenal import`. */
 export interface ImportCommand<Settings = object> {
   readonly summary: string;
   readonly positionals: readonly string[];
@@ -90,7 +90,7 @@ export interface ImportCommand<Settings = object> {
   open(words: readonly string[], asked: ImportRequest<Settings>): Promise<readonly ImportedSource[]>;
 }
 
-/** What `open` of an import works with. */
+/** The argument of an import's `open`. */
 export interface ImportRequest<Settings = object> {
   /** The folder that relative paths start from. */
   readonly folder: string;
@@ -106,16 +106,16 @@ export interface ImportRequest<Settings = object> {
 /** A source to import from. */
 export interface ImportedSource {
   readonly source: Source;
-  /** What was left out, one line each, once the source was listed. */
+  /** The omitted entries, one line each, once the source was listed. */
   skipped(): readonly string[];
 }
 
-/** Whether a file or an address is meant. */
+/** True for a file or a folder, false for an address. */
 export function isLocal(place: string): boolean {
   return !/^https?:/i.test(place);
 }
 
-/** Whether a value refers to a secret, or has a part that does. */
+/** True if a value refers to a secret, or has a part that does. */
 export function hasReference(value: unknown): boolean {
   if (typeof value === "string") return hasSecret(value);
   return typeof value === "object" && value !== null && Object.values(value).some(hasReference);

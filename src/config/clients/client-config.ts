@@ -10,7 +10,7 @@ import { toCamel, toSnake } from "../load/key-style.ts";
 import { config, MAX_TIMEOUT_MS } from "../../adapters/sources/mcp/settings.ts";
 import { refuseTooManyServers, type ServerNote, type ServerProblem } from "./server-problem.ts";
 
-/** The servers of a client's configuration in our words, and what is to be said of them. */
+/** The servers of a client's configuration as our settings, with problems and notes. */
 export interface ClientServers {
   readonly servers: readonly McpServerConfig[];
   readonly problems: readonly ServerProblem[];
@@ -19,7 +19,7 @@ export interface ClientServers {
   readonly envFiles: readonly string[];
 }
 
-/** Where a client's configuration was found. */
+/** The location of a client's configuration. */
 export type ClientPlace = Omit<ClientContext, "inputs"> & {
   /** Names the file in problems. */
   readonly file?: string;
@@ -27,7 +27,7 @@ export type ClientPlace = Omit<ClientContext, "inputs"> & {
 
 type Type = NonNullable<McpServerConfig["type"]>;
 
-/** How clients spell a transport. */
+/** The clients' spellings of a transport. */
 const TYPES: Readonly<Record<string, Type>> = {
   stdio: "stdio",
   http: "http",
@@ -39,7 +39,7 @@ const TYPES: Readonly<Record<string, Type>> = {
   websocket: "websocket",
 };
 
-/** What the clients' own answers to "may it run?" are called. Here policy decides. */
+/** Keys of the clients' own allow rules. They are ignored: the policy decides. */
 const ALLOWANCES: ReadonlySet<string> = new Set(["alwaysAllow", "autoApprove", "trust"]);
 
 const SETTINGS = config.properties as Readonly<Record<string, JsonSchema>>;
@@ -160,7 +160,7 @@ async function readServer(
     const message = `must be a whole number from 1 to ${max}`;
     return refuse({ field, value: shape(value), message, fix: `Fix ${field}.` });
   };
-  /** The values of an env file, or of several; of two that name a variable, the later counts. */
+  /** Reads the values of one or several env files. If two files set a variable, the later one wins. */
   const readEnvFiles = async (): Promise<Readonly<Record<string, string>>> => {
     const values: Record<string, string> = {};
     for (const path of [entry["envFile"] ?? []].flat() as readonly unknown[]) {
@@ -243,7 +243,7 @@ function isPort(value: unknown): value is number {
   return typeof value === "number" && Number.isInteger(value) && value > 0 && value <= 65_535;
 }
 
-/** What VS Code asks its user for: the `inputs` of its file. */
+/** Reads the `inputs` of a VS Code file: the values that VS Code prompts its user for. */
 export function readInputs(value: unknown): readonly ClientInput[] {
   return (Array.isArray(value) ? value : []).flatMap((input: unknown) => {
     if (!isPlainObject(input) || typeof input["id"] !== "string") return [];
@@ -253,7 +253,7 @@ export function readInputs(value: unknown): readonly ClientInput[] {
   });
 }
 
-/** Some clients count seconds, up to an hour; others milliseconds, and nobody gives a tool under four seconds in them. */
+/** Some clients count seconds, up to an hour; others count milliseconds, and their shortest timeout is four seconds. */
 function inMilliseconds(timeout: number): number {
   return timeout <= 3600 ? timeout * 1000 : timeout;
 }

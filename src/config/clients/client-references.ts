@@ -1,17 +1,17 @@
 import { basename, sep } from "node:path";
 import { fillReferences, type RefuseReference } from "../load/environment.ts";
 
-/** A value that VS Code asks its user for. */
+/** A value that VS Code prompts its user for. */
 export interface ClientInput {
   readonly id: string;
   readonly description?: string;
   readonly default?: string;
 }
 
-/** What the references in a client's configuration lead to. */
+/** The values of the references in a client's configuration. */
 export interface ClientContext {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** What `${workspaceFolder}` means, and where relative paths start. */
+  /** The value of `${workspaceFolder}`, and the base of relative paths. */
   readonly folder: string;
   readonly inputs: readonly ClientInput[];
 }

@@ -1,12 +1,12 @@
 import { fixable } from "../../errors/arsenal-error.ts";
 
-/** A value of a JSON text with where it stands, so that a part of the text can be replaced and the rest kept. */
+/** A value of a JSON text with its position, so that a part of the text can be replaced and the rest kept. */
 export interface JsoncNode {
   readonly value: unknown;
   /** Offsets of the value's first character and of what follows it. */
   readonly start: number;
   readonly end: number;
-  /** Of an object, the values of its members; of two with one name, the last. */
+  /** The values of an object's members. If two members have one name, the last one wins. */
   readonly members?: ReadonlyMap<string, JsoncNode>;
 }
 
@@ -15,7 +15,7 @@ const STRING = /"(?:[^"\\\n]|\\.)*"/y;
 const WORD = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 const MAX_DEPTH = 200;
 
-/** Reads JSON as editors keep it: with comments and trailing commas. Throws `INPUT_INVALID` with line and column; `name` stands in it. */
+/** Reads JSON as editors keep it: with comments and trailing commas. Throws `INPUT_INVALID` with `name`, line and column. */
 export function parseJsonc(text: string, name: string): JsoncNode {
   let at = 0;
 

@@ -42,7 +42,7 @@ function clientBlock(value: unknown): Readonly<Record<string, unknown>> | undefi
   return isPlainObject(value["mcp"]) && isPlainObject(value["mcp"]["servers"]) ? value["mcp"] : undefined;
 }
 
-/** The folder a file speaks of: that of `.vscode/mcp.json` is the one `.vscode` lies in. */
+/** The workspace of a file: for `.vscode/mcp.json`, the folder that contains `.vscode`. */
 function workspaceOf(path: string): string {
   const folder = dirname(resolve(path));
   return [".vscode", ".cursor"].includes(basename(folder)) ? dirname(folder) : folder;

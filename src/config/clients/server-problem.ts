@@ -13,27 +13,27 @@ export function refuseTooManyServers(count: number): void {
   throw fixable("CONFIG_INVALID", problem, fix, { field: "mcpServers", value: count });
 }
 
-/** Why one configured MCP server is left out. The others are not affected. */
+/** The reason why one configured MCP server is left out. The others are not affected. */
 export interface ServerProblem {
   /** The server's name as it was written. */
   readonly server: string;
   /** Dotted, from the server's own entry: `url`, `env.TOKEN`. */
   readonly field: string;
-  /** As it was written; absent if it may be a secret. */
+  /** The value as it was written; omitted if it may be a secret. */
   readonly value?: unknown;
   readonly message: string;
   readonly fix: string;
-  /** The file that has it, where there are several. */
+  /** The file that contains the server, if there are several files. */
   readonly file?: string;
 }
 
-/** The problem of a server whose name another one has. `what` says which others there are. */
+/** The problem of a server whose name is already taken. `what` names the other servers. */
 export function nameTaken(server: string, what: string, more = ""): ServerProblem {
   const message = `is ${showValue(server)}, and another ${what} already has that name${more}`;
   return { server, field: "name", value: server, message, fix: "Give each its own name." };
 }
 
-/** What is said of a server that is used all the same. */
+/** A remark on a server that is still used. */
 export interface ServerNote {
   readonly server: string;
   readonly message: string;

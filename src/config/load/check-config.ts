@@ -7,14 +7,14 @@ import { describeExpected } from "./setting.ts";
 import type { Spelling } from "../../adapters/settings.ts";
 import { present } from "../../tool/present.ts";
 
-/** How keys are spelled where the configuration came from: snake in files, camel in code. */
+/** The spelling of keys: snake in files, camel in code. */
 export type KeyStyle = "snake" | "camel";
 
-/** What is known of a configuration that came from a file. */
+/** The origin of a configuration that was read from a file. */
 export interface Origin {
-  /** Where a key stands, for the start of a message: `arsenal.yaml:3:5 `. */
+  /** The position of a key, for the start of a message: `arsenal.yaml:3:5 `. */
   locate(path: readonly string[]): string;
-  /** How a text was written where it came from the environment: `${API_KEY}`. Such values are never shown, and may stand for numbers. */
+  /** Returns the reference that a text from the environment was written as: `${API_KEY}`. Such values are never shown, and may stand for numbers. */
   reference(value: unknown): string | undefined;
 }
 
@@ -43,7 +43,7 @@ export function checkConfig(value: unknown, style: KeyStyle, origin: Origin = FR
 interface Reading {
   readonly style: KeyStyle;
   readonly origin: Origin;
-  /** Whether defaults are filled in. Those inside the items of a list are the reader's to apply. */
+  /** True if defaults are filled in. The reader applies the defaults inside the items of a list. */
   readonly fills: boolean;
   readonly unknown: LocatedIssue[];
   readonly wrong: LocatedIssue[];
@@ -104,7 +104,7 @@ function readMembers(
     const at = [...path, written];
     const known = spelled.get(written);
     if (known === undefined) {
-      // The words of MCP clients stand at the top of a file, and nowhere else.
+      // The keys of MCP clients are allowed at the top level of a file only.
       const keys = [...spelled.keys(), ...(path.length === 0 && style === "snake" ? CLIENT_KEYS : [])];
       const meant = nearest(written, keys);
       const fix = meant ? `Did you mean "${meant}"?` : `Known keys here: ${keys.join(", ")}.`;
@@ -177,7 +177,7 @@ function toIssue(held: unknown, schema: JsonSchema, keys: readonly string[], ori
   };
 }
 
-/** Keys below these are the user's own, and so may be what they hold. */
+/** Users choose the keys below these, so the values may be secrets whatever the keys are. */
 const USERS_OWN: ReadonlySet<string> = new Set(["headers", "env", "options", "tokens", "credentials"]);
 
 function isSecret(path: readonly string[]): boolean {
@@ -197,7 +197,7 @@ function shownValue(value: unknown): unknown {
   return typeof value === "object" && value !== null ? inWords(value) : value;
 }
 
-/** Variables of the environment are texts; where a number or a flag is wanted, one that reads as such is one. */
+/** Environment variables are texts; if a number or a flag is expected, a text that reads as one is converted. */
 function fromText(value: unknown, { type }: JsonSchema, origin: Origin): unknown {
   if (typeof value !== "string" || origin.reference(value) === undefined) return value;
   if (type === "boolean" && (value === "true" || value === "false")) return value === "true";

@@ -9,7 +9,7 @@ export interface ConfiguredState<Of extends ConfiguredSource = ConfiguredSource>
   readonly sources: readonly Of[];
 }
 
-/** What to do so that a running program follows its configuration; what did not change is in none of the lists. */
+/** Returns the steps by which a running program follows its changed configuration. Unchanged entries are in none of the lists. */
 export function configChanges<Of extends ConfiguredSource>(before: ConfiguredState<Of>, after: ConfiguredState<Of>) {
   const [old, next] = [sectionsOf(before.config), sectionsOf(after.config)];
   return {

@@ -19,7 +19,7 @@ export interface ConfiguredSource {
   readonly name: string;
   /** The name as it was written. */
   readonly writtenAs: string;
-  /** As `arsenal.add` takes it. */
+  /** The argument of `arsenal.add`. */
   readonly settings: NamedSource;
   /** The files of this machine that it is read from. */
   readonly watched?: WatchedFiles;
@@ -27,7 +27,7 @@ export interface ConfiguredSource {
 
 type Spelled = NamedSource & { readonly name?: string; readonly namespace?: string; readonly disabled?: boolean };
 
-/** The sections that name sources, as the entries of `sources` that they stand for. */
+/** Converts the sections that name sources to entries of `sources`. */
 function spelledSources(config: ResolvedConfig): readonly Spelled[] {
   return [
     ...config.sources,

@@ -17,7 +17,7 @@ interface Contradiction {
   readonly fix: string;
 }
 
-/** What the schema cannot say: most are settings that are valid alone, but together leave a user with less than they asked for. */
+/** Checks that the schema cannot express: most are settings that are valid alone, but together give a user less than the user expects. */
 const CONTRADICTIONS: readonly Contradiction[] = [
   {
     path: ["execution", "sandboxType"],
@@ -28,7 +28,7 @@ const CONTRADICTIONS: readonly Contradiction[] = [
       .join(", ")}, or leave the sandbox off.`,
   },
   {
-    // A folder that nobody chose may hold this very configuration.
+    // A default folder may hold this very configuration.
     path: ["builtins", "files", "roots"],
     holds: ({ builtins }) =>
       builtins.tools.some((tool) => tool === "file-read" || tool === "file-write") &&
@@ -104,7 +104,7 @@ export function refuseContradictions(config: ResolvedConfig, style: KeyStyle, or
 
 type Issue = Pick<Contradiction, "path" | "fix"> & { readonly message: string };
 
-/** What is wrong with toolsets beyond what the schema says. */
+/** Returns the problems of toolsets that the schema cannot express. */
 function toolsetIssues(toolsets: ResolvedConfig["toolsets"]): readonly Issue[] {
   const names = new Set<string>();
   return toolsets.flatMap(({ name, include, exclude, view }, index) => {

@@ -4,17 +4,17 @@ const REFERENCE = /\$\$\{|\$\{secret:(?:[^{}]|\{(?:principal|tenant)\})*\}|\$\{(
 const INNER = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([\s\S]*))?$/;
 const WHOLE = /^\$\{[^}]*\}$/;
 
-/** Whether the text has a reference to replace. */
+/** True if the text has a reference to replace. */
 export function hasReference(text: string): boolean {
   return text.includes("${");
 }
 
-/** Whether the text is one reference and nothing else, so that it may stand for a number, a flag or nothing. */
+/** True if the text is one reference and nothing else, so that it may stand for a number, a flag or nothing. */
 export function isWholeReference(text: string): boolean {
   return WHOLE.test(text);
 }
 
-/** Reports a reference that cannot be replaced, with the fix. What it returns stands in its place. */
+/** Reports a reference that cannot be replaced, with the fix. Returns the text that replaces the reference. */
 export type RefuseReference = (problem: {
   readonly value: string;
   readonly message: string;

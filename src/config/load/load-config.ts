@@ -26,11 +26,11 @@ export interface LoadedConfig {
   readonly folder: string;
   /** Servers that are left out, and why. `configuredSources` finds the rest. */
   readonly problems: readonly ServerProblem[];
-  /** What is ignored in servers that are used. */
+  /** Settings that are ignored in servers that are used. */
   readonly notes: readonly ServerNote[];
   /** The env files that MCP servers name. */
   readonly envFiles: readonly string[];
-  /** The file, if it says nothing: it is empty, or has only comments. */
+  /** The file, if it is empty or has only comments. */
   readonly emptyFile?: string;
 }
 
@@ -60,7 +60,7 @@ export async function loadConfig(
   return { config: { ...absolute, readFrom }, folder, ...emptyFile, ...said };
 }
 
-/** Reads a configuration from its text; `name` stands in messages. */
+/** Reads a configuration from its text; messages contain `name`. */
 export async function parseConfig(
   source: string,
   name: string,
@@ -106,7 +106,7 @@ async function parse(
   }
 }
 
-/** Adds the clients' servers to the configuration's own. Of two with one name, the later is reported. */
+/** Adds the clients' servers to the configuration's own. If two servers have one name, the later one is reported. */
 function withClients(
   config: ResolvedConfig,
   clients: readonly ClientServers[],
@@ -130,7 +130,7 @@ function withClients(
   };
 }
 
-/** A copy in which every file and folder is absolute. Addresses, and what stands for memory, are left alone. */
+/** A copy in which every file and folder is absolute. Addresses, and the name for in-memory storage, stay unchanged. */
 function withAbsolutePaths<Value>(value: Value, folder: string, schema: JsonSchema = CONFIG_SCHEMA): Value {
   const { format, items } = schema;
   const inside = (member: unknown, of: unknown): unknown => withAbsolutePaths(member, folder, (of ?? {}) as JsonSchema);

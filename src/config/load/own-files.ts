@@ -21,7 +21,7 @@ const CODE = /^\.(?:[cm]?[jt]s|py|sh|bash|toml)$/;
 export function ownFiles(config: ResolvedConfig): readonly string[] {
   const { readFrom = [], approvals, modules, mcp, sources } = config;
   const folder = readFrom[0] === undefined ? resolve(".") : dirname(readFrom[0]);
-  const started = ([...mcp.servers, ...sources] as readonly Started[]).flatMap((each) => [
+  const started = ([...mcp.servers, ...sources] as readonly ProgramSettings[]).flatMap((each) => [
     each,
     ...(typeof each.transport === "object" ? [each.transport] : []),
   ]);
@@ -58,15 +58,15 @@ export function foldersWithOwnFiles(
     .filter(({ files }) => files.length > 0);
 }
 
-/** What may open folders to tools. */
+/** Settings that may open folders to tools. */
 interface OpenFolders {
   readonly files?: { readonly roots?: readonly string[] };
   readonly filesFrom?: string;
 }
 
-/** What may name a program. */
-interface Started {
-  readonly transport?: Started | string;
+/** Settings that may name a program. */
+interface ProgramSettings {
+  readonly transport?: ProgramSettings | string;
   readonly command?: string | readonly string[];
   readonly args?: readonly string[];
   readonly cwd?: string;

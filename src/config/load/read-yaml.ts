@@ -10,7 +10,10 @@ const MAX_ALIASES = 100;
 /** Reading a longer file would hold up everything else: 2 MiB take a second or two. */
 const MAX_CHARACTERS = 2 * 1024 * 1024;
 
-/** Reads a YAML document as plain data with environment references filled in, except under keys that are foreign, and tells where everything stood. */
+/**
+ * Reads a YAML document as plain data with environment references filled in, except under keys that are foreign. Returns the position of each
+ * value too.
+ */
 export async function readYaml(
   source: string,
   name: string,

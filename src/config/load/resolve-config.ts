@@ -21,7 +21,7 @@ export function resolveConfig(config: ToolArsenalConfig): ResolvedConfig {
   return foldShortForm(checkConfig(config, "camel"), "camel");
 }
 
-/** The `arsenal` block says in few words what other sections say too: its settings override those there. */
+/** Applies the `arsenal` block, a short form of settings in other sections: its settings override those there. */
 export function foldShortForm(checked: Record<string, unknown>, style: KeyStyle, origin?: Origin): ResolvedConfig {
   const { arsenal, ...config } = checked as unknown as Filled<typeof CONFIG_SCHEMA>;
   const { defaultTimeoutSeconds, maxConcurrentTools, mcpServers = [] } = arsenal;

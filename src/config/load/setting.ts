@@ -5,12 +5,12 @@ import { CONFIG_SCHEMA } from "../schema.ts";
 
 /** One key of the configuration. */
 export interface Setting {
-  /** Dotted, in snake_case as files spell it. What stands in a list is marked by `[]`. */
+  /** Dotted, in snake_case as files spell it. `[]` marks the items of a list. */
   readonly path: string;
   readonly schema: JsonSchema;
 }
 
-/** Every key of the configuration, in the order of the schema, sections before what is in them. */
+/** Every key of the configuration, in the order of the schema, sections before their keys. */
 export function listSettings(): readonly Setting[] {
   return settingsIn(CONFIG_SCHEMA, "");
 }
@@ -25,7 +25,7 @@ export function settingsIn(schema: JsonSchema, prefix: string): readonly Setting
   });
 }
 
-/** What a value must be, in words that follow "must be" and "to". */
+/** Describes a valid value, in words that follow "must be" and "to". */
 export function describeExpected(schema: JsonSchema): string {
   const { type, enum: values, items } = schema;
   const [minimum, maximum] = [schema["minimum"], schema["maximum"]].map(String);
@@ -60,7 +60,7 @@ export function fileSchema(): JsonSchema {
   };
 }
 
-/** What MCP clients have in their own files may stand in ours as it is. */
+/** Blocks of MCP clients' own files that a configuration may contain unchanged. */
 const CLIENT_BLOCKS: Readonly<Record<string, JsonSchema>> = {
   mcpServers: {
     description: "MCP servers as Claude Desktop, Cursor, Windsurf and .mcp.json have them.",

@@ -19,7 +19,7 @@ export function stateFile(settings: StateSettings): string | undefined {
   return stateType(settings) === "sqlite" ? (settings.file ?? STATE_FILE) : undefined;
 }
 
-/** Whether past requests and calls are kept: as configured, and otherwise if the state outlives the process. */
+/** True if past requests and calls are kept. Defaults to true if the state outlives the process. */
 export function keepsHistory({ telemetry, state }: Pick<ResolvedConfig, "telemetry" | "state">): boolean {
   return telemetry.history.enabled ?? stateType(state) !== "memory";
 }

@@ -3,7 +3,7 @@ import { type CallAudit, createCallAudit } from "../../guard/audit/call-audit.ts
 import type { AuditLog } from "../../guard/audit.port.ts";
 import type { ResolvedConfig } from "../load/resolve-config.ts";
 
-/** How calls are recorded: strictly if the policy is strict, or if the toolset they go through demands it. */
+/** Creates the recording of calls. It is strict if the policy is strict, or if the call's toolset demands it. */
 export function configuredCallAudit(
   { audit, security }: ResolvedConfig,
   log: AuditLog,

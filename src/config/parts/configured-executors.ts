@@ -5,17 +5,17 @@ import type { Executor } from "../../execute/executor.port.ts";
 import type { Sandbox } from "../../execute/sandbox.port.ts";
 import type { ResolvedConfig } from "../load/resolve-config.ts";
 
-/** What runs tools apart from the program, by configuration. */
+/** The configured executors, which run tools outside this process. */
 export type ConfiguredExecutors = Awaited<ReturnType<typeof configuredExecutors>>;
 
-/** Loads the sandboxes that a configuration asks for. */
+/** Loads the sandboxes that a configuration names. */
 export async function configuredExecutors({ execution, builtins }: ResolvedConfig) {
   const { enableSandbox, sandboxType } = execution;
   const load = async (name: keyof typeof sandboxes): Promise<Sandbox> => (await sandboxes[name]()).create();
   const forFunctions = enableSandbox && sandboxType !== "none" ? await load(sandboxType) : undefined;
   const codeSandbox = builtins.tools.includes("code-execute") ? await load(builtins.code.sandbox) : undefined;
   return {
-    /** What runs functions; none if they run in this process. */
+    /** The executors of functions; empty if functions run in this process. */
     executors: forFunctions ? [await executorIn(forFunctions)] : [],
     /** Runs the code of `code_execute`; undefined if that tool is not enabled. */
     codeSandbox,

@@ -15,7 +15,7 @@ import type { LoadedGuard } from "./load-guard.ts";
 import { sharedPolicy } from "./policy/shared-policy.ts";
 import { configuredState } from "./state/configured-state.ts";
 
-/** What the guard asks of the tools that are registered. */
+/** The registered tools, as the guard needs them. */
 export interface RegisteredTools {
   /** Lists an ensemble again after something of it was accepted. */
   relist(ensemble: string): Promise<void>;
@@ -23,7 +23,7 @@ export interface RegisteredTools {
   held(ids: readonly string[]): Promise<readonly Tool[]>;
 }
 
-/** What guards and records the calls of one arsenal. */
+/** The guard and the audit log of one arsenal. */
 export type ConfiguredGuard = ReturnType<typeof configuredGuard>;
 
 /** The guard by configuration, with injected parts in place of the configured ones. Throws CONFIG_INVALID if the policy cannot be used. */
@@ -83,16 +83,16 @@ export function configuredGuard(
   };
 
   return {
-    /** What processes that share it agree on. */
+    /** The state that processes share. */
     state,
     /** Where calls are recorded. */
     auditLog: log,
-    /** How many tools may be registered, and of which names. */
+    /** Limits on the number and the names of registered tools. */
     limits: policy.registration ?? {},
     approvals,
-    /** What was accepted of each source; undefined if that is off. */
+    /** The accepted offer of each source; undefined if pinning is off. */
     pins: pinMode(config) === "off" ? undefined : pins,
-    /** Loads what judges, scans and records calls, once. Nothing of a source, and no call, may pass before. */
+    /** Loads the policy, the scanners and the audit log, once. No offer of a source, and no call, may pass before. */
     load,
     /** The policy in force with another clock, to ask it about another time. An injected policy has its own clock. */
     policyAt: shared.at,
@@ -119,7 +119,7 @@ export function configuredToolsets({ toolsets }: Pick<ResolvedConfig, "toolsets"
   });
 }
 
-/** Whether changes wait for an operator, or everything does, or nothing. */
+/** Returns whether only changes wait for an operator, or everything does, or nothing. */
 export function pinMode({ security: { pins, policy } }: Pick<ResolvedConfig, "security">): "off" | "changes" | "all" {
   return pins ?? (policy === "strict" ? "all" : "changes");
 }

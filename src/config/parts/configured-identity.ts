@@ -36,7 +36,10 @@ export async function configuredIdentity(
   return first === undefined ? undefined : anyIdentity([first, ...others]);
 }
 
-/** The same if API keys are kept in the state that processes share: what makes it of that state. It is then never absent. */
+/**
+ * Like `configuredIdentity`, for API keys that are kept in the shared state: returns a function that creates the identity from that state. The
+ * identity is then never undefined.
+ */
 export function identityInState(
   server: ResolvedConfig["server"],
   parts: Omit<ConfiguredIdentityParts, "state">,

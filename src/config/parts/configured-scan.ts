@@ -6,7 +6,10 @@ import type { Emit } from "../../observe/events.ts";
 import { toCamel } from "../load/key-style.ts";
 import type { ResolvedConfig } from "../load/resolve-config.ts";
 
-/** Creates the scanning of definitions, arguments and results. The strict policy refuses what cannot be scanned, unless `onFailure` says otherwise. */
+/**
+ * Creates the scanning of definitions, arguments and results. The strict policy refuses content that cannot be scanned, unless `onFailure` is
+ * set.
+ */
 export async function configuredScan({ security }: ResolvedConfig, emit: Emit) {
   const onFailure = security.policy === "strict" ? "deny" : "allow";
   const settings = { onFailure, ...security.scan } as const;

@@ -17,7 +17,7 @@ export function webhookSettings({ security }: Pick<ResolvedConfig, "security">) 
   return { url: readUrl(url), secret };
 }
 
-/** Creates what reports waiting calls to the webhook. What it says of their arguments is what the audit keeps of them. */
+/** Creates the webhook that reports waiting calls. It shows the arguments as the audit log keeps them. */
 export async function createWebhook(
   { url, secret }: NonNullable<ReturnType<typeof webhookSettings>>,
   { audit }: Pick<ResolvedConfig, "audit">,

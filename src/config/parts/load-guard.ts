@@ -80,9 +80,9 @@ export async function loadGuard(
     callLimits,
     /** Looks through a definition before it is registered. */
     screen: screening.screen,
-    /** What each tool of a source was when it was accepted; undefined if that is off. */
+    /** The definition of each tool when it was accepted; undefined if pinning is off. */
     pins,
-    /** What of an offer may be registered: its instructions screened, and all of it compared with what was accepted. */
+    /** Returns the part of an offer that may be registered: screens its instructions, and compares all of it with the accepted offer. */
     review: pins?.review ?? screenOffer,
     async close(): Promise<void> {
       pins?.close();

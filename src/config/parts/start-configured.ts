@@ -11,15 +11,15 @@ import { type ConfiguredSource, configuredSources } from "../load/configured-sou
 import type { ResolvedConfig } from "../load/resolve-config.ts";
 import type { ConfiguredExecutors } from "./configured-executors.ts";
 
-/** What starting an arsenal began and does not wait for. */
+/** Background work that starting an arsenal began. */
 export interface Started {
   /** Resolves once every configured source was tried, with how each one fared. Never rejects. */
   readonly sources: Promise<readonly SourceReport[]>;
-  /** Ends what is still under way. */
+  /** Ends the work that is still under way. */
   close(): Promise<void>;
 }
 
-/** How one configured source fared: how many tools it gave, or why it gave none. */
+/** The result of one configured source: the number of its tools, or the reason why it has none. */
 export interface SourceReport {
   readonly type: string;
   /** The ensemble's name. */
@@ -118,7 +118,7 @@ export async function addSources(sources: readonly ConfiguredSource[], arsenal: 
   return { reports: Promise.all(adding), close: async (): Promise<void> => watched?.close() };
 }
 
-/** What is wrong with the source itself says more than that its ensemble is unavailable. */
+/** Prefers the source's own error: it explains more than the error that its ensemble is unavailable. */
 export function reasonOf(error: unknown): Error {
   const reason = isArsenalError(error) && isArsenalError(error.cause) ? error.cause : error;
   return reason instanceof Error ? reason : new Error(String(reason));

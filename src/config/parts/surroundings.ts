@@ -11,7 +11,7 @@ export function configuredEgress({ security }: Pick<ResolvedConfig, "security">)
   return createEgress({ allowedDomains, certificatePins });
 }
 
-/** What the adapters of a configuration share. Throws CONFIG_INVALID if a certificate pin is invalid. */
+/** Creates the services that the adapters of a configuration share. Throws CONFIG_INVALID if a certificate pin is invalid. */
 export function createSurroundings(
   config: Pick<ResolvedConfig, "security">,
   parts: { readonly clock?: Clock; readonly environment?: Readonly<Record<string, string | undefined>> },

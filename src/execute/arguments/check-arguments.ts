@@ -42,7 +42,7 @@ export function createArgumentChecks(validator: Validator, maxChecks: number = M
         const fix = "Make the schema smaller in the tool's source.";
         return broken(fixable("TOOL_INVALID", problem, fix, { field: "parameters" }));
       }
-      // What a program registers itself is its own code; everything else may come from anywhere.
+      // Tools that the program registers are its own code; the schemas of all other tools are untrusted.
       const trusted = tool.source === "function" || tool.source === "builtin";
       const check = validator.compile(tool.parameters, { trusted });
       return check instanceof Promise ? check.then((ready) => ({ check: ready }), broken) : { check };

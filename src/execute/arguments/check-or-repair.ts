@@ -4,7 +4,7 @@ import type { Tool } from "../../tool/tool.ts";
 import type { ArgumentChecks, CheckedArguments } from "./check-arguments.ts";
 import type { CallIds } from "../steps/handler-context.ts";
 
-/** Makes arguments fit a schema if it is plain what was meant: what a provider's dialect changed, and what models get wrong. */
+/** Repairs arguments to fit a schema if the intent is clear: changes by a provider's dialect, and common mistakes of models. */
 export type RepairArguments = (
   args: Readonly<Record<string, unknown>>,
   schema: JsonSchema,

@@ -87,7 +87,7 @@ export function copyArguments(given: object): CopiedArguments {
   return { arguments: copied, isLarge: values > LARGE.values || characters > LARGE.characters };
 }
 
-/** A copy of checked data in which arrays and plain objects are new; anything else is taken over as it is. */
+/** A copy of checked data in which arrays and plain objects are new; other values are shared with the original. */
 export function copyPlain<Value>(value: Value): Value {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(copyPlain) as Value;

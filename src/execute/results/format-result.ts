@@ -1,7 +1,7 @@
 import type { ToolCall } from "../call.ts";
 import type { ExecutionStatus, ResultError, ToolResult } from "../result.ts";
 
-/** A result as text for a model's context. Outputs are kept whole, however long. Without the call, nothing is said of its arguments. */
+/** Formats a result as text for a model's context. Outputs are never shortened. Without the call, the text does not mention its arguments. */
 export function formatResult(result: ToolResult, call?: Pick<ToolCall, "arguments">): string {
   const { status, error } = result;
   const lines = [
@@ -22,7 +22,7 @@ const HEADINGS: Partial<Record<ExecutionStatus, string>> = {
   cancelled: "Cancelled",
 };
 
-/** What the model should do now: repeating a call helps only if the arguments or the moment were wrong. */
+/** Returns the model's next step: repeating a call helps only if the arguments or the moment were wrong. */
 function nextStep({ code, retryAfterMs }: ResultError): string {
   const later = retryAfterMs === undefined ? "later" : `in ${Math.ceil(retryAfterMs / 1000)} s`;
   switch (code) {

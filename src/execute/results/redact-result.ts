@@ -15,15 +15,16 @@ const MAX_TEXT_VALUES = 200_000;
 const MAX_TEXT_MEMBERS = 50_000;
 
 /**
- * A result without what the redactions take out; the same value if that is nothing. A path counts from the top of the result, of an MCP
- * result's structured content, and of every text that is JSON. What is not plain data is made plain first. Throws if that cannot be done.
+ * Removes the redacted values from a result. Returns the same value if there is nothing to remove. A path counts from the top of the result, of
+ * an MCP result's structured content, and of every text that is JSON. A value that is not plain data is converted to plain data first. Throws if
+ * the conversion fails.
  */
 export function redactResult(value: unknown, redactions: readonly Redaction[] = []): unknown {
   if (redactions.length === 0) return value;
   return redactions.reduce((redacted, redaction) => redact(redacted, redaction, 0), toPlain(value));
 }
 
-/** The same for a large result and one redaction: everything else gets turns of the event loop in between. */
+/** Applies one redaction to a large result, and yields to the event loop in between. */
 export async function redactLarge(value: unknown, redaction: Redaction): Promise<unknown> {
   await nextTurn();
   const plain = toPlain(value);

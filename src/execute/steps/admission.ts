@@ -14,18 +14,18 @@ import type { Verdict } from "./verdict.ts";
 
 type Rates = ReturnType<Aegis["limitsOf"]>;
 
-/** How many calls of this process run now, and how many wait for a place to run. */
+/** The number of calls of this process that run now, and of those that wait for a place to run. */
 export interface CallLoad {
   readonly running: number;
   readonly waiting: number;
 }
 
-/** Calls that run at once in one ensemble unless its settings say otherwise. */
+/** Calls that run at once in one ensemble. Its settings can override it. */
 const DEFAULT_PER_ENSEMBLE = 32;
 
 /**
- * Asks the shared limits before and after each call. No ensemble can take every place, and by default no two of them can. No remote caller can take
- * every place of an ensemble, or of all.
+ * Checks the shared limits before and after each call. No ensemble can take every place, and by default no two of them can. No remote caller can
+ * take every place of an ensemble, or of all.
  */
 export function createAdmissions(parts: {
   readonly limits: Limits;
@@ -39,7 +39,7 @@ export function createAdmissions(parts: {
   const all: Places = { key: "all", limit: Math.max(1, Math.floor(maxConcurrent)) };
   const ofAll = { ...all, name: "all tools", setting: "execution.max_concurrent" };
   const perEnsemble = maxConcurrentPerEnsemble ?? Math.min(DEFAULT_PER_ENSEMBLE, Math.floor((maxConcurrent - 1) / 2));
-  /** When each open circuit may be probed, as far as this process has heard. */
+  /** The time at which each open circuit may be probed, as far as this process has heard. */
   const open = new Map<string, number>();
   let [running, waiting] = [0, 0];
   const stopWatching = limits.watchBreakers(({ key, probeAt }) => setCircuit(key, probeAt));
@@ -50,7 +50,7 @@ export function createAdmissions(parts: {
     health.setCircuit(toolId, probeAt !== undefined);
   }
 
-  /** What every call of a tool needs. A tool is the same object from call to call. */
+  /** The limits that apply to each tool. A tool is the same object from call to call. */
   const needs = new WeakMap<Tool, ReturnType<typeof findNeeds>>();
 
   function needsOf(tool: Tool, ensembleLimit: number | undefined) {
@@ -91,7 +91,7 @@ export function createAdmissions(parts: {
   }
 
   return {
-    /** How a call ends whose tool's circuit is known to be open. Takes nothing and asks nobody. */
+    /** Returns the outcome of a call if its tool's circuit is known to be open. Takes no place and sends no request to the shared limits. */
     refusal(tool: Tool): Outcome | undefined {
       const probeAt = open.get(tool.id);
       const wait = probeAt === undefined ? 0 : probeAt - clock.now();
@@ -119,7 +119,7 @@ export function createAdmissions(parts: {
       waiting++;
       return admission.finally(() => waiting--).then((answer) => toPass(answer, checked, rates));
     },
-    /** Gives a pass back and says how the call went. */
+    /** Gives a pass back and records the verdict on the call. */
     leave(tool: Tool, pass: Pass, verdict: Verdict): void | Promise<void> {
       running--;
       const book = ({ breaker, failures = 0 }: Awaited<ReturnType<Limits["release"]>>): void => {
@@ -144,7 +144,7 @@ export function createAdmissions(parts: {
   };
 }
 
-/** Places, whose they are, and the setting that says how many there are. */
+/** Places, their owner, and the setting that bounds their number. */
 interface BoundedPlaces extends Places {
   readonly name: string;
   readonly setting: string;
@@ -168,7 +168,7 @@ function toOutcome(
       return neverStarted(tool, limits, "other calls to end", principal.local ? undefined : share);
     }
     case "aborted":
-      // If nobody cancelled the call, its state was closed.
+      // If the caller did not cancel the call, the state was closed.
       return call.signal?.aborted === true ? cancelled(tool.id, call.signal) : closedBefore(tool);
     case "breaker":
       return circuitOpen(tool, refused.retryAfterMs);

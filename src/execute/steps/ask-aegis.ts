@@ -9,7 +9,10 @@ import type { CheckedCall } from "../running-call.ts";
 /** The guard's leave to run, with the rule that gives it and what the rule demands. */
 export type Permission = Extract<AegisDecision, { readonly effect: "allow" }>;
 
-/** Asks the guard about a call: the permission, or how the call ends without one. A call that waits for a person counts like one that runs. */
+/**
+ * Requests permission for a call from the guard. Returns the permission, or the outcome without one. A call that waits for a person counts like
+ * one that runs.
+ */
 export async function askAegis(
   checked: CheckedCall,
   { aegis, admissions }: Pick<RunningEngine, "aegis" | "admissions">,
@@ -32,7 +35,7 @@ export async function askAegis(
   return decision.effect === "allow" ? decision : stop(stoppedBy(decision));
 }
 
-/** Asks the guard for the last time, which uses up the approval a call names: undefined if it may run now. */
+/** Checks the call with the guard for the last time, which uses up the approval that the call names. Returns undefined if the call may run now. */
 export async function redeemApproval(
   request: AegisRequest,
   limits: WaitLimits,
@@ -45,7 +48,7 @@ export async function redeemApproval(
   return decision.effect === "allow" ? undefined : stoppedBy(decision);
 }
 
-/** How a call ends that was cancelled, or whose deadline came, before it ran; undefined if neither has happened. */
+/** Returns the outcome of a call that was cancelled, or whose deadline came, before it ran; undefined if neither has happened. */
 export function givenUp(tool: Tool, limits: WaitLimits): Outcome | undefined {
   if (limits.signal?.aborted) return cancelled(tool.id, limits.signal);
   return isPastDeadline(limits) ? neverStarted(tool, limits, "its turn") : undefined;

@@ -92,7 +92,7 @@ async function runAttempt(
   const { signal } = controller;
   const own = { attempt, attemptSpanId, signal, deadline };
   const { context, answersRequest, close } = createHandlerContext(checked, engine, own);
-  // What a handler does to its arguments must not reach the next attempt.
+  // Changes that a handler makes to its arguments must not reach the next attempt.
   const args = attempt < maxAttempts ? copyPlain(request.arguments) : request.arguments;
   // An executor that throws at once fails like one that rejects.
   const running = (async () => executor.run({ tool, arguments: args, handler, context }))();
@@ -104,7 +104,7 @@ async function runAttempt(
   return { ended, answersRequest: answersRequest() };
 }
 
-/** Why an attempt failed; undefined if it did not. */
+/** Returns the error code of a failed attempt; undefined if it succeeded. */
 function codeOf(ended: Ended<unknown>): ErrorCode | undefined {
   if (ended.kind === "value") return undefined;
   if (ended.kind === "thrown") return toResultError(ended.error).code;

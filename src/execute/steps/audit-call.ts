@@ -60,7 +60,7 @@ export function notAudited(tool: Tool, problem: string): Outcome {
   return failed({ code: "AUDIT_FAILED", message, beforeSend: true });
 }
 
-/** What the guard decided, as far as the outcome shows. A tool that is hidden from the caller counts as denied, whatever the caller sees. */
+/** Returns the guard's decision, as far as the outcome shows it. A tool that is hidden from the caller counts as denied, whatever the caller sees. */
 function decisionOf(
   { status, error, attempts = 0, rule, replayed, cached }: Outcome,
   hiddenId: string | undefined,

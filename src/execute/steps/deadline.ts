@@ -10,7 +10,7 @@ export interface WaitLimits {
   readonly clock: Clock;
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
-  /** When all of the call's waits must have ended, in milliseconds since the epoch. */
+  /** The time at which all of the call's waits must have ended, in milliseconds since the epoch. */
   readonly deadline?: number | undefined;
 }
 
@@ -25,7 +25,7 @@ export function longestRunMs(timeoutMs: number, maxAttempts: number): number {
 /** A timer set for longer fires at once. */
 export const LONGEST_TIMER_MS: number = 2_147_483_647;
 
-/** How long a wait that begins now may take: its own time, or what the deadline leaves of it. */
+/** Returns the longest time that a wait may take from now: its own timeout, or the time that remains until the deadline. */
 export function timeLeftMs({ clock, timeoutMs, deadline }: Omit<WaitLimits, "signal">): number {
   return deadline === undefined ? timeoutMs : Math.max(0, Math.min(timeoutMs, deadline - clock.now()));
 }

@@ -13,11 +13,11 @@ export interface FindToolParts {
     options?: { readonly sees?: (tool: Tool) => boolean },
   ) => Registration | undefined | Promise<Registration | undefined>;
   readonly aegis: Aegis;
-  /** Says more about a name that was not found, looking only at tools that `sees` accepts. It is asked alike about unknown and hidden tools. */
+  /** Explains why a name was not found, using only tools that `sees` accepts. It is called alike for unknown and hidden tools. */
   readonly explainMissing?: (name: string, sees: (tool: Tool) => boolean) => string | Promise<string>;
 }
 
-/** The tool a name means to a principal; undefined also for one that the principal may not know of. */
+/** Finds the tool that a principal means by a name. Returns undefined also for a tool that the principal may not see. */
 export async function findVisible(
   name: string,
   principal: Principal,
@@ -46,7 +46,7 @@ export async function findTool(
   return { error, hiddenId: (await parts.find(name))?.tool.id };
 }
 
-/** What the principal may know of; nothing if the guard fails to say. */
+/** Returns a test for the tools that the principal may see. It accepts no tool if the guard fails. */
 function seenBy(principal: Principal, aegis: Aegis, through: PolicyView | undefined): (tool: Tool) => boolean {
   return (tool) => {
     try {

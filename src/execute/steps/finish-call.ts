@@ -5,7 +5,7 @@ import type { Outcome } from "../outcome.ts";
 import type { ToolResult } from "../result.ts";
 import type { RunningCall } from "../running-call.ts";
 
-/** One name for all tools that do not exist, so that callers cannot fill a metric with names of their own. */
+/** Shared by all tools that do not exist, so that callers cannot fill a metric with names of their own. */
 const UNKNOWN_TOOL = "(unknown)";
 
 /** Makes the result of a call, records it and emits that it finished. The result is returned once the record survives a crash of this process. */

@@ -143,7 +143,7 @@ export function redactReplayed(outcome: Outcome, tool: Tool, redactions: readonl
   return guardNow(outcome, {}, guard);
 }
 
-/** An answer whose lists were taken out is none that a client of its protocol could read. */
+/** True if the changed answer keeps its lists: without them, clients of its protocol could not read it. */
 function keepsForm(changed: unknown, given: unknown): boolean {
   if (!isPlainObject(changed) || !isPlainObject(given)) return false;
   return Object.keys({ ...given, ...changed }).every(
@@ -161,7 +161,7 @@ function guardValue(value: unknown, guard: OutcomeGuard, measured?: MeasuredJson
 function guardError(error: ResultError, answer: unknown, guard: OutcomeGuard): ResultError {
   const { redact: redactions = [] } = guard.obligations ?? {};
   const words = redactWords(error, redactions);
-  // What has a path in the answer has none in the words, so they would still tell it.
+  // A path into the answer does not match the words, so the words would still reveal the value.
   const tellsMore = (each: Redaction): boolean =>
     redactResult(answer, [each]) !== answer && redactResult(error.message, [each]) === error.message;
   if (words === undefined || redactions.some(tellsMore)) throw takenOut();
@@ -210,7 +210,7 @@ function checkSize(
   const whose = demanded < maxResultBytes ? "a rule" : "execution.max_result_bytes";
   const { bytes, atLeast } = measured;
   if (bytes === undefined) {
-    // What cannot be written as JSON has no size, which is not enough for a rule that demands one.
+    // A value that cannot be written as JSON has no size, so it fails a rule that demands a maximum size.
     if (demanded === Number.POSITIVE_INFINITY) return;
     throw withhold(`${whose} allows ${limit} bytes, and it cannot be measured`);
   }
@@ -226,7 +226,7 @@ function takenOut(): ArsenalError {
   return withhold("a rule takes it out");
 }
 
-/** What became of the call stays known; only what the tool said is kept back. */
+/** The outcome of the call stays known; only the tool's output is withheld. */
 function withheld(outcome: Outcome, tool: Tool, problem: unknown): Outcome {
   const { result: _, answer: __, error, ...rest } = outcome;
   const { message: why } = toResultError(problem);

@@ -32,7 +32,7 @@ interface Attempt extends Required<Pick<HandlerContext, "attempt" | "signal" | "
 
 const W3C_TRACE_ID = /^(?!0{32})[0-9a-f]{32}$/;
 
-/** What a handler gets in addition to its arguments, for one attempt. Progress reported after `close` is dropped. */
+/** Creates the second argument of a handler, for one attempt. Progress reported after `close` is dropped. */
 export function createHandlerContext(
   { call, tool, request, ids }: CheckedCall,
   { stateOf, emit, clock, traceIds }: Pick<RunningEngine, "stateOf" | "emit" | "clock" | "traceIds">,
@@ -102,7 +102,7 @@ export function createHandlerContext(
         const returned: unknown = call.onProgress?.(told);
         if (returned instanceof Promise) returned.catch(() => {});
       } catch {
-        // A listener that throws harms nobody but itself.
+        // A listener that throws must not affect the call.
       }
     },
   };

@@ -12,13 +12,13 @@ import { groupOf } from "./handler-context.ts";
 import { isConfirmedReadOnly } from "./retry.ts";
 
 export interface CachePlace {
-  /** The result as the tool gave it, a new copy each time; undefined if there is none, or the call asks for a fresh one. */
+  /** Returns a new copy of the tool's result; undefined if there is no cached result, or the call requests a fresh one. */
   read(): Outcome | undefined;
   /** Keeps a success as the tool gave it: the guard is applied each time it is read. */
   keep(outcome: Outcome): void;
 }
 
-interface Kept {
+interface CachedResult {
   readonly toolId: string;
   /** A tool that was registered anew has another handler. */
   readonly handler: Handler | undefined;
@@ -29,14 +29,17 @@ interface Kept {
   readonly expiresAt: number;
 }
 
-/** Keeps the results of read-only tools, each for the caller that got it. Every process has its own. What was used longest ago is dropped first. */
+/**
+ * Caches the results of read-only tools, each for the caller that got it. Every process has its own cache. The least recently used result is
+ * dropped first.
+ */
 export function createResultCache(
   { ttlMs, maxBytes, maxEntries, covers = () => true }: ResultCacheSettings,
   clock: Clock,
 ) {
-  const entries = new Map<string, Kept>();
+  const entries = new Map<string, CachedResult>();
   let bytes = 0;
-  /** How often each ensemble was possibly changed. It is part of the key, so a read that overlaps a change is never found again. */
+  /** The number of times each ensemble may have changed. It is part of the key, so a read that overlaps a change is never found again. */
   const changes = new Map<string, number>();
 
   function drop(key: string): void {
@@ -44,7 +47,7 @@ export function createResultCache(
     entries.delete(key);
   }
 
-  function keep(key: string, kept: Kept): void {
+  function keep(key: string, kept: CachedResult): void {
     drop(key);
     if (kept.bytes > maxBytes) return;
     entries.set(key, kept);
@@ -56,7 +59,7 @@ export function createResultCache(
   }
 
   return {
-    /** Where the result of a call is kept; undefined if the call must run its tool every time. */
+    /** The cache entry for the result of a call; undefined if the call must run its tool every time. */
     placeOf(checked: CheckedCall, permission: Permission): CachePlace | undefined {
       const { tool, handler, call } = checked;
       if (!isConfirmedReadOnly(tool) || !covers(tool)) return undefined;
@@ -86,7 +89,7 @@ export function createResultCache(
         },
       };
     },
-    /** Drops what was read from the tool's group if the tool may have changed it. */
+    /** Drops the cached results of the tool's group if the tool may have changed their data. */
     noteRun(tool: Tool): void {
       if (isConfirmedReadOnly(tool)) return;
       const group = groupOf(tool);

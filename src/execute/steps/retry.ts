@@ -49,7 +49,7 @@ export function withOutcomeKnown(tool: Tool, error: ResultError): ResultError {
   return { ...error, code: "OUTCOME_UNKNOWN", message, fix };
 }
 
-/** How long to wait after an attempt: doubled each time, spread out at random, and never less than the tool asks for. */
+/** Returns the wait after an attempt: doubled each time, spread out at random, and never less than the tool requests. */
 export function backoffMs(attempt: number, baseMs: number, random: () => number, retryAfterMs = 0): number {
   return Math.max(retryAfterMs, random() * baseMs * 2 ** (attempt - 1));
 }

@@ -1,7 +1,7 @@
 import type { ErrorCode } from "../../errors/codes.ts";
 import type { Outcome } from "../outcome.ts";
 
-/** Errors that say nothing about whether the tool works: the caller, the policy or a limit is the cause. */
+/** Errors that do not show whether the tool works: the caller, the policy or a limit is the cause. */
 const NOT_THE_TOOLS_FAULT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "ARGUMENTS_INVALID",
   "CALL_INVALID",
@@ -18,7 +18,10 @@ const NOT_THE_TOOLS_FAULT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "CLOSED",
 ]);
 
-/** What an outcome means: `reported` is an error that the tool itself told, which counts against its health but does not open its circuit. */
+/**
+ * The meaning of an outcome for the tool's health. `reported` is an error that the tool itself returned: it counts against the tool's health but
+ * does not open its circuit.
+ */
 export type Verdict = "success" | "failure" | "reported" | "neutral";
 
 export function verdictOf({ status, error }: Outcome): Verdict {

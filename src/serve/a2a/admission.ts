@@ -13,7 +13,7 @@ const AT_ONCE = { count: 1_000, bytes: 96 * 1024 * 1024, perCaller: { count: 100
 const MOST_BODY_BYTES = 4 * 1024 * 1024;
 const MINUTE_MS = 60_000;
 
-/** Limits what one caller asks for at once and in a minute. The local operator is not limited. */
+/** Limits a caller's requests at once and per minute. The local operator is not limited. */
 export type Admission = ReturnType<typeof createAdmission>;
 
 export function createAdmission({
@@ -67,7 +67,7 @@ function takeShare(shares: Shares, { principal, request }: AskedExchange, kind: 
   return share;
 }
 
-/** The error that a caller sees, and the headers that say when to try again. Undefined for errors that have nothing to do with limits. */
+/** The error that a caller sees, with a `retry-after` header. Undefined for errors that have nothing to do with limits. */
 export function limitRefusal(
   error: unknown,
 ): { readonly error: A2AError; readonly headers: Readonly<Record<string, string>> } | undefined {

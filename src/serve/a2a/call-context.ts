@@ -8,17 +8,17 @@ import type { HttpExchange } from "../surface.ts";
 /** The versions of A2A that are served. */
 export type A2aVersion = "1.0" | "0.3";
 
-/** Who calls, for the parts that the SDK hands a context to. */
+/** The caller, for the parts that the SDK hands a context to. */
 export interface Caller {
   readonly principal: Principal;
   readonly trace: TraceContext | undefined;
 }
 
-/** What the gateway adds to the SDK's context of a request. */
+/** The gateway's additions to the SDK's context of a request. */
 interface CallState {
-  /** Undefined for what is done in the name of an owner who is not asking now. */
+  /** Undefined for work on behalf of an owner without a current request. */
   readonly caller?: Caller;
-  /** What the caller put before the path. The host has checked that it answers to this name. */
+  /** The base URL that the caller used. The host has checked that it answers to this name. */
   readonly base?: string;
   /** Fires when the reader of an answer has hung up, or has all of it. */
   readonly gone?: AbortSignal | undefined;
@@ -46,7 +46,7 @@ export function toCallContext(exchange: HttpExchange, version: A2aVersion): Serv
   });
 }
 
-/** A context for what is done in the name of an owner who is not asking now. */
+/** A context for work on behalf of an owner without a current request. */
 export function ownerContext(owner: string, gone?: AbortSignal): ServerCallContext {
   return new ServerCallContext({
     user: { isAuthenticated: true, userName: owner },
@@ -55,19 +55,19 @@ export function ownerContext(owner: string, gone?: AbortSignal): ServerCallConte
   });
 }
 
-/** What the gateway knows of the request that a context belongs to. */
+/** Returns the gateway's state of the request that a context belongs to. */
 export function stateOf(context: ServerCallContext): CallState {
   return (context.state.get(STATE) as CallState | undefined) ?? {};
 }
 
-/** Who asked. Throws for a context that no request made. */
+/** Returns the caller. Throws for a context that no request made. */
 export function callerOf(context: ServerCallContext): Caller {
   const { caller } = stateOf(context);
   if (caller === undefined) throw new Error("This context has no caller.");
   return caller;
 }
 
-/** What a caller put before the path of a request. */
+/** Returns the base URL of a request, as its caller sees it. */
 export function baseOf({ headers, socket }: HttpExchange["request"]): string {
   return `${"encrypted" in socket ? "https" : "http"}://${headers.host ?? ""}`;
 }
@@ -77,7 +77,7 @@ export function ownerOf({ id, tenant }: Pick<Principal, "id" | "tenant">): strin
   return JSON.stringify(tenant === undefined ? [id] : [tenant, id]);
 }
 
-/** The owner that a request asks in the name of. */
+/** The owner of the tasks that a request may access. */
 export function ownerIn({ user }: ServerCallContext): string {
   return user?.userName ?? "";
 }

@@ -9,15 +9,15 @@ import type { SurfaceContext } from "../surface.ts";
 import { callerOf, ownerOf } from "./call-context.ts";
 import { toSkillId } from "./read-message.ts";
 
-/** The cards of an arsenal. They are made when they are asked for, and kept until the catalog or a toolset changes. */
+/** The cards of an arsenal. They are created on demand, and cached until the catalog or a toolset changes. */
 export interface Cards {
-  /** The card for anybody, with addresses below `base`: `https://tools.example.com`. */
+  /** The public card, with addresses below `base`: `https://tools.example.com`. */
   open(base: string): Promise<AgentCard>;
   /** The card for a caller that is known: with the toolsets that it may use, and each of its tools as a skill. */
   extended(context: ServerCallContext, base: string): Promise<AgentCard>;
-  /** What the agent can do, whatever the catalog. */
+  /** The agent's abilities, whatever the catalog holds. */
   readonly abilities: AgentCard;
-  /** Whether a toolset can be addressed over A2A. */
+  /** True if a toolset can be addressed over A2A. */
   exposes(toolset: string): boolean;
   close(): void;
 }
@@ -127,7 +127,7 @@ function abilities({ identity, a2a }: SurfaceContext, base: string): AgentCard {
   };
 }
 
-/** How callers prove who they are, as the host asks for it. One way suffices. */
+/** The ways to authenticate that the host accepts. Any one suffices. */
 function securityOf(identity: SurfaceContext["identity"]): Pick<AgentCard, "securitySchemes" | "securityRequirements"> {
   if (identity === undefined) return { securitySchemes: {}, securityRequirements: [] };
   const { name, tokenOrigin } = identity;
@@ -192,7 +192,7 @@ function toListed({ id, title, name, description, tags, examples, parameters, an
   };
 }
 
-/** As many tools, by id, as a card may list. */
+/** Returns as many tools, by id, as a card may list. */
 function fitting(tools: readonly ListedTool[]): readonly ListedTool[] {
   let bytes = 0;
   return tools.filter((tool, place) => {

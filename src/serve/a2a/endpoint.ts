@@ -18,27 +18,27 @@ import { replicateTasks } from "./tasks/replicated-tasks.ts";
 import { createTaskHandler, type TaskHandler, type TaskParts } from "./tasks/task-handler.ts";
 import { createSharedTasks } from "./tasks/task-store.ts";
 
-/** Where the card of an agent is. */
+/** The path of an agent's card. */
 export const CARD_PATH = "/.well-known/agent-card.json";
 const OLD_CARD_PATH = "/.well-known/agent.json";
 
 /** An agent that is served. */
 export interface A2aEndpointParts {
   readonly executor: AgentExecutor;
-  /** The card for anybody, for a reader who calls the host by `base`: `https://tools.example.com`. Called for each request. */
+  /** The public card, for a reader who calls the host by `base`: `https://tools.example.com`. Called for each request. */
   card(base: string): Promise<AgentCard> | AgentCard;
-  /** What the agent can do, and its interfaces: the part of the card that does not change. */
+  /** The agent's abilities and interfaces: the part of the card that does not change. */
   readonly abilities: AgentCard;
   /** The card for callers that are known. */
   readonly extendedCard?: TaskParts["extendedCard"];
   /** Where tasks are kept, and the processes that share them. */
   readonly replica: Replica;
-  /** How long a task is kept after its last change. */
+  /** Time a task is kept after its last change. */
   readonly ttlMs: number;
   readonly push?: TaskParts["push"];
   /** Messages that a remote caller can send in a minute. Default 600. */
   readonly messagesPerMinute?: number;
-  /** What rates are counted with. Defaults to no rates. */
+  /** Counts rates. Defaults to no rates. */
   readonly limits?: Pick<Limits, "admit"> | undefined;
   /** Shutting down waits for what runs in it. */
   readonly work?: Work;
@@ -71,7 +71,7 @@ export function createA2aEndpoint(parts: A2aEndpointParts): A2aEndpoint {
     return version === "0.3" ? card03(shown) : cardOfBoth(shown);
   }
 
-  /** When this process first saw each form of the card as it is now. */
+  /** The time at which this process first saw each form of the current card. */
   const seen = new Map<string, { readonly etag: string; readonly at: string }>();
   function changedAt(version: string, etag: string): string {
     const known = seen.get(version);

@@ -9,13 +9,13 @@ export function textPart(value: string): Part {
   return { content: { $case: "text", value }, metadata: undefined, filename: "", mediaType: "text/plain" };
 }
 
-/** A part with JSON. Version 0.3 takes objects only, so anything else is in `value`, and the part's metadata says so. */
+/** A part with JSON. Version 0.3 takes objects only, so any other value is in `value`, and the part's metadata marks it. */
 export function dataPart(value: unknown): Part {
   const [data, metadata] = isPlainObject(value) ? [value, undefined] : [{ value }, { [WRAPPED]: true }];
   return { content: { $case: "data", value: data }, metadata, filename: "", mediaType: "application/json" };
 }
 
-/** What a tool returned, as parts: text as text, the blocks of an MCP result each as what they are, anything else as data. */
+/** Converts the output of a tool to parts: text as text, each block of an MCP result by its type, anything else as data. */
 export function resultParts(value: unknown): Part[] {
   if (typeof value === "string") return [textPart(value)];
   const json = toJson(value);
@@ -28,7 +28,7 @@ export function resultParts(value: unknown): Part[] {
   return [...structured, ...blocks.filter((part) => part !== undefined)];
 }
 
-/** One content block of an MCP result; undefined for what is not one. */
+/** Converts one content block of an MCP result; undefined if the value is not a block. */
 function blockPart(block: unknown): Part | undefined {
   if (!isPlainObject(block)) return undefined;
   const { type, text, data, mimeType } = block;
@@ -50,7 +50,7 @@ function toJson(value: unknown): unknown {
   }
 }
 
-/** Says what becomes of one task, in A2A's events. */
+/** Reports the progress of one task as A2A events. */
 export interface TaskReport {
   /** Comes first. */
   begin(): void;

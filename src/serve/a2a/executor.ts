@@ -14,9 +14,9 @@ import { sayConnecting } from "../startup.ts";
 import type { Serving } from "../surface.ts";
 import { callerOf, stateOf } from "./call-context.ts";
 import { createReport, dataPart, resultParts, type TaskReport, textPart } from "./events.ts";
-import { type Asked, type AskedCall, readMessage, toolsetOf } from "./read-message.ts";
+import { type MessageRequest, type RequestedCall, readMessage, toolsetOf } from "./read-message.ts";
 
-/** One message being worked on. */
+/** A message that the agent is working on. */
 export interface A2aRun {
   readonly report: TaskReport;
   readonly principal: Principal;
@@ -45,7 +45,7 @@ const MOST_PROGRESS = 100;
 export function createArsenalExecutor(
   serving: Pick<Serving, "arsenal" | "startup" | "redactor">,
   options: {
-    /** Whether a toolset can be addressed over A2A. Defaults to each that the caller may use. */
+    /** True if a toolset can be addressed over A2A. Defaults to each that the caller may use. */
     readonly exposes?: (toolset: string) => boolean;
     readonly answerText?: AnswerText;
   } = {},
@@ -54,7 +54,7 @@ export function createArsenalExecutor(
   const { exposes = () => true, answerText = async () => false } = options;
   const cancels = new Map<ExecutionEventBus, { readonly cancel: () => void; readonly ended: Promise<void> }>();
 
-  async function find({ text, limit = 5 }: Extract<Asked, { kind: "text" }>, run: A2aRun): Promise<void> {
+  async function find({ text, limit = 5 }: Extract<MessageRequest, { kind: "text" }>, run: A2aRun): Promise<void> {
     const { report, principal, signal, trace, toolset } = run;
     await startup.wait(signal);
     const found = await arsenal.retrieve({
@@ -70,7 +70,7 @@ export function createArsenalExecutor(
     report.end("completed");
   }
 
-  async function call(asked: AskedCall, run: A2aRun): Promise<void> {
+  async function call(asked: RequestedCall, run: A2aRun): Promise<void> {
     const { report, principal, signal, trace, toolset } = run;
     if (startup.connecting().length > 0) await startup.wait(signal);
     const { tool, ...rest } = asked;
@@ -108,13 +108,13 @@ export function createArsenalExecutor(
     report.end("completed");
   }
 
-  async function answer(asked: Asked, run: A2aRun): Promise<void> {
+  async function answer(asked: MessageRequest, run: A2aRun): Promise<void> {
     const { toolset } = run;
     if (toolset !== undefined && !exposes(toolset))
       throw new ArsenalError("TOOLSET_NOT_FOUND", `There is no toolset ${showValue(toolset)}.`, { field: "toolset" });
     switch (asked.kind) {
       case "invalid":
-        // A follow-up of a paused run may say nothing: it asks to go on.
+        // A follow-up of a paused run may be empty: it resumes the run.
         if (run.task !== undefined && (await answerText(undefined, run))) return;
         throw new ArsenalError("CALL_INVALID", asked.message);
       case "call":
@@ -171,7 +171,7 @@ function toEndState({ status, error }: ToolResult): "failed" | "canceled" | "inp
   return status === "cancelled" && error?.code === "CANCELLED" ? "canceled" : "failed";
 }
 
-/** Why a call did not run or succeed: for people as text, for programs as data. */
+/** The reason why a call did not run or succeed: for people as text, for programs as data. */
 function refusalParts({ status, error, toolId, confirmationId, traceId }: ToolResult): Part[] {
   const { code, message = status, fix, retryAfterMs, issues } = error ?? {};
   const next =

@@ -2,14 +2,14 @@ import { type Message, Role, type Task } from "@a2a-js/sdk";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { bytesLeftOut } from "./tasks/kept-task.ts";
 
-/** What a message asks for. */
-export type Asked =
-  | { readonly kind: "call"; readonly call: AskedCall }
+/** The request in a message. */
+export type MessageRequest =
+  | { readonly kind: "call"; readonly call: RequestedCall }
   | { readonly kind: "text"; readonly text: string; readonly limit?: number }
   | { readonly kind: "invalid"; readonly message: string };
 
-/** A call, as a data part asks for it. */
-export interface AskedCall {
+/** A call in a data part. */
+export interface RequestedCall {
   readonly tool: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly confirmationId?: string;
@@ -19,7 +19,7 @@ export interface AskedCall {
 const HOW = 'Send a text, or a data part such as {"tool": "billing.refund_user", "arguments": {"id": "42"}}.';
 
 /** Reads a message: a data part with `tool` is a call, `confirmationId` alone repeats the call of its task, and texts are a request. */
-export function readMessage(message: Message, task: Task | undefined): Asked {
+export function readMessage(message: Message, task: Task | undefined): MessageRequest {
   const data = dataOf(message);
   const text = message.parts
     .map(({ content }) => (content?.$case === "text" ? content.value : ""))
@@ -41,7 +41,7 @@ export function readMessage(message: Message, task: Task | undefined): Asked {
   return { kind: "text", text, ...(limit !== undefined && { limit: Number(limit) }) };
 }
 
-function readCall(data: Readonly<Record<string, unknown>>): Asked {
+function readCall(data: Readonly<Record<string, unknown>>): MessageRequest {
   const { tool, arguments: given = {}, confirmationId, idempotencyKey } = data;
   if (typeof tool !== "string" || tool.trim() === "") return invalid(`tool must be the name of a tool. ${HOW}`);
   if (!isPlainObject(given)) return invalid(`arguments must be an object. ${HOW}`);
@@ -53,7 +53,7 @@ function readCall(data: Readonly<Record<string, unknown>>): Asked {
     ...(confirmationId !== undefined && { confirmationId }),
     ...(idempotencyKey !== undefined && { idempotencyKey }),
   };
-  return { kind: "call", call: call as AskedCall };
+  return { kind: "call", call: call as RequestedCall };
 }
 
 /** The toolset that a message is addressed to, by a data part or by the id of its skill; undefined if it is to the whole agent. */
@@ -78,7 +78,7 @@ function dataOf({ parts }: Message): Readonly<Record<string, unknown>> | undefin
   return undefined;
 }
 
-/** The last message of a task that asked for a call, or of which not everything was stored. */
+/** The last message of a task that contained a call, or that was not stored completely. */
 function lastRequest(task: Task | undefined): Message | undefined {
   return task?.history.findLast(
     (message) =>
@@ -86,6 +86,6 @@ function lastRequest(task: Task | undefined): Message | undefined {
   );
 }
 
-function invalid(message: string): Asked {
+function invalid(message: string): MessageRequest {
   return { kind: "invalid", message };
 }

@@ -4,14 +4,14 @@ import type { Secrets } from "../../guard/secrets/secrets.ts";
 
 /** The section `a2a` of the configuration, as far as serving goes. */
 export interface A2aSettings {
-  /** Whether the agent also has a port of its own. */
+  /** True if the agent also has a port of its own. */
   readonly serveA2a: boolean;
   readonly a2aPort: number;
   readonly name: string;
   readonly description?: string;
   readonly provider?: { readonly organization: string; readonly url: string };
   readonly expose?: readonly string[];
-  /** How long a task is kept after its last change, in seconds. */
+  /** Time a task is kept after its last change, in seconds. */
   readonly taskTtlS: number;
   /** The most messages that a remote caller can send in a minute. */
   readonly messagesPerMinute: number;
@@ -20,7 +20,7 @@ export interface A2aSettings {
   readonly signingKey?: string;
 }
 
-/** What the agent reaches others by, and looks its key up with. */
+/** The agent's access to other hosts, and to the secrets that hold its key. */
 export interface A2aOutside {
   readonly egress: Egress;
   readonly secrets: Pick<Secrets, "fill">;

@@ -43,7 +43,7 @@ export function a2aSurface(context: SurfaceContext): Surface {
   };
 }
 
-/** A route that answers only callers who may use what is served. */
+/** A route that answers only callers who may use the served tools. */
 function forAdmitted(route: Route, context: SurfaceContext): Route {
   return {
     ...route,

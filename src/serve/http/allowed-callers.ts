@@ -3,7 +3,7 @@ import { isIPv4, isIPv6 } from "node:net";
 import { fixable } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 
-/** Who may call a server, by the name the caller uses for it and by the web page that makes the call. */
+/** The callers that a server accepts, by the name the caller uses for the server and by the web page that makes the call. */
 export interface CallerRules {
   /** The host that the server listens on. */
   readonly host: string;
@@ -11,7 +11,7 @@ export interface CallerRules {
   readonly allowedOrigins?: readonly string[];
 }
 
-/** Why a caller is refused: an HTTP status and what to say. */
+/** The reason why a caller is refused: an HTTP status and a message. */
 export interface CallerRefusal {
   readonly status: 400 | 403;
   readonly message: string;
@@ -47,7 +47,7 @@ export function createCallerCheck(rules: CallerRules): (headers: IncomingHttpHea
     return names.has(name) || (everywhere && isAddress(name));
   }
 
-  /** A page that this server itself delivered calls from where it was loaded. */
+  /** A page that this server itself delivered has the server's own origin. */
   function isOwnOrigin(origin: string, called: string): boolean {
     return /^https?:\/\//.test(origin) && origin.slice(origin.indexOf("://") + 3) === called;
   }
@@ -76,8 +76,8 @@ function isAddress(name: string): boolean {
 }
 
 /**
- * Tells the address that a client knows this server by, from its Host header. Tokens are issued for such an address, so nothing but the
- * operator's word and, on this machine, loopback's own names count: a caller that sends a token of another server sends that server's Host as well.
+ * Determines this server's address as the client sees it, from its Host header. Tokens are issued for such an address, so only the operator's
+ * setting and, on this machine, loopback's own names count: a caller that sends a token of another server sends that server's Host as well.
  */
 export function createOwnAddress(
   { host, port, url }: { readonly host: string; readonly port: number; readonly url: string },
@@ -92,7 +92,7 @@ export function createOwnAddress(
   };
 }
 
-/** The address of a server that stands behind another name, as metadata and tokens spell it. Throws on what is no such address. */
+/** The address of a server that stands behind another name, as metadata and tokens spell it. Throws if the address is invalid. */
 export function checkedPublicUrl(given: string): string {
   const url = URL.parse(given);
   const isOrigin = url !== null && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href;

@@ -12,7 +12,7 @@ export function answerJson(
   answerText(response, status, JSON.stringify(value), headers);
 }
 
-/** Answers with a text, JSON unless the headers say otherwise. The connection is closed if a refused body was left unread. */
+/** Answers with a text, by default as JSON. The connection is closed if a refused body was left unread. */
 export function answerText(
   response: ServerResponse,
   status: number,

@@ -4,7 +4,7 @@ import { callerKey, type Holder } from "../../tool/shares.ts";
 export interface TurnTimes {
   /** Milliseconds, with fractions, never running backwards. */
   now(): number;
-  /** The share of the time since it was last asked in which the event loop was busy, in [0, 1]. */
+  /** The share of the time since the last call of `load` in which the event loop was busy, in [0, 1]. */
   load(): number;
   /** Calls back when everything that is due now has run. */
   afterThisTurn(callback: () => void): void;
@@ -13,7 +13,7 @@ export interface TurnTimes {
 
 /** A caller may be ahead of its share by this much: bursts of ordinary requests never wait. */
 const AHEAD_MS = 50;
-/** While the event loop is less busy than this, nobody waits. */
+/** While the event loop is less busy than this, no caller waits. */
 const BUSY = 0.6;
 const LOOK_EVERY_MS = 100;
 /** A caller counts as active for this long after its last request. */
@@ -25,7 +25,7 @@ const MOST_WAITING = 256;
 /** Estimated time of a body, until it was read: 12 ms for a mebibyte. */
 const MS_PER_BYTE = 12 / (1024 * 1024);
 
-/** A request that may go on now, must wait for its turn, or is one too many. */
+/** The decision on a request: it may run now, must wait for its turn, or is refused. */
 export type Turn = "now" | "refused" | Promise<void>;
 
 export type FairTurns = ReturnType<typeof createFairTurns>;
@@ -33,15 +33,15 @@ export type FairTurns = ReturnType<typeof createFairTurns>;
 interface Caller {
   /** Event loop time that the caller has used beyond its share, in milliseconds. It shrinks as time passes. */
   aheadMs: number;
-  /** When `aheadMs` was last brought up to date. */
+  /** The time at which `aheadMs` was last updated. */
   at: number;
   lastAt: number;
   readonly waiting: { readonly bytes: number; readonly go: () => void }[];
 }
 
 /**
- * Divides the time of the event loop between remote callers. While it is busy, a caller that used more than an equal share of the time waits,
- * and the others do not; while there is time to spare, nobody waits.
+ * Divides the time of the event loop between remote callers. While it is busy, a caller that used more than an equal share of the time waits, and
+ * the others do not; while there is time to spare, no caller waits.
  */
 export function createFairTurns(times: TurnTimes = machineTimes()) {
   const callers = new Map<string, Caller>();
@@ -71,7 +71,7 @@ export function createFairTurns(times: TurnTimes = machineTimes()) {
 
   const mayGo = (caller: Caller, now: number): boolean => !isBusy || active === 1 || update(caller, now) <= AHEAD_MS;
 
-  /** Charges a caller for what it does in this turn of the event loop. */
+  /** Charges a caller for its work in this turn of the event loop. */
   function start(caller: Caller, bytes: number, now: number): void {
     caller.aheadMs += bytes * MS_PER_BYTE;
     if (turn !== undefined) return void turn.callers.push(caller);
@@ -118,7 +118,7 @@ export function createFairTurns(times: TurnTimes = machineTimes()) {
   }
 
   return {
-    /** Asks for a turn for a request. `bytes` is the size of its body. */
+    /** Takes a turn for a request. `bytes` is the size of its body. */
     take(holder: Holder, bytes = 0): Turn {
       const now = times.now();
       look(now);

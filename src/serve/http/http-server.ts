@@ -30,7 +30,7 @@ import { followCertificate, readCertificate } from "./tls.ts";
 
 export interface HttpServerOptions extends ListenOptions {
   readonly routes: readonly Route[];
-  /** How long the server waits for a slow or silent peer, in milliseconds. */
+  /** Time the server waits for a slow or silent peer, in milliseconds. */
   readonly timeouts?: {
     /** For the headers of a request. Default 10 s. */
     readonly headersMs?: number;
@@ -57,10 +57,10 @@ export type HttpServer = Awaited<ReturnType<typeof createHttpServer>>;
 /** The methods reported by name. Callers can make up others. */
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** What makes a URL of a path. Which name the caller used has been checked and says nothing more. */
+/** The base that turns a path into a URL. The name that the caller used has been checked already and does not matter here. */
 const ANY_ORIGIN = "http://localhost";
 
-/** Who calls what needs no identity, on a server that asks for one elsewhere. */
+/** The caller of a public route, on a server that authenticates callers on other routes. */
 const ANONYMOUS: Principal = { id: "anonymous", roles: [], capabilities: [], scopes: [], local: false };
 
 /** Listens for HTTP and hands requests to their routes. Refuses to start without an identity if other machines can reach it. */
@@ -98,7 +98,10 @@ export async function createHttpServer(options: HttpServerOptions) {
   const exact = new Map(routes.map((route) => [route.path, route]));
   const below = routes.filter(isBeginning).sort((left, right) => right.path.length - left.path.length);
 
-  /** A path's own route, else the one with the longest beginning. The path without dot segments is asked for only if the first is no route's own. */
+  /**
+   * A path's own route, else the one with the longest matching prefix. The path without dot segments is computed only if no route equals the
+   * path.
+   */
   function find(path: string, normalised: () => string): Route | undefined {
     const own = exact.get(path);
     if (own !== undefined) return own;
@@ -199,7 +202,7 @@ export async function createHttpServer(options: HttpServerOptions) {
     let found: Identified;
     try {
       found = await identified(by, {
-        // Of all headers Node gives only set-cookie as a list, and that is none of a request.
+        // Node gives only set-cookie as a list, which is not a header of requests.
         headers: headers as Readonly<Record<string, string>>,
         ...(remoteAddress === undefined ? {} : { remoteAddress }),
         resource: address + path,
@@ -228,7 +231,7 @@ export async function createHttpServer(options: HttpServerOptions) {
     // Node looks for slow requests this often.
     connectionsCheckingInterval: Math.min(2000, headersMs),
     maxHeaderSize: 16 * 1024,
-    // An absent Host is refused here, with a body that says so; a repeated header shows as a list that nothing accepts.
+    // A missing Host is refused here, with an error body; a repeated header shows as a list that no rule accepts.
     requireHostHeader: false,
     joinDuplicateHeaders: true,
   };

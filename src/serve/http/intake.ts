@@ -55,7 +55,7 @@ export function createIntake({ turns = createFairTurns() } = {}) {
   };
 }
 
-/** How large the body may become: one without a length can have as many bytes as are read. */
+/** The largest possible size of the body: a body without a length can have as many bytes as are read. */
 function bytesOf({ method, headers }: IncomingMessage): number {
   const { "content-length": length, "transfer-encoding": encoding } = headers;
   if (length !== undefined) return Math.min(Number(length) || 0, MAX_BYTES);

@@ -1,6 +1,6 @@
 import type { Identity } from "../../guard/identity.port.ts";
 
-/** Where the gateway listens, and who may call it. What is omitted comes from the section `server` of the configuration. */
+/** The address of the gateway, and its allowed callers. Omitted options come from the section `server` of the configuration. */
 export interface ListenOptions {
   /** Default 127.0.0.1. */
   readonly host?: string;

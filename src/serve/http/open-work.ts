@@ -1,7 +1,7 @@
 import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** Knows what a server is doing, so that it can be closed without waiting for callers that keep a connection and say nothing. */
+/** Tracks the work of a server, so that it can be closed without waiting for callers that keep an idle connection. */
 export function createOpenWork(server: Server) {
   const sockets = new Set<Socket>();
   const responses = new Set<ServerResponse>();
@@ -48,7 +48,7 @@ export function createOpenWork(server: Server) {
     get closing(): boolean {
       return closed !== undefined;
     },
-    /** Stops listening, ends the streams, lets what is not yet answered be answered for `graceMs`, and resolves when every connection is closed. */
+    /** Stops listening, ends the streams, waits up to `graceMs` for open requests to be answered, and resolves when every connection is closed. */
     close: (graceMs: number): Promise<void> => (closed ??= close(graceMs)),
   };
 }

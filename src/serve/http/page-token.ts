@@ -11,10 +11,10 @@ export function pageTokenMeta(seal: Pick<Seal, "seal">): string {
   return `<meta name="page-token" content="${seal.seal({}, BINDING, DAY_MS)}">`;
 }
 
-/** How a host tells its own pages from programs and from pages of other sites. */
+/** Distinguishes a host's own pages from programs and from pages of other sites. */
 export interface PageCheck {
   readonly seal: Pick<Seal, "open">;
-  /** The address that browsers know the gateway by, if it stands behind another name. */
+  /** The gateway's address as browsers see it, if it has another public name. */
   readonly publicUrl?: string | undefined;
   /** Origins that the operator allowed. Their pages need no token; the host has checked them. */
   readonly allowedOrigins?: readonly string[] | undefined;

@@ -7,17 +7,17 @@ import { toWire } from "../../errors/to-wire.ts";
 import { visibleText } from "../../errors/visible-text.ts";
 import { answerText } from "./answer.ts";
 
-/** Why a request was refused: a problem of RFC 9457, as `application/problem+json` carries it. */
+/** The reason why a request was refused: a problem of RFC 9457, for `application/problem+json`. */
 export interface Problem extends Pick<ErrorDetails, "field" | "value" | "fix" | "issues" | "retryAfterMs"> {
   /** `urn:toolarsenal:error:TOOL_NOT_FOUND` */
   readonly type: string;
-  /** What the code means. */
+  /** The meaning of the code. */
   readonly title: string;
   readonly status: number;
-  /** What happened this time. */
+  /** A description of this occurrence. */
   readonly detail: string;
   readonly code: ErrorCode;
-  /** The same as the header `X-Request-Id`. */
+  /** The value of the header `X-Request-Id`. */
   readonly requestId: string;
   /** The result of a call that was refused before it ran. */
   readonly result?: unknown;
@@ -26,7 +26,7 @@ export interface Problem extends Pick<ErrorDetails, "field" | "value" | "fix" | 
 /** A value that a caller sent is repeated up to this length, as JSON. */
 const SHOWN = 200;
 
-/** Describes an error. Errors that are not ours say nothing about themselves. */
+/** Describes an error. The details of foreign errors are hidden. */
 export function toProblem(
   thrown: unknown,
   requestId: string,
@@ -54,7 +54,7 @@ export function toProblem(
   };
 }
 
-/** Answers with a problem, and says when to try again if that is known. */
+/** Answers with a problem, and adds `retry-after` if the time is known. */
 export function answerWithProblem(response: ServerResponse, problem: Problem, headers?: OutgoingHttpHeaders): void {
   const { status, requestId, retryAfterMs } = problem;
   answerText(response, status, visibleText(JSON.stringify(problem)), {
@@ -79,7 +79,7 @@ export function requestIdOf({ headers }: Pick<IncomingMessage, "headers">): stri
   return (headers["x-request-id"] = randomUUID());
 }
 
-/** Statuses that the host itself refuses with, before any surface is asked. */
+/** Codes of the host's own refusals, before any surface gets the request. */
 const CODES: Readonly<Record<number, ErrorCode>> = {
   401: "UNAUTHENTICATED",
   403: "PERMISSION_DENIED",

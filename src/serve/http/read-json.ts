@@ -12,7 +12,7 @@ import {
   TOO_MANY_MEMBERS,
 } from "../../tool/json/json-text.ts";
 
-/** Why a body or a line was not taken: the HTTP status, the JSON-RPC code, and what to tell the peer. */
+/** The reason why a body or a line was refused: the HTTP status, the JSON-RPC code, and the message for the peer. */
 export interface JsonRefusal {
   readonly status: number;
   readonly code: number;
@@ -22,10 +22,10 @@ export interface JsonRefusal {
 /** JSON that may be used, or why it may not. */
 export type CheckedJson = { readonly value: unknown } | { readonly refused: JsonRefusal };
 
-/** How deep objects and arrays may be nested. */
+/** The maximum nesting of objects and arrays. */
 const MAX_DEPTH = 64;
 
-/** How much of a body is read, and for how long. */
+/** The maximum size of a body, and the time for reading it. */
 export interface ReadLimits extends JsonLimits {
   /** Default 64. */
   readonly maxDepth?: number;
@@ -44,8 +44,8 @@ const TIMEOUT_MS = 15_000;
 const JSON_TYPE: readonly string[] = ["application/json"];
 
 /**
- * Reads a request's body as JSON, or says why it was refused. Never rejects. A body refused with 408 or 413 is left unread. `onParsed` gets how many
- * milliseconds a large body took.
+ * Reads a request's body as JSON, or returns the refusal. Never rejects. A body refused with 408 or 413 is left unread. `onParsed` gets the
+ * milliseconds that parsing a large body took.
  */
 export async function readJson(
   request: IncomingMessage,
@@ -78,13 +78,13 @@ function refusedByHeaders(
   return undefined;
 }
 
-/** JSON is UTF-8 by definition; a client that says otherwise means another encoding. */
+/** JSON is UTF-8 by definition; a client that names another charset means another encoding. */
 function isJson(type: string, types: readonly string[]): boolean {
   const [, named = ""] = /^([^\s;]+)\s*(?:;\s*(?:charset\s*=\s*"?utf-?8"?\s*)?)?$/i.exec(type.trim()) ?? [];
   return types.includes(named.toLowerCase());
 }
 
-/** The whole body, or why not. Nothing is read after a refusal. */
+/** Reads the whole body, or returns the refusal. Reads nothing after a refusal. */
 function readBody(request: IncomingMessage, maxBytes: number, timeoutMs: number): Promise<Buffer | JsonRefusal> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
@@ -155,7 +155,7 @@ async function checkLarge(text: string, options: JsonLimits, onParsed?: (ms: num
   return compared;
 }
 
-/** How many keys are in the text, or why it is not parsed at all. */
+/** Counts the keys in the text, or returns the reason why it is not parsed at all. */
 function countWritten(text: string, options: JsonLimits): number | { readonly refused: JsonRefusal } {
   const { maxDepth = MAX_DEPTH, maxValues = MAX_VALUES, maxMembers = MAX_MEMBERS } = options;
   const written = countKeys(text, maxDepth, maxValues, maxMembers);
@@ -193,7 +193,7 @@ function compare(value: unknown, written: number): CheckedJson {
   return { refused: refusal(400, message) };
 }
 
-/** How many keys are left in the parsed value, where the later of two equal ones has replaced the earlier; NaN with a forbidden one. */
+/** Counts the keys in the parsed value, in which the later of two equal keys has replaced the earlier; NaN with a forbidden one. */
 function countKept(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
   let keys = 0;

@@ -2,7 +2,7 @@ import type { Identity, Refusal, TokenOrigin } from "../../guard/identity.port.t
 import { answerJson, refuse, refuseMethod } from "./answer.ts";
 import type { Route } from "../surface.ts";
 
-/** Where RFC 9728 puts what it tells of a resource; the resource's own path follows. */
+/** The path of resource metadata by RFC 9728; the resource's own path follows. */
 const METADATA_PATH = "/.well-known/oauth-protected-resource";
 
 /** The address of the metadata of the resource at a path. */
@@ -10,12 +10,12 @@ export function metadataUrl(address: string, path: string): string {
   return address + METADATA_PATH + (path === "/" ? "" : path);
 }
 
-/** Tells clients where to get a token for the whole server or for one of its paths. Callers without a token must be able to ask. */
+/** Publishes where clients get a token for the whole server or for one of its paths. The routes are open to callers without a token. */
 export function metadataRoutes(parts: {
   readonly tokenOrigin: TokenOrigin;
-  /** The address that a client knows this server by. */
+  /** This server's address as a client sees it. */
   addressOf(host: string | undefined): string;
-  /** True for a path that asks who calls. */
+  /** True for a path that requires authentication. */
   isProtected(path: string): boolean;
 }): readonly Route[] {
   const { authorizationServers, scopes } = parts.tokenOrigin;
@@ -41,7 +41,7 @@ export function metadataRoutes(parts: {
   return [route(METADATA_PATH), route(`${METADATA_PATH}/`)];
 }
 
-/** The `WWW-Authenticate` of a refused caller: what is wrong, which scopes are needed, and where a token can be had. */
+/** The `WWW-Authenticate` header of a refused caller: the error, the required scopes, and the address of the resource metadata. */
 export function toChallenge(
   { challenge, tokenOrigin }: Pick<Identity, "challenge" | "tokenOrigin">,
   refusal: Refusal | undefined,

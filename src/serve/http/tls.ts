@@ -29,9 +29,9 @@ export async function readCertificate({ cert, key, ca }: TlsFiles) {
   const chain = caText === undefined ? certText : `${certText.trimEnd()}\n${caText}`;
   return {
     certificate,
-    /** What Node's server takes. */
+    /** The options of Node's server. */
     context: { cert: chain, key: keyText, minVersion: "TLSv1.2" as const, ciphers: CIPHERS },
-    /** What the files contain. */
+    /** The contents of the files. */
     texts: [certText, keyText, ...(caText === undefined ? [] : [caText])],
   };
 }

@@ -4,10 +4,10 @@ import { visibleText } from "../../errors/visible-text.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Peer } from "./plane.ts";
 
-/** What a person said to the question. Nothing where the question was put away without an answer. */
+/** A person's answer to the question. Undefined if the person dismissed the question. */
 export type PersonsAnswer = "approve" | "deny" | undefined;
 
-/** Longer arguments are for the list of approvals: nobody reads them in a dialogue, and a cut would hide what is approved. */
+/** Longer arguments are for the list of approvals: a dialogue is too small for them, and cutting them would hide the approved values. */
 const MAX_ARGUMENTS = 4_000;
 
 /** True for a client that can show a person a form. */
@@ -39,7 +39,7 @@ export function approvalQuestion({ toolId, arguments: args, reason }: PendingApp
   };
 }
 
-/** What an answer to the question says. Only a plain yes approves. */
+/** Reads the answer to the question. Only a plain yes approves. */
 export function readAnswer({ action, content }: JsonObject): PersonsAnswer {
   if (action === "decline") return "deny";
   if (action !== "accept" || !isPlainObject(content)) return undefined;

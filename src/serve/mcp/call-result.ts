@@ -24,16 +24,16 @@ export function refusal(result: ToolResult, note = ""): JsonObject {
 
 const BLOCKS: ReadonlySet<unknown> = new Set(["text", "image", "audio", "resource", "resource_link"]);
 
-/** Characters of a result that is given twice, as text and as data, if its tool does not say what it returns. A longer one is given as text. */
+/** Characters of a result that is sent twice, as text and as data, if its tool declares no output. A longer one is sent as text only. */
 const MOST_TWICE = 1024 * 1024;
 
-/** What a tool that is no MCP server's returned, as the result of `tools/call`. A value that is such a result already stays as it is. */
+/** Converts the output of a tool that is not an MCP server's to the result of `tools/call`. A value that is already such a result stays unchanged. */
 export function toCallResult(value: unknown, tool: Pick<Tool, "returns"> | undefined, era: Era): JsonObject {
   if (isCallResult(value)) return value;
   const text = typeof value === "string" ? value : toJson(value);
   if (text === undefined)
     return { content: [{ type: "text", text: value === undefined ? "(nothing)" : String(value) }] };
-  // Older clients take structured content that is an object only. What JSON makes a string of, such as a date, is none.
+  // Older clients accept only objects as structured content. A value that JSON writes as a string, such as a date, is not an object.
   const isObject = typeof value === "object" && text.startsWith("{");
   const isDeclared = tool?.returns !== undefined;
   const isStructured = isObject ? isDeclared || text.length <= MOST_TWICE : era === "modern" && isDeclared;
@@ -45,7 +45,7 @@ function isCallResult(value: unknown): value is JsonObject {
   return value["content"].every((block) => isPlainObject(block) && BLOCKS.has(block["type"]));
 }
 
-/** Undefined for what JSON cannot say: nothing, a function, a circle, a bigint. */
+/** Undefined for values that JSON cannot express: undefined, a function, a cycle, a bigint. */
 function toJson(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);

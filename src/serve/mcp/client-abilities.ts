@@ -1,14 +1,14 @@
 import { type Era, type JsonObject, RPC, RpcError } from "../../mcp/protocol.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 
-/** The capability that a client must have declared to be asked something. */
+/** The capability that each request to a client requires. */
 const NEEDED: ReadonlyMap<string, string> = new Map([
   ["elicitation/create", "elicitation"],
   ["sampling/createMessage", "sampling"],
   ["roots/list", "roots"],
 ]);
 
-/** Why a client cannot be asked something; undefined if it can. Modern clients are asked only what an `input_required` result may hold. */
+/** The reason why a client cannot get a request; undefined if it can. Modern clients get only requests that an `input_required` result may hold. */
 export function unaskable(
   method: string,
   params: JsonObject | undefined,

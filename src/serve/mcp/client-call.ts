@@ -13,8 +13,8 @@ import type { Exchange } from "./plane.ts";
 const CONFIRMATION_ID = "toolarsenal/confirmationId";
 
 /**
- * Runs a client's call with the approval that it names. If the caller itself may approve the call, and the client can show a question, the
- * person there is asked. Nothing has run by then, so the answer of a modern client may reach another process.
+ * Runs a client's call with the approval that it names. If the caller may approve the call, and the client can show a question, the person there
+ * is prompted. Nothing has run by then, so the answer of a modern client may reach another process.
  */
 export async function runForClient(
   exchange: Pick<Exchange, "params" | "peer" | "signal" | "ask" | "resumed" | "trace">,
@@ -36,7 +36,7 @@ export async function runForClient(
   const answer = resumed?.answer === undefined ? await askPerson(ran, exchange, approvals) : readAnswer(resumed.answer);
   if (answer === undefined) return ran;
   const { outcome } = await approvals.answer(confirmationId, answer, principal);
-  // If somebody else approved it meanwhile, it still does not run against this person's no.
+  // Even if another person approved the call meanwhile, it does not run against this person's no.
   return answer === "deny" && outcome !== "denied" ? ran : run({ confirmationId });
 }
 
@@ -53,7 +53,7 @@ export function unknownTool(name: unknown, note = ""): RpcError {
   return new RpcError({ code: RPC.invalidParams, message });
 }
 
-/** The params of a call without what is meant for this gateway alone. */
+/** The params of a call without members that are for this gateway only. */
 export function withoutConfirmation(params: JsonObject): JsonObject {
   const { _meta: meta } = params;
   if (!isPlainObject(meta) || !Object.hasOwn(meta, CONFIRMATION_ID)) return params;

@@ -19,7 +19,7 @@ export interface GuardedRequest {
   readonly context: Omit<McpRequestParts, "method" | "extra" | "passInputRequired">;
 }
 
-/** Runs a client's request through the arsenal and returns the server's own answer. Undefined if the client may not know of such things there. */
+/** Runs a client's request through the arsenal and returns the server's own answer. Undefined if the client may not see such entries there. */
 export async function guardedRequest(
   exchange: Pick<Exchange, "method" | "params" | "peer" | "signal" | "ask" | "resumed" | "trace">,
   { upstream, params, context }: GuardedRequest,
@@ -37,12 +37,12 @@ export async function guardedRequest(
   throw refused(result);
 }
 
-/** Time a request to a server may take, in milliseconds. Without a setting it is long: a person may be asked in the middle of it. */
+/** Time a request to a server may take, in milliseconds. The default is long: a person may have to answer a question in the middle of it. */
 export function timeoutFor({ settings }: McpUpstream): number {
   return Math.min(settings.timeoutMs ?? 300_000, 300_000);
 }
 
-/** Whether a principal may know what a server has of one kind. */
+/** True if a principal may see a server's entries of one kind. */
 export async function mayKnow(
   { settings }: McpUpstream,
   tool: RequestTool,
@@ -97,7 +97,7 @@ export function wrongReference(): RpcError {
   return new RpcError({ code: RPC.invalidParams, message });
 }
 
-/** What the arsenal refused, or the server did not answer, as the protocol's error: only tools have results that say so. */
+/** Converts a refusal of the arsenal, or a failure of the server, to the protocol's error: only tools have results for errors. */
 function refused(result: ToolResult): RpcError {
   const { error, toolName } = result;
   const { _meta } = refusal(result);

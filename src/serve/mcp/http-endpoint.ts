@@ -185,12 +185,12 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions) {
   };
 }
 
-/** What is found in the session that a legacy request names. Refuses the request if the caller has no such session, or it cannot go on here. */
-async function inSession<Found>(
+/** Runs `find` in the session that a legacy request names. Refuses the request if the caller has no such session, or it cannot continue here. */
+async function inSession<Value>(
   { request, response }: HttpExchange,
   id: RequestId | null,
-  find: (sessionId: string) => Promise<Found>,
-): Promise<Found | undefined> {
+  find: (sessionId: string) => Promise<Value>,
+): Promise<Value | undefined> {
   const { "mcp-session-id": sessionId, "mcp-protocol-version": version } = request.headers as Headers;
   if (version !== undefined && !LEGACY_VERSIONS.includes(version)) {
     answerJson(response, 400, failure(id, unsupportedVersion(version).body));
@@ -211,7 +211,7 @@ async function inSession<Found>(
 
 type Valid = Exclude<Received, { readonly kind: "invalid" }>;
 
-/** A request that says who it comes from stands for itself; so does one whose headers say that it should. */
+/** True for a request that carries its client's identity, or whose headers name the modern version. */
 function isModern({ kind, message }: Valid, headers: Headers): boolean {
   const params = kind === "response" ? undefined : (message as RpcRequest | RpcNotification).params;
   if (claimedVersion(params) !== undefined) return true;

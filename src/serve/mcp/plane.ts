@@ -17,7 +17,7 @@ export type { Peer };
 export interface Exchange {
   readonly id: RequestId;
   readonly method: string;
-  /** As the client sent them; `_meta` included. */
+  /** The params as the client sent them, including `_meta`. */
   readonly params: JsonObject;
   readonly peer: Peer;
   /** Fires when the client cancels the request or goes away. */
@@ -27,12 +27,12 @@ export interface Exchange {
   /** Sends what belongs to this request before its result: progress, log messages. */
   notify(notification: RpcNotification): void;
   /**
-   * Asks the client something and waits for its answer: elicitation, sampling, roots. In the modern era the request is answered with
-   * `input_required` and goes on when the client repeats it. Rejects with an `RpcError` where the client refuses or never declared that it
-   * can be asked.
+   * Sends a request to the client and waits for its answer: elicitation, sampling, roots. In the modern era the client's request is answered with
+   * `input_required` and continues when the client repeats it. Rejects with an `RpcError` if the client refuses or did not declare the
+   * capability.
    */
   readonly ask: Ask;
-  /** Set on a repeat that starts over from a question asked with `resume`: that data, and the client's answer if it gave one. */
+  /** Set on a repeat that starts over from a question with `resume`: that data, and the client's answer if there is one. */
   readonly resumed?: { readonly state: JsonObject; readonly answer?: JsonObject };
   /** The HTTP headers that the request came with, lower case; empty on other transports. */
   readonly headers: Readonly<Record<string, string>>;
@@ -43,9 +43,9 @@ export interface Exchange {
 /** Notifications to a client: list changes, resource updates. */
 export type Push = (notification: RpcNotification) => void;
 
-/** One client's stay on a plane: a session in the legacy era; in the modern era the plane's one, shared by all. */
+/** One client's connection to a plane: a session in the legacy era; in the modern era one session of the plane, shared by all clients. */
 export interface PlaneSession {
-  /** What `initialize` and `server/discover` answer. */
+  /** The result of `initialize` and `server/discover`. */
   describe(): Promise<ServerDescription>;
   /** Answers a request with its raw result. Rejects with an `RpcError` for the client, or any error for an internal one. */
   handle(exchange: Exchange): Promise<JsonObject>;
@@ -54,15 +54,18 @@ export interface PlaneSession {
   close(): Promise<void>;
 }
 
-/** What answers MCP clients at one address: every upstream as one, or one upstream untouched. */
+/** Serves MCP clients at one address: every upstream as one server, or one upstream unchanged. */
 export interface Plane {
-  /** What this plane calls itself in logs and errors. */
+  /** The plane's name in logs and errors. */
   readonly name: string;
-  /** Opens a legacy client's session; `push` reaches that client outside any request, and `ask` asks it outside any request. */
+  /** Opens a legacy client's session; `push` sends notifications, and `ask` sends requests, to that client outside any request. */
   openSession(peer: Peer, channel: { readonly push: Push; readonly ask: Ask }): Promise<PlaneSession>;
   /** The one stay that all modern requests share. */
   readonly shared: PlaneSession;
-  /** Calls `push` for what a modern client's filter asks until the signal fires. Returns the part of the filter that is honoured. */
+  /**
+   * Calls `push` for the notifications that match a modern client's filter until the signal fires. Returns the part of the filter that is
+   * honoured.
+   */
   listen(
     filter: JsonObject,
     push: Push,
@@ -72,11 +75,11 @@ export interface Plane {
   close(): Promise<void>;
 }
 
-/** A stream that listens has no request in whose course its client could be asked. */
+/** A listening stream has no request during which its client could get questions. */
 export const nobodyToAsk: Ask = () =>
   Promise.reject(new ArsenalError("EXECUTION_FAILED", "A client that listens cannot be asked."));
 
-/** How the server may ask the client of an exchange: only if the client said that it can be asked. */
+/** Returns the function that sends a server's requests to the client of an exchange, only if the client supports them. */
 export function askOf({ peer, ask }: Pick<Exchange, "peer" | "ask">): { readonly ask?: Ask } {
   return canBeAsked(peer) ? { ask } : {};
 }

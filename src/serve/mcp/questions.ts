@@ -10,7 +10,7 @@ export function createQuestions(send: (message: RpcMessage, relatedTo?: RequestI
   let last = 0;
 
   return {
-    /** Asks in the name of a request, or of none. Once `ended` fires, the question is withdrawn. */
+    /** Sends a question for a request, or outside any request. Once `ended` fires, the question is withdrawn. */
     ask:
       (relatedTo: RequestId | undefined, ended: AbortSignal, capabilities: JsonObject): Ask =>
       (method, params, options) => {
@@ -39,7 +39,7 @@ export function createQuestions(send: (message: RpcMessage, relatedTo?: RequestI
           send({ jsonrpc: "2.0", id, method, ...(params === undefined ? {} : { params }) }, relatedTo);
         });
       },
-    /** Takes a client's answer; one to nothing that was asked is ignored. */
+    /** Takes a client's answer; an answer without a question is ignored. */
     answer(response: RpcResponse): void {
       if (response.id === null) return;
       const question = open.get(response.id);
@@ -49,7 +49,7 @@ export function createQuestions(send: (message: RpcMessage, relatedTo?: RequestI
   };
 }
 
-/** The process that asked the question of that id; undefined if the id does not say. */
+/** The process that sent the question of that id; undefined if the id does not name a process. */
 export function askedBy(id: RequestId | null): string | undefined {
   return typeof id === "string" ? /^(.+)\.\d+$/.exec(id)?.[1] : undefined;
 }

@@ -21,7 +21,7 @@ export type ReplicaHandler = (
 export type Replica = Awaited<ReturnType<typeof createReplica>>;
 
 interface Request {
-  /** Names the request in what is said about it. */
+  /** Identifies the request in mails about it. */
   readonly leg: string;
   readonly from: string;
   readonly kind: string;
@@ -36,7 +36,7 @@ type Mail =
   | { readonly leg: string; readonly error: RpcErrorBody }
   | { readonly leg: string; readonly cancel: true };
 
-interface Waiting extends Pick<PromiseWithResolvers<JsonObject>, "resolve" | "reject"> {
+interface PendingReply extends Pick<PromiseWithResolvers<JsonObject>, "resolve" | "reject"> {
   readonly note: ((note: JsonObject) => void) | undefined;
 }
 
@@ -47,9 +47,9 @@ const LEASE = "mcp/replica/";
 
 /** A process that has not renewed its lease for this long counts as ended. */
 const LEASE_MS = 10_000;
-/** How often a waiting process looks whether the other is still there. */
+/** The interval at which a waiting process checks that the other is still running. */
 const PROBE_MS = 2_000;
-/** A message that nobody took by then is dropped. */
+/** A message that was not read by then is dropped. */
 const MAIL_MS = 60_000;
 
 /** Joins the processes that share a state. Messages are sealed documents; only their keys are published, so size and repetition do not matter. */
@@ -57,13 +57,13 @@ export async function createReplica(state: ReplicaState, { clock = systemClock }
   const { documents, changes, leases } = state;
   const id: string = randomUUID();
   const sealKey = await sharedKey(documents)
-    // A store that was damaged works again at the second attempt. If it is away, what this process seals opens in this process only.
+    // A store that was damaged works again at the second attempt. If it is unavailable, the texts that this process seals open in this process only.
     .catch(() => sharedKey(documents))
     .catch(() => randomBytes(32));
   const seal = createSeal({ key: sealKey, clock });
   const handlers = new Map<string, ReplicaHandler>();
   const serving = new Map<string, { readonly controller: AbortController; readonly ended: Promise<void> }>();
-  const waiting = new Map<string, Waiting>();
+  const waiting = new Map<string, PendingReply>();
   let posting: Promise<unknown> = Promise.resolve();
   let taking: Promise<unknown> = Promise.resolve();
   let entering: Promise<void> | undefined;
@@ -86,7 +86,7 @@ export async function createReplica(state: ReplicaState, { clock = systemClock }
     await changes.publish(TOPIC + to, key);
   }
 
-  /** Sends what nobody here waits for. If the store is away, the other process notices by itself. */
+  /** Sends a mail without waiting for it. If the store is unavailable, the other process notices by itself. */
   const tell = (to: string, mail: Mail): void => void post(to, mail).catch(() => undefined);
 
   async function take(key: unknown): Promise<void> {
@@ -167,7 +167,7 @@ export async function createReplica(state: ReplicaState, { clock = systemClock }
       const leg = randomUUID();
       const { promise, resolve, reject } = Promise.withResolvers<JsonObject>();
       promise.catch(() => undefined);
-      // A store that is away says nothing about the other process.
+      // A store that is unavailable does not mean that the other process has ended.
       const probing = createLookout(clock, PROBE_MS, async () => {
         if (!(await isPresent(to))) reject(processLost());
       });
@@ -221,7 +221,7 @@ function bindingFor(to: string): SealBinding {
   return { principal: { id: to }, plane: "replica", method: "mail", params: {} };
 }
 
-/** What a client hears if the shared state cannot be used. Why not is for the operator: it may name a file or an address. */
+/** Throws the error for a client if the shared state cannot be used. The reason is for the operator: it may name a file or an address. */
 export async function orAway<Value>(using: Promise<Value>): Promise<Value> {
   try {
     return await using;
@@ -231,7 +231,7 @@ export async function orAway<Value>(using: Promise<Value>): Promise<Value> {
   }
 }
 
-/** How a call ends whose process ended first. */
+/** The error of a call whose process ended first. */
 export function processLost(): ArsenalError {
   const problem = "The gateway process that was running this call ended, so its outcome is unknown.";
   return fixable("OUTCOME_UNKNOWN", problem, "Check whether the call took effect before you repeat it.");

@@ -26,10 +26,10 @@ interface OwnEventStream extends EventStream {
   writeFormatted(events: string): void;
 }
 
-/** A client that reads this much too slowly is let go: what it missed must not fill the memory. */
+/** A client that falls this far behind is disconnected, so that unread events do not fill the memory. */
 const UNREAD_LIMIT = 16 * 1024 * 1024;
 
-/** Turns a response into a stream of events, kept alive by comments while nothing is said. */
+/** Turns a response into a stream of events, kept alive by comments while it is idle. */
 export function openEventStream(
   response: ServerResponse,
   options: {
@@ -85,14 +85,14 @@ export interface Reply {
 export interface ReplyOptions {
   readonly acceptsJson: boolean;
   readonly headers?: () => OutgoingHttpHeaders;
-  /** What a stream begins with. */
+  /** The first event of a stream. */
   readonly opening?: () => StreamEvent | undefined;
   /** Called once if the connection breaks before the reply has ended. */
   readonly broken: () => void;
   readonly clock: Clock;
-  /** After so long without an answer the reply becomes a stream, so that nobody in between takes the connection for dead. */
+  /** After this many milliseconds without an answer the reply becomes a stream, so that proxies do not close the idle connection. */
   readonly quietMs: number;
-  /** The same, where a stream can be resumed and so is worth having earlier. */
+  /** The same for a stream that can be resumed, and so is useful earlier. */
   readonly resumableAfterMs?: number;
 }
 

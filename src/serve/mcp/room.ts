@@ -5,7 +5,7 @@ const MIB = 1024 * 1024;
 /** Room that one process has for what MCP clients make it hold, at all its addresses together. */
 export type McpRoom = ReturnType<typeof createMcpRoom>;
 
-/** Divides the room fairly: one caller may have all of it while nobody else needs it, and gives way to callers with less. */
+/** Divides the room fairly: one caller may use all of it while no other caller needs it, and gives way to callers with less. */
 export function createMcpRoom({ sessions = 1000, streams = 256, suspended = 1000 } = {}) {
   return {
     /** Legacy sessions, with what their clients said about themselves and subscribed to. */
@@ -14,7 +14,7 @@ export function createMcpRoom({ sessions = 1000, streams = 256, suspended = 1000
     logs: createShares({ count: Infinity, bytes: 64 * MIB, perCaller: { bytes: 32 * MIB } }),
     /** Open streams of HTTP+SSE. */
     streams: createShares({ count: streams }),
-    /** Requests under way that came by HTTP+SSE, where no open HTTP request stands for them. */
+    /** Requests under way over HTTP+SSE, which have no open HTTP request of their own. */
     posted: createShares({ count: 1024, bytes: 64 * MIB, perCaller: { count: 256, bytes: 16 * MIB } }),
     /** Calls that wait for their client's answer, with their arguments. */
     suspended: createShares({ count: suspended, bytes: 64 * MIB, perCaller: { bytes: 16 * MIB } }),

@@ -5,7 +5,7 @@ import { createTracing } from "./trace-request.ts";
 import type { Serving } from "../surface.ts";
 import { errorBody, type Exchange, type Plane, type PlaneSession, type Push } from "./plane.ts";
 
-/** How long looking through an answer may take, in milliseconds, before everything else gets a turn. */
+/** Time that searching an answer may take, in milliseconds, before other work gets a turn. */
 const TURN_MS = 10;
 
 /** A plane as clients get it: its requests count as work under way, and no known secret passes. */
@@ -33,7 +33,7 @@ export function servedPlane(
 
 /**
  * Wraps a plane so that no known secret reaches a client through it. Text that only looks like a credential is redacted in errors, progress and
- * logs, and left alone in results. What contains no secret passes as the same object.
+ * logs, and left alone in results. Returns the same object if there is no secret in it.
  */
 function redactedPlane(plane: Plane, redactor: Redactor): Plane {
   const { known } = redactor;

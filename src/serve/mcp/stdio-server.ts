@@ -22,11 +22,11 @@ export interface StdioServerOptions extends ModernRequestsOptions {
   readonly onEnd?: () => void;
 }
 
-/** As much as one message may hold. The client is the operator's own, so it may send more than a remote one. */
+/** The limit of one message. The client is the operator's own, so it may send more than a remote one. */
 const MAX_VALUES = 1_000_000;
 const MAX_DEPTH = 200;
 
-/** Serves a plane to the local operator at the other end of two streams: a message a line, in either era. */
+/** Serves a plane to the local operator at the other end of two streams: one message per line, in either era. */
 export function serveStdio(plane: Plane, options: StdioServerOptions) {
   const { input, output, clock = systemClock, maxLineBytes = 64 * 1024 * 1024, drainMs = 1000 } = options;
   const principal = localOperator();
@@ -101,7 +101,7 @@ export function serveStdio(plane: Plane, options: StdioServerOptions) {
     return closing;
   }
 
-  /** The client has said everything; what it asked for is answered where that takes no time to speak of. */
+  /** The client has closed its input; requests that end quickly are still answered. */
   async function drain(): Promise<void> {
     lines.end();
     options.onEnd?.();

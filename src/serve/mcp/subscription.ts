@@ -4,7 +4,7 @@ import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Exchange, Plane } from "./plane.ts";
 import type { Leg } from "./modern/suspended-calls.ts";
 
-/** The lists that clients may hold, and whose changes are announced, each with the member of a filter that asks for its changes. */
+/** The lists of clients whose changes are announced, each with its member of a filter. */
 const LIST_FILTERS = {
   tools: "toolsListChanged",
   prompts: "promptsListChanged",
@@ -18,7 +18,7 @@ export type ServedList = keyof typeof LIST_FILTERS;
 
 export const SERVED_LISTS = Object.keys(LIST_FILTERS) as readonly ServedList[];
 
-/** Which member of a filter asks for a notification. */
+/** The member of a filter for each notification. */
 const FILTER_KEYS: ReadonlyMap<string, string> = new Map([
   ["notifications/resources/updated", "resourceSubscriptions"],
   ...SERVED_LISTS.map((list) => [listChanged(list).method, LIST_FILTERS[list]] as const),
@@ -29,12 +29,12 @@ export function listOf(listing: Listing): ServedList {
   return listing === "resourceTemplates" ? "resources" : listing;
 }
 
-/** Tells a client that a list may be another. */
+/** The notification that a list may have changed. */
 export function listChanged(list: ServedList): RpcNotification {
   return { jsonrpc: "2.0", method: `notifications/${list}/list_changed` };
 }
 
-/** What a modern client's filter asks for: changes of lists, and of the resources with these URIs. */
+/** Reads a modern client's filter: changes of lists, and of the resources with these URIs. */
 export function readFilter({ resourceSubscriptions: uris, ...lists }: JsonObject) {
   return {
     lists: SERVED_LISTS.filter((list) => lists[LIST_FILTERS[list]] === true),
@@ -42,7 +42,7 @@ export function readFilter({ resourceSubscriptions: uris, ...lists }: JsonObject
   };
 }
 
-/** The filter that asks for these. */
+/** The filter for these lists and resources. */
 export function toFilter(lists: readonly ServedList[], uris: readonly string[]): JsonObject {
   return {
     ...Object.fromEntries(lists.map((list) => [LIST_FILTERS[list], true])),
@@ -50,7 +50,7 @@ export function toFilter(lists: readonly ServedList[], uris: readonly string[]):
   };
 }
 
-/** Opens a modern client's subscription: acknowledges it, then passes on what the plane says, each under the subscription's id. */
+/** Opens a modern client's subscription: acknowledges it, then passes on the plane's notifications, each under the subscription's id. */
 export function openSubscription(
   plane: Plane,
   { id, params, peer, notify }: Pick<Exchange, "id" | "params" | "peer" | "notify">,

@@ -6,14 +6,18 @@ import { readTraceContext, spanBelow, type TraceContext } from "../../observe/tr
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Exchange } from "./plane.ts";
 
-type Answer = (exchange: Exchange) => Promise<JsonObject>;
+type ExchangeHandler = (exchange: Exchange) => Promise<JsonObject>;
 
 /** Answers MCP requests and reports them. Each has a span below `_meta.traceparent`, else below its HTTP request, else in a new trace. Without a listener it has none. */
 export function createTracing(emit: Emit = () => {}) {
   const ids = createTraceIds();
 
   /** Reports how an answer ended, as a span below the caller's. */
-  async function reported(exchange: Exchange, caller: TraceContext | undefined, answer: Answer): Promise<JsonObject> {
+  async function reported(
+    exchange: Exchange,
+    caller: TraceContext | undefined,
+    answer: ExchangeHandler,
+  ): Promise<JsonObject> {
     const { params, headers, method, peer, id } = exchange;
     const { span, below } = spanBelow(caller, ids);
     const startedAt = systemClock.now();
@@ -43,7 +47,7 @@ export function createTracing(emit: Emit = () => {}) {
     }
   }
 
-  return (exchange: Exchange, answer: Answer): Promise<JsonObject> => {
+  return (exchange: Exchange, answer: ExchangeHandler): Promise<JsonObject> => {
     const { _meta: meta } = exchange.params;
     const named = isPlainObject(meta) ? readTraceContext(meta) : undefined;
     const caller = named ?? exchange.trace ?? readTraceContext(exchange.headers);

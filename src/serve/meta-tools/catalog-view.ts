@@ -5,13 +5,13 @@ import { META_TOOL_NAMES } from "./definitions.ts";
 import { type ServedArsenal, CHANGES_TOOLS } from "../served-arsenal.ts";
 import { fromToolName } from "./shown-tool.ts";
 
-/** The tools one principal may know of, indexed by every name that means one of them. */
+/** The tools one principal may see, indexed by every name that means one of them. */
 export type CatalogView = ReturnType<typeof createView>;
 
 /** Principals whose view is kept; beyond it the one used longest ago is dropped. */
 const MAX_VIEWS = 64;
 
-/** Keeps the views of one arsenal, made again only after the catalog changed. Policy is asked again by the arsenal for every list, search and call, whatever a view says. */
+/** Caches the views of one arsenal until the catalog changes. The arsenal still checks the policy for every list, search and call. */
 export function createCatalogViews(arsenal: Pick<ServedArsenal, "listTools" | "subscribe">) {
   const views = new Map<string, Promise<CatalogView>>();
   const unsubscribe = arsenal.subscribe(() => views.clear(), { names: CHANGES_TOOLS });
@@ -27,7 +27,7 @@ export function createCatalogViews(arsenal: Pick<ServedArsenal, "listTools" | "s
       if (views.size > MAX_VIEWS) views.delete(oldest ?? "");
       return view;
     },
-    /** Drops every view. Events about the catalog come a turn late; this is for a caller who knows now that it changed. */
+    /** Drops every view. Events about the catalog come a turn late; a caller that has just changed the catalog calls this. */
     clear: (): void => views.clear(),
     close: unsubscribe,
   };

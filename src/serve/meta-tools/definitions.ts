@@ -1,4 +1,4 @@
-/** How much of the catalog a client is shown: all of it, the meta-tools only, or those and the common tools. */
+/** The part of the catalog that a client sees: all of it, the meta-tools only, or those and the common tools. */
 export type ServeMode = "static" | "dynamic" | "hybrid";
 
 /** A tool as a model sees it. */
@@ -16,7 +16,7 @@ export const EXECUTE_TOOL = "execute_tool";
 /** Names that a served tool never gets. */
 export const META_TOOL_NAMES: ReadonlySet<string> = new Set([FIND_TOOL, EXECUTE_TOOL]);
 
-/** What a model sees instead of every tool: one tool to find tools, one to run what was found. */
+/** The tools that a model sees instead of every tool: one finds tools, one runs a tool that was found. */
 export const META_TOOLS: readonly ShownTool[] = [
   {
     name: FIND_TOOL,
@@ -44,14 +44,14 @@ export const META_TOOLS: readonly ShownTool[] = [
 
 const MAX_NAMES = 20;
 
-/** One sentence on whose tools a server offers. */
+/** One sentence on the servers whose tools are offered. */
 export function offerOf(upstreams: readonly string[]): string {
   const shown = upstreams.slice(0, MAX_NAMES).join(", ");
   const more = upstreams.length > MAX_NAMES ? ` and ${upstreams.length - MAX_NAMES} more` : "";
   return upstreams.length === 0 ? "This server offers tools." : `This server offers the tools of ${shown}${more}.`;
 }
 
-/** What a model reads about the server as a whole: whose tools it offers, and how to use them. */
+/** The server's instructions for models: whose tools it offers, and how to use them. */
 export function instructionsFor(mode: ServeMode, offer: string): string {
   const find = `call ${FIND_TOOL} with what you want to accomplish, then run a tool that it returns with ${EXECUTE_TOOL}`;
   switch (mode) {

@@ -25,7 +25,7 @@ export interface FoundTools {
   readonly tools: readonly (ShownTool & { readonly score: number })[];
   /** Servers whose tools cannot be found yet. */
   readonly connecting?: readonly string[];
-  /** What the model should do. */
+  /** The model's next step. */
   readonly hint?: string;
 }
 
@@ -90,7 +90,7 @@ function scored({ tool, semanticScore }: ScoredTool): FoundTools["tools"][number
   return { ...foundDefinition(tool), score: Math.round(semanticScore * 100) / 100 };
 }
 
-/** What a call needs to know of a tool. Programs read `$schema` in a list of tools; a model pays for it and has no use for it. */
+/** The definition that a model needs for a call. It omits `$schema`, which only programs need and which costs tokens. */
 export function foundDefinition(tool: Tool): ShownTool {
   const { name, description, inputSchema: declared } = shownTool(tool);
   const { $schema: _, ...inputSchema } = declared;
@@ -107,9 +107,9 @@ function toLimit(given: unknown): number | undefined {
 
 /** A query takes this many messages. */
 const MOST_MESSAGES = 10;
-/** Of a longer text the end is read: the latest is said last. */
+/** Of a longer text the end is read, because it is the latest. */
 const READ_LENGTH = 20_000;
-/** Who speaks, as transcripts have it: `user: …`. */
+/** The speaker of a line in a transcript: `user: …`. */
 const SPEAKER = /^(user|human|assistant|ai|model|system|tool):\s*/i;
 
 /**

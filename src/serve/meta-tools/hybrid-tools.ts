@@ -11,7 +11,7 @@ export interface CommonTools {
   close(): void;
 }
 
-/** How many tools are learned, how often one must have served to be among them, and by how much a newcomer must outdo a member. */
+/** The number of learned tools, the uses that a tool needs to be learned, and the lead that a newcomer needs over a member. */
 const MAX_LEARNED = 8;
 const MIN_USES = 3;
 const OUTDO = 2;

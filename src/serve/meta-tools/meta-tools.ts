@@ -6,7 +6,7 @@ import { EXECUTE_TOOL, FIND_TOOL } from "./definitions.ts";
 import { type FindAnswer, findTools, type MetaCaller } from "./find-tools.ts";
 import { repairCall } from "./repair-call.ts";
 
-/** What a call of a meta-tool comes to: tools that were found, a tool to run, or what the model must change. */
+/** The result of a call of a meta-tool: tools that were found, a tool to run, or a correction for the model. */
 export type MetaAnswer =
   | FindAnswer
   /** Run this for the caller, under policy. The tool may not exist. */

@@ -4,7 +4,7 @@ import type { Tool } from "../../tool/tool.ts";
 import { EXECUTE_TOOL } from "./definitions.ts";
 import { namesProperty, takesAnyProperty } from "./schema-properties.ts";
 
-/** What a model meant by a call of `execute_tool`. */
+/** The call that a model meant with `execute_tool`. */
 export interface RepairedCall {
   /** The tool; undefined if no tool has the name. */
   readonly tool: Tool | undefined;
@@ -46,7 +46,7 @@ interface FoundCall {
   readonly toolName: string;
 }
 
-/** The object that names the tool: what was given, or what is wrapped in it. */
+/** The object that names the tool: the given value, or one that is wrapped in it. */
 function findCall(value: unknown, nameKeys: readonly string[], layers: number): FoundCall | undefined {
   const given = toObject(value);
   if (given === undefined || layers === 0) return undefined;

@@ -11,14 +11,14 @@ const OPEN = ["$dynamicRef", "patternProperties", "propertyNames", "unevaluatedP
 /** References followed from one schema to the next; a circle ends there. */
 const MAX_DEPTH = 8;
 
-/** Whether a tool's schema names a property, anywhere among its alternatives. */
+/** True if a tool's schema names a property, anywhere among its alternatives. */
 export function namesProperty(schema: unknown, name: string): boolean {
   return schemasOf(schema, schema, MAX_DEPTH).some(
     ({ properties }) => isPlainObject(properties) && Object.hasOwn(properties, name),
   );
 }
 
-/** Whether a tool takes properties of any name. A schema that names some and is silent about others is held to those. */
+/** True if a tool takes properties of any name. A schema that names some properties and does not mention others takes only those. */
 export function takesAnyProperty(schema: unknown): boolean {
   const schemas = schemasOf(schema, schema, MAX_DEPTH);
   const isOpen = schemas.some(({ additionalProperties, ...keywords }) => {
@@ -45,7 +45,7 @@ function schemasOf(schema: unknown, root: unknown, depth: number): readonly Sche
   return [schema, ...parts.flatMap((part) => schemasOf(part, root, depth - 1))];
 }
 
-/** What a reference within the schema points at. One that leads elsewhere could name anything. */
+/** Resolves a reference within the schema. A reference to another document could name anything. */
 function referred(ref: string, root: unknown): unknown {
   return ref.startsWith("#") ? follow(root, pointerSteps(ref.slice(1)) ?? []) : { additionalProperties: true };
 }

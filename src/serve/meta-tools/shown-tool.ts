@@ -16,7 +16,10 @@ export const shownTool = remember((tool: Tool): ShownTool => {
   };
 });
 
-/** The schema as the source gave it, but for what makes clients refuse the whole list: another root type, or a property that is no object. */
+/**
+ * The schema as the source gave it, except for errors that make clients refuse the whole list: another root type, or a property that is not an
+ * object.
+ */
 function toInputSchema(schema: JsonSchema): ShownTool["inputSchema"] {
   const { type, properties } = schema;
   const booleans = Object.values(properties ?? {}).some((property) => typeof property === "boolean");
@@ -41,9 +44,8 @@ export function toToolName(id: string): string {
 }
 
 /**
- * What the arsenal must be asked for if a client names a tool: an id, or an alias that was cut, which the arsenal knows. Undefined for what
- * is no tool's name. A bare name means a tool of the default namespace and never another's, or a server could take over the name of a tool
- * that went away.
+ * Converts the name that a client calls to a name that the arsenal can look up: an id, or a shortened alias. Undefined if the name is not a
+ * tool's. A bare name means a tool of the default namespace and never another's, or a server could take over the name of a tool that was removed.
  */
 export function fromToolName(name: string): string | undefined {
   if (name.includes(".") || isCutAlias(name)) return name;

@@ -2,7 +2,10 @@ import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 import type { Principal } from "../../guard/principal.ts";
 import { type Administration, hasRole } from "../administration.ts";
 
-/** Who may use an operation. Every operation declares it, the surface checks it before the operation runs, and `/openapi.json` shows it as `x-access`. */
+/**
+ * The callers that may use an operation. Every operation declares it, the surface checks it before the operation runs, and `/openapi.json` shows
+ * it as `x-access`.
+ */
 export interface Access {
   /** The role a caller needs. Omitted: any caller of the gateway, under policy. */
   readonly role?: "operator" | "approver" | "operator or approver";
@@ -13,7 +16,7 @@ export interface Access {
   readonly tenants?: "own" | "all" | "none";
 }
 
-/** Why a caller may not use an operation; undefined if it may. */
+/** The reason why a caller may not use an operation; undefined if it may. */
 export function refusalOf(
   { role, tenants }: Access,
   principal: Principal,

@@ -3,10 +3,10 @@ import { type ArsenalError, fixable, isArsenalError } from "../../errors/arsenal
 import type { ErrorCode } from "../../errors/codes.ts";
 import type { OperatorActionRecord } from "../../guard/audit.port.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
-import type { RestContext, Answer, Asked, Operation } from "./operation.ts";
+import type { RestContext, RestResponse, RestRequest, Operation } from "./operation.ts";
 
 /** The parts of a request that its record needs. */
-type Recorded = Pick<Asked<never, never, never>, "params" | "body" | "principal" | "trace">;
+type Recorded = Pick<RestRequest<never, never, never>, "params" | "body" | "principal" | "trace">;
 
 /** Targets that one record names. */
 const MAX_TARGETS = 100;
@@ -17,9 +17,9 @@ const MAX_TARGETS = 100;
  */
 export async function runRecorded(
   operation: Operation,
-  asked: Asked<never, never, never>,
+  asked: RestRequest<never, never, never>,
   context: RestContext,
-): Promise<Answer> {
+): Promise<RestResponse> {
   if (operation.role === undefined || operation.method === "get") return operation.run(asked, context);
   const recorder = await context.administration?.recorder();
   if (recorder === undefined) return operation.run(asked, context);
@@ -39,7 +39,7 @@ export async function runRecorded(
     recorder.record({ ...recordOf(operation, asked, id, outcome), ...given });
   const unrecorded = await record({ outcome: "started" });
   if (unrecorded !== undefined) throw notRecorded(`${operation.id} was refused: it cannot be recorded`, unrecorded);
-  let answer: Answer;
+  let answer: RestResponse;
   try {
     answer = await operation.run(asked, context);
   } catch (error) {
@@ -51,7 +51,7 @@ export async function runRecorded(
   return answer;
 }
 
-/** Records that a caller who may not use an operation asked for it. Reading is not recorded, whoever reads. */
+/** Records that a caller requested an operation that it may not use. Reads are never recorded. */
 export async function recordDenied(
   operation: Operation,
   asked: Recorded,
@@ -68,10 +68,10 @@ function failed(code: ErrorCode): Outcome {
   return { outcome: code === "PERMISSION_DENIED" ? "denied" : "failed", code };
 }
 
-function outcomeOf(answer: Answer): Outcome {
+function outcomeOf(answer: RestResponse): Outcome {
   if ("refused" in answer) return failed(answer.refused.code);
   const body = "body" in answer ? answer.body : undefined;
-  // An ensemble that could not be connected is a good answer, and says so.
+  // An ensemble that could not be connected is a good answer; its body has the state.
   return { outcome: isPlainObject(body) && body["state"] === "failed" ? "failed" : "done", body };
 }
 

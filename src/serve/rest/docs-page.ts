@@ -153,7 +153,7 @@ load().catch((error) => { $("state").textContent = String(error); });
 
 const sha256 = (text: string): string => `'sha256-${hash("sha256", text, "base64")}'`;
 
-/** The page may run its own script, show its own style, and call this server. Nothing else. */
+/** The page may run its own script, show its own style, and call this server, nothing else. */
 const POLICY = `default-src 'none'; script-src ${sha256(SCRIPT)}; style-src ${sha256(STYLE)}; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
 export const DOCS_HEADERS = {
@@ -164,7 +164,7 @@ export const DOCS_HEADERS = {
   "cache-control": "no-store",
 } as const;
 
-/** The page at `/docs`. It reads `/openapi.json` in the browser and names nothing itself, so anybody may load it. `head` gives it its page token. */
+/** The page at `/docs`. It reads `/openapi.json` in the browser and names nothing itself, so it is public. `head` gives it its page token. */
 export const docsPage = (head: string): string => `<!doctype html>
 <html lang="en">
 <head>

@@ -5,10 +5,10 @@ import type { AnswerShape, Operation } from "./operation.ts";
 import { closed } from "./read-request.ts";
 import { COMPONENTS } from "./schemas/components.ts";
 
-/** What the document says besides the operations. */
+/** The parts of the document besides the operations. */
 export interface DocumentParts {
   readonly version: string;
-  /** What stands before every path: `https://tools.example.com`. Empty if that is not known. */
+  /** The prefix of every path: `https://tools.example.com`. Empty if it is not known. */
   readonly address: string;
   /** Where the operations are: `/api/v1`. */
   readonly base: string;
@@ -28,7 +28,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Gateway: "The gateway itself.",
 };
 
-/** What any operation can be refused with, by status. */
+/** The refusals that any operation may return, by status. */
 const EVERYWHERE: Readonly<Record<number, string>> = {
   400: "The request is malformed: `INPUT_INVALID`.",
   403: "The caller may not do this, or the request comes from another web site: `PERMISSION_DENIED`.",
@@ -174,7 +174,7 @@ function headersOf(headers: Readonly<Record<string, string>>): object {
   return mapped(headers, (description) => ({ description, schema: { type: "string" } }));
 }
 
-/** The same members, each with what `change` makes of its value. */
+/** Maps the members' values with `change`. */
 function mapped<Value, Changed>(
   record: Readonly<Record<string, Value>>,
   change: (value: Value, name: string) => Changed,
@@ -193,7 +193,7 @@ function refer(value: unknown): unknown {
 function members(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(refer);
   if (!isPlainObject(value)) return value;
-  // An empty list or text says nothing, and older drafts of JSON Schema forbid it.
+  // An empty list or text is redundant, and older drafts of JSON Schema forbid it.
   const isEmpty = (key: string, member: unknown): boolean =>
     key === "required" ? Array.isArray(member) && member.length === 0 : key === "description" && member === "";
   return Object.fromEntries(

@@ -22,9 +22,9 @@ export interface Operation<
   /** One sentence without a full stop. */
   readonly summary: string;
   readonly description?: string;
-  /** What the path's `{names}` are; each is a string. */
+  /** The path's `{names}`; each is a string. */
   readonly params?: Params;
-  /** Parameters after `?`. Numbers, booleans and comma-separated lists are read as their schema says. */
+  /** Parameters after `?`. Numbers, booleans and comma-separated lists are parsed by their schema. */
   readonly query?: Query;
   readonly body?: Body;
   /** Examples of the body by name; the first is the one that the page at /docs fills in. */
@@ -37,17 +37,17 @@ export interface Operation<
   readonly needsTools?: boolean;
   /** True for a stream without an end. It does not delay shutting down: its signal fires as soon as that begins. */
   readonly endless?: boolean;
-  /** What a good answer looks like, by status. */
+  /** The shapes of good answers, by status. */
   readonly answers: Readonly<Record<number, AnswerShape>>;
-  /** What it can fail with besides what every operation can fail with. */
+  /** The operation's own error codes, besides those that every operation has. */
   readonly problems?: readonly ErrorCode[];
   /** Statuses for codes that mean something else here: a server that a caller names and that cannot be reached is the caller's problem. */
   readonly statusOf?: Readonly<Partial<Record<ErrorCode, number>>>;
   /** Statuses of its problems that do not follow from their codes. */
   readonly statuses?: readonly number[];
-  /** What an operation of operators changes, for the audit log: ids or names. `body` is that of a good answer; undefined if it failed. */
-  targets?(asked: Pick<Asked<Params, Query, Body>, "params" | "body">, body: unknown): readonly string[];
-  run(asked: Asked<Params, Query, Body>, context: RestContext): Promise<Answer>;
+  /** The ids or names that an operation of operators changes, for the audit log. `body` is that of a good answer; undefined if it failed. */
+  targets?(asked: Pick<RestRequest<Params, Query, Body>, "params" | "body">, body: unknown): readonly string[];
+  run(asked: RestRequest<Params, Query, Body>, context: RestContext): Promise<RestResponse>;
 }
 
 /** A good answer, as the document describes it. */
@@ -61,7 +61,7 @@ export interface AnswerShape {
 }
 
 /** A request that was authenticated and checked against its operation. */
-export interface Asked<Params extends JsonSchema, Query extends JsonSchema, Body extends JsonSchema> {
+export interface RestRequest<Params extends JsonSchema, Query extends JsonSchema, Body extends JsonSchema> {
   readonly params: ArgumentsOf<Params>;
   readonly query: ArgumentsOf<Query>;
   readonly body: ArgumentsOf<Body>;
@@ -76,8 +76,8 @@ export interface Asked<Params extends JsonSchema, Query extends JsonSchema, Body
   readonly signal: AbortSignal;
 }
 
-/** What an operation answers. Refuse by throwing an `ArsenalError`: the surface writes it as `application/problem+json`. */
-export type Answer =
+/** The response of an operation. Refuse by throwing an `ArsenalError`: the surface writes it as `application/problem+json`. */
+export type RestResponse =
   | {
       readonly status?: number;
       readonly body?: unknown;
@@ -97,10 +97,10 @@ export type ServerSentEvent =
     }
   | { readonly written: string };
 
-/** What operations work with. */
+/** The dependencies of operations. */
 export type RestContext = SurfaceContext;
 
-/** Whether the gateway has the operation: one that serves a single toolset has none for operators. */
+/** True if the gateway has the operation: a gateway that serves a single toolset has none for operators. */
 export function isOffered({ role }: Operation, { toolset }: Pick<RestContext, "toolset">): boolean {
   return toolset === undefined || role !== "operator";
 }

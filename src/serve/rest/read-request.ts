@@ -7,7 +7,7 @@ import { follow } from "../../tool/schema/keywords.ts";
 import type { HttpExchange } from "../surface.ts";
 import type { Operation } from "./operation.ts";
 
-/** What a request says, checked, or why its body is refused. Rejects with INPUT_INVALID for a request that its schemas do not allow. */
+/** A checked request, or the reason why its body is refused. Rejects with INPUT_INVALID for a request that its schemas do not allow. */
 export type ReadRequest =
   | { readonly params: unknown; readonly query: unknown; readonly body: unknown }
   | { readonly refused: ArsenalError; readonly status: number };
@@ -62,7 +62,7 @@ const FIXES: Readonly<Record<number, string>> = {
   413: "Send less, or split the request.",
 };
 
-/** Members that a schema does not name are refused unless it says otherwise. */
+/** Refuses members that a schema does not name, unless the schema allows them. */
 export function closed(schema: JsonSchema): JsonSchema {
   return schema.properties === undefined || "additionalProperties" in schema
     ? schema
@@ -73,7 +73,7 @@ function hasBody(headers: HttpExchange["request"]["headers"]): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) !== 0;
 }
 
-/** Reads parameters as their schemas say. A text that does not fit stays a text, so that the check refuses it by name. */
+/** Parses parameters by their schemas. A text that does not fit stays a text, so that the check refuses it by name. */
 function readQuery(given: URLSearchParams, schema: JsonSchema): Record<string, unknown> {
   const read: Record<string, unknown> = {};
   for (const name of new Set(given.keys())) {
@@ -85,7 +85,7 @@ function readQuery(given: URLSearchParams, schema: JsonSchema): Record<string, u
       const { type: itemType } = isPlainObject(items) ? (items as JsonSchema) : {};
       read[name] = values.flatMap((each) => each.split(",")).map((each) => coerced(each, itemType));
     } else if (values.length > 1) {
-      const problem = `The query parameter ${name} is there ${values.length} times.`;
+      const problem = `The query parameter ${name} is given ${values.length} times.`;
       throw fixable("INPUT_INVALID", problem, `Send ${name} once.`, { field: name });
     } else read[name] = coerced(value, type);
   }

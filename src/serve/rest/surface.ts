@@ -16,7 +16,7 @@ import { refusalOf } from "./access.ts";
 import { recordDenied, runRecorded } from "./audit-operation.ts";
 import { DOCS_HEADERS, docsPage } from "./docs-page.ts";
 import { createDocument } from "./document.ts";
-import { type Asked, isOffered, type Operation } from "./operation.ts";
+import { type RestRequest, isOffered, type Operation } from "./operation.ts";
 import { OPERATIONS } from "./operations/all.ts";
 import { createReader, type RequestReader } from "./read-request.ts";
 import { type AnswerWriter, createWriter } from "./write-answer.ts";
@@ -26,7 +26,7 @@ export const BASE = "/api/v1";
 
 const METHODS = ["GET", "POST", "PUT", "DELETE"] as const;
 
-/** How often one of the processes that share the approvals looks for those that have expired. */
+/** The interval at which one of the processes that share the approvals looks for expired ones. */
 const PRUNE_MS = 60_000;
 
 interface Served {
@@ -34,11 +34,11 @@ interface Served {
   readonly read: RequestReader;
 }
 
-interface Found extends Served {
+interface MatchedOperation extends Served {
   readonly params: Record<string, string>;
 }
 
-/** `/api/v1`: the arsenal for programs that speak neither MCP nor A2A. Hono finds the operation; the host has authenticated the caller. */
+/** `/api/v1`: the arsenal for programs that use neither MCP nor A2A. Hono finds the operation; the host has authenticated the caller. */
 export function restSurface(context: SurfaceContext, clock: Clock = systemClock): Surface {
   const { arsenal, replica, work, redactor, startup } = context;
   // Counting approvals expires old ones, so the audit log learns of them even if no one looks.
@@ -77,7 +77,7 @@ export function restSurface(context: SurfaceContext, clock: Clock = systemClock)
     }
   }
 
-  function find(method: string, path: string): Found | undefined {
+  function find(method: string, path: string): MatchedOperation | undefined {
     const [[match] = [], stash] = router.match(method, path);
     if (match === undefined) return undefined;
     const [served, places] = match;
@@ -87,7 +87,7 @@ export function restSurface(context: SurfaceContext, clock: Clock = systemClock)
     return { ...served, params };
   }
 
-  async function answer({ operation, read, params }: Found, exchange: HttpExchange, writer: AnswerWriter) {
+  async function answer({ operation, read, params }: MatchedOperation, exchange: HttpExchange, writer: AnswerWriter) {
     if (work.draining) return writer.problem(shuttingDown(), { headers: retryAfter(work) });
     const { request, response, principal } = exchange;
     const { needsTools, endless } = operation;
@@ -113,7 +113,7 @@ export function restSurface(context: SurfaceContext, clock: Clock = systemClock)
         trace: exchange.trace,
         signal,
       };
-      const answered = await runRecorded(operation, asked as Asked<never, never, never>, context);
+      const answered = await runRecorded(operation, asked as RestRequest<never, never, never>, context);
       if ("refused" in answered) writer.problem(answered.refused, answered);
       else if ("events" in answered) await writer.events(answered.events, signal);
       else await writer.json(answered);

@@ -10,7 +10,7 @@ import { untilAborted } from "../../tool/until-aborted.ts";
 import { answerWithProblem, requestIdOf, toProblem } from "../http/problem.ts";
 import { openEventStream } from "../mcp/reply.ts";
 import type { HttpExchange } from "../surface.ts";
-import type { Answer, ServerSentEvent } from "./operation.ts";
+import type { RestResponse, ServerSentEvent } from "./operation.ts";
 
 /** Writes the answers to one request. */
 export type AnswerWriter = ReturnType<typeof createWriter>;
@@ -41,7 +41,7 @@ export function createWriter(
   }
 
   /** Answers with JSON, or 304 if the caller already has this version. */
-  async function json({ status = 200, body, headers = {} }: Extract<Answer, { body?: unknown }>): Promise<void> {
+  async function json({ status = 200, body, headers = {} }: Extract<RestResponse, { body?: unknown }>): Promise<void> {
     if (response.destroyed) return;
     const { etag } = headers;
     const versions = request.headers["if-none-match"]?.split(",").map((each) => each.trim().replace(/^W\//, "")) ?? [];

@@ -9,13 +9,13 @@ import { refuseMethodWithProblem, requestIdOf } from "../http/problem.ts";
 import type { Seal, SealBinding } from "../mcp/modern/seal.ts";
 import type { HttpExchange, Route } from "../surface.ts";
 
-/** What the dashboard's page is given when somebody comes back from the issuer. */
+/** The data that the dashboard's page gets when a person comes back from the issuer. */
 export interface SignInOutcome {
   /** The page to show: a path below `/ui`. */
   readonly to: string;
   /** The bearer token of the person who signed in. */
   readonly token?: string;
-  /** Why nobody is signed in. */
+  /** The reason why the sign-in failed. */
   readonly problem?: string;
 }
 
@@ -28,7 +28,7 @@ export interface SignInParts {
   show(exchange: HttpExchange, outcome: SignInOutcome, status: number, headers: OutgoingHttpHeaders): Promise<void>;
 }
 
-/** What a browser keeps between leaving for the issuer and coming back. */
+/** The data that a browser keeps between leaving for the issuer and coming back. */
 interface Attempt {
   readonly state: string;
   readonly verifier: string;
@@ -87,7 +87,7 @@ export function signInRoutes({ identity, signIn, seal, emit, show }: SignInParts
   }
 
   async function end({ address, response }: HttpExchange): Promise<void> {
-    // The page has forgotten its token by now, so an issuer that is away keeps nobody signed in here.
+    // The page has forgotten its token by now, so the sign-out holds here even if the issuer is unavailable.
     const location = await signIn.end(address + UI).catch(() => undefined);
     redirect(response, location ?? UI);
   }
@@ -102,7 +102,7 @@ export function signInRoutes({ identity, signIn, seal, emit, show }: SignInParts
     return show(exchange, { to, problem }, status, headers);
   }
 
-  /** Tells the person what they can do something about. Everything else is for the operator, who reads it in the log. */
+  /** Shows the person only problems that the person can fix. The operator reads all others in the log. */
   function failWith(exchange: HttpExchange, error: unknown, to: string, headers?: OutgoingHttpHeaders): Promise<void> {
     const code = isArsenalError(error) ? error.code : undefined;
     const message = messageOf(error);

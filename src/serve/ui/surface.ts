@@ -29,7 +29,7 @@ const HEADERS = {
   "referrer-policy": "no-referrer",
 };
 
-/** Whether every `%XX` of a path can be decoded. The dashboard has no page at any other path, and says so. */
+/** True if every `%XX` of a path can be decoded. The dashboard has no page at any other path, and answers 404. */
 function isWellFormed(path: string): boolean {
   try {
     decodeURIComponent(path);
@@ -39,7 +39,7 @@ function isWellFormed(path: string): boolean {
   }
 }
 
-/** `/ui`: the dashboard. Its files say nothing about the gateway, so anybody may load them; the data comes from `/api/v1`. */
+/** `/ui`: the dashboard. Its files reveal nothing about the gateway, so they are public; the data comes from `/api/v1`. */
 export function uiSurface({
   replica: { seal },
   identity,
@@ -48,7 +48,7 @@ export function uiSurface({
   const folder = FOLDERS.find((each) => existsSync(new URL("index.html", each)));
   const { signIn } = identity ?? {};
 
-  /** What the page must know before it may ask anything: its token, and how people sign in. */
+  /** The data that the page needs before its first request: its token, and the way to sign in. */
   function metaOf(outcome: Partial<SignInOutcome>): string {
     if (signIn === undefined) return pageTokenMeta(seal);
     const known = JSON.stringify({ issuer: signIn.name, keys: !signIn.onlyWay, ...outcome });

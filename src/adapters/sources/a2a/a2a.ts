@@ -27,7 +27,7 @@ import { type Card, readCard, type Skill } from "./read-card.ts";
 import { createAgentHandler } from "./run-task.ts";
 import type { A2aAgentSettings } from "./settings.ts";
 
-/** What the source of an agent's tools can be given. @internal */
+/** Optional dependencies of the source of an agent's tools. @internal */
 export interface A2aParts {
   /** The way out of the program. Defaults to one without rules. */
   readonly egress?: Egress;
@@ -59,7 +59,7 @@ export function a2aSource(settings: A2aAgentSettings, parts: A2aParts = {}): Sou
   let egress = outside;
   let loaded: LoadedCard | undefined;
   let isFresh = false;
-  /** What was warned of already, so that reading the card again does not repeat it. */
+  /** The last warning, so that reading the card again does not repeat it. */
   let warned: string | undefined;
   for (const secret of [url, endpoint ?? ""].flatMap(secretsInAddress)) secrets.redactor.add(secret);
 
@@ -168,7 +168,7 @@ export function a2aSource(settings: A2aAgentSettings, parts: A2aParts = {}): Sou
 
 async function readCertificate({ name, tls }: A2aAgentSettings): Promise<ClientCertificate> {
   const certificate: { cert?: string; key?: string; ca?: string } = {};
-  // One after the other, so that of several that are missing the same one is always named.
+  // Reads one file after the other, so that if several are missing, the same one is always named.
   for (const field of ["cert", "key", "ca"] as const) {
     const file = tls?.[field];
     if (file === undefined) continue;
@@ -240,7 +240,7 @@ function toDraft(
     examples: skill?.examples ?? [],
     parameters: skill?.tool?.parameters ?? PARAMETERS,
     annotations: { openWorld: true, ...skill?.tool?.annotations },
-    // Part of what is pinned: where calls and credentials go is not to change unseen.
+    // Pinned, so that the destination of calls and credentials cannot change unnoticed.
     sourceMeta: { a2a: { endpoint: via.url, security: skill?.security ?? card.security } },
   };
 }

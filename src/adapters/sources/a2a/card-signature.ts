@@ -11,7 +11,7 @@ import type { A2aAgentSettings } from "./settings.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** What checking a signature needs. */
+/** The dependencies of checking a signature. */
 export interface SignatureParts {
   readonly egress: Egress;
   readonly signal: AbortSignal;
@@ -89,7 +89,7 @@ async function check(
   );
 }
 
-/** What may have been signed: the card without what 1.0 leaves out, or the card as it is written. */
+/** The texts that may have been signed: the card in the canonical form of 1.0, or the card as it is written. */
 async function payloadsOf({ signatures: _signatures, ...card }: JsonObject): Promise<readonly string[]> {
   const written = canonicalJson(card);
   if (!Array.isArray(card["supportedInterfaces"])) return [written];

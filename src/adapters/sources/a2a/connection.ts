@@ -19,26 +19,26 @@ import { readShortly } from "../openapi/call/read-answer.ts";
 import { parseObject } from "../parse-object.ts";
 import { type AgentInterface, type Outgoing, readUpdate, type Update, writeSend } from "./messages.ts";
 
-/** What can be asked of an agent. */
+/** The requests that an agent can get. */
 export type Request =
   | { readonly kind: "send" | "stream"; readonly message: Outgoing }
   | { readonly kind: "get" | "cancel" | "subscribe"; readonly taskId: string }
   | { readonly kind: "card" };
 
-/** One agent, as its card and the settings say. */
+/** One agent, with its card and settings. */
 export interface Agent {
   readonly name: string;
-  /** How it is called. Changes once if it turns out to speak a later version than its card seemed to say. */
+  /** The interface that calls use. Changes once if the agent turns out to support a later version than its card suggests. */
   via: AgentInterface;
   readonly streaming: boolean;
   readonly egress: Egress;
   readonly authorize: Authorize;
   readonly tokens: ClientTokens;
-  /** Agents repeat what they were sent. */
+  /** Agents may repeat the request, with its secrets. */
   readonly redactor: Redactor;
   readonly clock: Clock;
   readonly maxAnswerBytes: number;
-  /** Whether the operator wrote an address, so that it may be on this machine or a private network. */
+  /** True if the operator wrote the address, so that it may be on this machine or a private network. */
   readonly isTrusted: (url: string) => boolean;
   /** Fires when the agent is to be left: what runs there is cancelled. */
   readonly closing: AbortSignal;
@@ -76,7 +76,7 @@ const METHODS: Readonly<Record<AgentInterface["version"], Readonly<Partial<Recor
 /** Characters of a failed answer that its error repeats. */
 const SHOWN_LENGTH = 1000;
 
-/** Sends one request and yields what the agent answers: one update, or those of a stream until it ends. */
+/** Sends one request and yields the agent's updates: one, or those of a stream until it ends. */
 export async function* converse(request: Request, agent: Agent, options: RequestOptions): AsyncGenerator<Update> {
   const send = await prepare(request, agent, options);
   const sent = options.beginRequest?.();
@@ -92,11 +92,11 @@ export async function* converse(request: Request, agent: Agent, options: Request
     throw error;
   } finally {
     answer?.body.destroy();
-    sent?.end({ ...toldOf(request, agent.via), ...(answer && { status: answer.status }), ...(code && { code }) });
+    sent?.end({ ...attributesOf(request, agent.via), ...(answer && { status: answer.status }), ...(code && { code }) });
   }
 }
 
-/** Fetches the card that an agent shows to callers it knows. Undefined if the agent shows us none: then its open card is what there is. */
+/** Fetches the card that an agent shows to authenticated callers. Undefined if the agent shows us none: then only its open card is used. */
 export async function loadExtendedCard(
   agent: Agent,
   options: RequestOptions & { readonly maxBytes: number },
@@ -110,7 +110,7 @@ export async function loadExtendedCard(
     const card = binding === "JSONRPC" ? body?.["result"] : body;
     return answer.status < 300 && isPlainObject(card) ? card : undefined;
   } catch (error) {
-    // Without credentials, or if they are refused, calls say so. An agent that cannot be reached is tried again.
+    // Missing or refused credentials show as errors of calls. An unreachable agent is retried.
     if (isArsenalError(error) && error.code !== "TRANSPORT_FAILED" && !options.signal.aborted) return undefined;
     throw error;
   }
@@ -120,7 +120,7 @@ export async function loadExtendedCard(
 async function prepare(request: Request, agent: Agent, { signal, security, caller }: RequestOptions) {
   const { name, via, egress, authorize, tokens, maxAnswerBytes, isTrusted } = agent;
   const { url, method, body } = via.binding === "JSONRPC" ? toRpc(request, via) : toHttp(request, via);
-  // Before a token is asked for on behalf of a call that may not be made.
+  // Checked before a token is requested for a call that is not allowed.
   checkInCall(new URL(url));
   const authorization = await authorize(security, name, { signal, caller });
   const isStream = request.kind === "stream" || request.kind === "subscribe";
@@ -146,8 +146,8 @@ async function prepare(request: Request, agent: Agent, { signal, security, calle
   };
 }
 
-/** What traces say of a request, whichever binding and version it is made in. */
-function toldOf(request: Request, { url, version }: AgentInterface): EndedRequest {
+/** The attributes of a request for traces, whichever binding and version it is made in. */
+function attributesOf(request: Request, { url, version }: AgentInterface): EndedRequest {
   const target = "message" in request ? request.message.skill : undefined;
   return {
     ...placeOf(url),
@@ -157,7 +157,7 @@ function toldOf(request: Request, { url, version }: AgentInterface): EndedReques
   };
 }
 
-interface Written {
+interface AgentRequest {
   readonly url: string;
   readonly method: string;
   readonly body?: object;
@@ -165,7 +165,7 @@ interface Written {
 
 let lastId = 0;
 
-function toRpc(request: Request, via: AgentInterface): Written {
+function toRpc(request: Request, via: AgentInterface): AgentRequest {
   const { url, version, tenant } = via;
   const id = "taskId" in request ? request.taskId : undefined;
   const params = "message" in request ? writeSend(request.message, via) : { tenant, id };
@@ -173,7 +173,7 @@ function toRpc(request: Request, via: AgentInterface): Written {
   return { url, method: "POST", body };
 }
 
-function toHttp(request: Request, via: AgentInterface): Written {
+function toHttp(request: Request, via: AgentInterface): AgentRequest {
   const base = via.url.replace(/\/+$/, "");
   const prefix = via.version === "0.3" && !base.endsWith("/v1") ? "/v1" : "";
   const tenant = via.tenant === undefined ? "" : `/${encodeURIComponent(via.tenant)}`;
@@ -271,10 +271,10 @@ async function toRefusal(answer: EgressResponse, { name, redactor, clock }: Agen
   return fixable("EXECUTION_FAILED", problem, "Check the agent's credentials and headers.", details);
 }
 
-/** Codes and statuses with which an agent says that it knows no such operation, so that nothing happened. */
+/** Codes and statuses of an agent that does not support an operation, so that nothing happened. */
 const UNKNOWN_OPERATION: ReadonlySet<unknown> = new Set([-32601, -32004, 404, 405, 501]);
 
-/** True if the agent does not know the operation: it did nothing. */
+/** True if the agent does not support the operation: it did nothing. */
 export function isUnknownOperation(error: unknown): boolean {
   if (!isArsenalError(error) || error.details.answered !== true) return false;
   const { code, status } = asRecord(error.details.value);

@@ -6,7 +6,7 @@ import { type SignatureParts, verifiedCard } from "./card-signature.ts";
 import { type Card, readCard } from "./read-card.ts";
 import type { A2aAgentSettings } from "./settings.ts";
 
-/** A card and where it was found. */
+/** A card and its address. */
 export interface LoadedCard {
   readonly url: string;
   readonly card: Card;
@@ -16,7 +16,7 @@ interface LoadCardParts extends SignatureParts {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Bytes of a card, unless the settings say otherwise. */
+/** Default limit of a card, in bytes. */
 export const MAX_CARD_BYTES = 1024 * 1024;
 
 /** HTTP statuses that mean: no card at this address. */

@@ -13,11 +13,11 @@ export interface AgentInterface {
   readonly tenant?: string;
 }
 
-/** A piece of what an agent says. */
-export type Part =
+/** A part of an agent's message. */
+export type MessagePart =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "data"; readonly data: unknown }
-  /** Either where the file is or what it holds, in base64. */
+  /** Either the address of the file or its content, in base64. */
   | ({ readonly kind: "file"; readonly url?: string; readonly base64?: string } & Partial<
       Record<"name" | "mediaType", string>
     >);
@@ -38,26 +38,26 @@ export type TaskState = (typeof TASK_STATES)[number];
 /** Something that an agent made. */
 export interface Artifact {
   readonly id: string;
-  readonly parts: readonly Part[];
+  readonly parts: readonly MessagePart[];
 }
 
-/** What an agent tells of a task, or a message without one. */
+/** An agent's update of a task, or a message without a task. */
 export type Update = { readonly contextId: string | undefined } & (
-  | { readonly kind: "message"; readonly taskId: string | undefined; readonly parts: readonly Part[] }
+  | { readonly kind: "message"; readonly taskId: string | undefined; readonly parts: readonly MessagePart[] }
   | { readonly kind: "artifact"; readonly taskId: string; readonly artifact: Artifact; readonly append: boolean }
   | {
       readonly kind: "task" | "status";
       readonly taskId: string;
       readonly state: TaskState;
-      readonly parts: readonly Part[];
+      readonly parts: readonly MessagePart[];
       readonly artifacts: readonly Artifact[];
     }
 );
 
-/** What is asked of an agent. */
+/** A message to an agent. */
 export interface Outgoing {
   readonly messageId: string;
-  /** Omitted if the data says it all. */
+  /** Omitted if the data is the whole message. */
   readonly text?: string | undefined;
   readonly data?: JsonObject | undefined;
   readonly taskId?: string | undefined;
@@ -71,7 +71,7 @@ export function writeSend(message: Outgoing, { version, binding, tenant }: Agent
   const { messageId, text, data, taskId, contextId, skill } = message;
   const metadata = skill === undefined ? undefined : { skillId: skill };
   const common = { messageId, taskId, contextId, metadata };
-  /** `mark` is the member that says what a part is, in versions that have one. */
+  /** `mark` is the member that names the kind of a part, in versions that have one. */
   const partsOf = (mark?: "kind" | "type"): readonly object[] => [
     ...(text === undefined ? [] : [{ ...(mark && { [mark]: "text" }), text }]),
     ...(data === undefined ? [] : [{ ...(mark && { [mark]: "data" }), data }]),
@@ -100,7 +100,7 @@ export function writeSend(message: Outgoing, { version, binding, tenant }: Agent
   }
 }
 
-/** Reads what an agent answered, in any version; undefined if it is none of what an agent may say. */
+/** Reads an agent's answer, in any version; undefined if it is invalid. */
 export function readUpdate(value: unknown): Update | undefined {
   if (!isPlainObject(value)) return undefined;
   for (const [member, kind] of KINDS) {
@@ -115,7 +115,7 @@ export function readUpdate(value: unknown): Update | undefined {
   return readAs("final" in value && !("artifacts" in value) ? "status" : "task", value);
 }
 
-/** What an answer is, by the member that holds it or by its `kind`. */
+/** The kind of an answer, by the member that holds it or by its `kind`. */
 const KINDS: ReadonlyMap<string, Update["kind"]> = new Map([
   ["task", "task"],
   ["message", "message"],
@@ -164,14 +164,14 @@ function readArtifact(value: unknown, place: number): Artifact | undefined {
   return { id: asText(artifactId) ?? `#${typeof index === "number" ? index : place}`, parts: readParts(value) };
 }
 
-function readParts({ parts, content }: JsonObject): readonly Part[] {
+function readParts({ parts, content }: JsonObject): readonly MessagePart[] {
   return asRecords(Array.isArray(parts) ? parts : content).flatMap((part) => readPart(part) ?? []);
 }
 
 /** True in the metadata of a data part whose `value` is what is meant: A2A 0.3 has no lists, numbers and the like as data. */
 export const WRAPPED = "toolarsenal/value";
 
-function readPart(part: JsonObject): Part | undefined {
+function readPart(part: JsonObject): MessagePart | undefined {
   if (typeof part["text"] === "string") return { kind: "text", text: part["text"] };
   const file = isPlainObject(part["file"]) ? part["file"] : part;
   const name = asText(file["filename"]) ?? asText(file["name"]);

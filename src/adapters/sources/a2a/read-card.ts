@@ -11,20 +11,20 @@ import { readToolsExtension, type SkillTool } from "./tools-extension.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** What an agent says about itself, whatever version its card is written in. */
+/** An agent's description of itself, independent of the version of its card. */
 export interface Card {
   readonly name: string;
   readonly description: string;
   readonly skills: readonly Skill[];
-  /** The agent's own order: the preferred one first. Only those that are supported. */
+  /** The supported interfaces, in the agent's order: the preferred one first. */
   readonly interfaces: readonly AgentInterface[];
   readonly streaming: boolean;
-  /** Whether the agent has another card for callers that it knows. */
+  /** True if the agent has another card for authenticated callers. */
   readonly isExtended: boolean;
   readonly security: Security;
 }
 
-/** One thing that an agent can do. */
+/** One ability of an agent. */
 export interface Skill {
   readonly id: string;
   readonly name: string;
@@ -33,11 +33,11 @@ export interface Skill {
   readonly examples: readonly string[];
   /** Undefined if the skill needs what the whole agent needs. */
   readonly security: Security | undefined;
-  /** How it is called, if it is a tool of another arsenal. */
+  /** The tool's parameters, if it is a tool of another arsenal. */
   readonly tool: SkillTool | undefined;
 }
 
-/** Reads an agent card of version 1.0, 0.3 or the draft of 2024; undefined if it is none. */
+/** Reads an agent card of version 1.0, 0.3 or the draft of 2024; undefined if it is not a card. */
 export function readCard(card: JsonObject): Card | undefined {
   const { name, url, description, skills, supportedInterfaces } = card;
   if (typeof name !== "string" || (!Array.isArray(supportedInterfaces) && typeof url !== "string")) return undefined;
@@ -100,7 +100,7 @@ function toInterface(url: unknown, binding: unknown, version: Version | undefine
   return [{ url, binding: name, version, ...(tenant !== undefined && { tenant }) }];
 }
 
-/** 0.2 is near enough to 0.3; undefined for a version that nobody knows yet. */
+/** 0.2 counts as 0.3; undefined for an unknown version. */
 function toVersion(written: unknown): Version | undefined {
   const [major, minor] = String(written).split(".").map(Number);
   if (major === 1) return "1.0";

@@ -15,7 +15,7 @@ const MAX_WAIT_MS = 5000;
 const MAX_FAILURES = 5;
 /** Time that an agent has to confirm that a task is cancelled. */
 const CANCEL_MS = 5000;
-/** Reports of one call. An agent that tells more is still followed. */
+/** Reports of one call. An agent that sends more is still followed. */
 const MAX_REPORTS = 1000;
 
 /** Sends a message to an agent and follows the task to its end. A message is never sent twice. */
@@ -59,7 +59,7 @@ export function createAgentHandler(
   };
 }
 
-/** One call of an agent: the task that it began and how it is followed. */
+/** One call of an agent: the task that it began and the following of that task. */
 function createCall(agent: Agent, context: HandlerContext, security: Security) {
   const { clock, name } = agent;
   const signal = AbortSignal.any([context.signal, agent.closing]);
@@ -151,7 +151,7 @@ function createCall(agent: Agent, context: HandlerContext, security: Security) {
     return fixable("OUTCOME_UNKNOWN", problem, fix, { value: { taskId, contextId, state }, cause });
   }
 
-  /** Tells the agent that nobody waits for the task any more. Never rejects: the call has ended. */
+  /** Cancels the task at the agent, because its caller has gone. Never rejects: the call has ended. */
   async function cancel(): Promise<void> {
     const { taskId } = task;
     if (taskId === undefined || isSettled(task)) return;
@@ -170,14 +170,14 @@ function createCall(agent: Agent, context: HandlerContext, security: Security) {
   return { task, send, settle, cancel };
 }
 
-/** Whether only the answer was lost, so that looking at the task again may find it. */
+/** True if only the answer was lost, so that reading the task again may find it. */
 function isLost(error: unknown): boolean {
   if (!isArsenalError(error)) return false;
   const { status } = asRecord(error.details.value);
   return error.code === "TRANSPORT_FAILED" || (typeof status === "number" && (status === 429 || status >= 500));
 }
 
-/** Whether the message was sent and its answer was lost: the task keeps running without us. */
+/** True if the message was sent and its answer was lost: the task keeps running without us. */
 function isBrokenOff(error: unknown): boolean {
   return isArsenalError(error) && error.code === "TRANSPORT_FAILED" && error.details.beforeSend !== true;
 }

@@ -1,4 +1,4 @@
-import { choice, entry, flag, type Given, path, text, whole } from "../../settings.ts";
+import { choice, entry, flag, type SettingInput, path, text, whole } from "../../settings.ts";
 import { credentials, secretTexts } from "../credentials/settings.ts";
 
 const TLS = entry(
@@ -33,11 +33,11 @@ export const config = entry(
   ["name", "url"],
 );
 
-/** Another agent that speaks A2A. */
-export type A2aAgentSettings = Given<typeof config>;
+/** Another agent, reached over A2A. */
+export type A2aAgentSettings = SettingInput<typeof config>;
 
 /** PEM files for mutual TLS. */
-export type ClientCertificateFiles = Given<typeof TLS>;
+export type ClientCertificateFiles = SettingInput<typeof TLS>;
 
 /**
  * The skills of another agent, for `arsenal.add`.

@@ -1,14 +1,14 @@
 import { ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
-import type { Artifact, Part, TaskState, Update } from "./messages.ts";
+import type { Artifact, MessagePart, TaskState, Update } from "./messages.ts";
 
-/** What is known of a task so far, from all its updates. */
+/** The state of a task so far, from all its updates. */
 export interface FollowedTask {
   taskId?: string | undefined;
   contextId?: string | undefined;
   state: TaskState;
-  /** What the agent said last. */
-  said: readonly Part[];
-  readonly artifacts: Map<string, Part[]>;
+  /** The agent's last message. */
+  said: readonly MessagePart[];
+  readonly artifacts: Map<string, MessagePart[]>;
   /** The bytes that its artifacts take, roughly. An agent may send them in any number of answers. */
   bytes: number;
 }
@@ -43,7 +43,7 @@ function addArtifact(task: FollowedTask, { id, parts }: Artifact, append: boolea
 }
 
 /** Adds parts to an artifact. The pieces of a text that comes in several updates belong together. */
-function join(before: Part[], [first, ...rest]: readonly Part[]): void {
+function join(before: MessagePart[], [first, ...rest]: readonly MessagePart[]): void {
   const last = before.at(-1);
   if (first === undefined) return;
   if (last?.kind === "text" && first.kind === "text")
@@ -55,11 +55,11 @@ function join(before: Part[], [first, ...rest]: readonly Part[]): void {
 /** A part takes some bytes of its own. */
 const PART_BYTES = 64;
 
-function sizeOf(parts: readonly Part[]): number {
+function sizeOf(parts: readonly MessagePart[]): number {
   return parts.reduce((total, part) => total + PART_BYTES + contentSize(part), 0);
 }
 
-function contentSize(part: Part): number {
+function contentSize(part: MessagePart): number {
   switch (part.kind) {
     case "text":
       return part.text.length;
@@ -107,13 +107,13 @@ const FAILURES: Partial<Record<TaskState, string>> = {
   canceled: "cancelled the task",
 };
 
-/** What the text parts say. */
-export function textOf(parts: readonly Part[]): string {
+/** Joins the text parts. */
+export function textOf(parts: readonly MessagePart[]): string {
   return parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n");
 }
 
-/** The files that an agent made: where each is, or what it holds while all of them together are within 1 MiB. */
-function toFiles(parts: readonly Part[]): readonly object[] {
+/** The files that an agent made: the address of each, or its content while all contents together are within 1 MiB. */
+function toFiles(parts: readonly MessagePart[]): readonly object[] {
   let left = MAX_FILE_BYTES;
   return parts.flatMap((part) => {
     if (part.kind !== "file") return [];

@@ -4,8 +4,8 @@ import { asRecord, asRecords, isPlainObject, type JsonSchema } from "../../../to
 import { type FollowedTask, toAnswer } from "./task-result.ts";
 
 /**
- * The extension by which an agent card says that skills are tools: `params.tools` has the parameters of each, by the id of its skill. Such a
- * skill is run with a data part `{ tool, arguments }`, and what it returns is the one part of the task's artifact.
+ * The extension by which an agent card marks skills as tools: `params.tools` has the parameters of each, by the id of its skill. Such a skill is
+ * run with a data part `{ tool, arguments }`, and its output is the one part of the task's artifact.
  */
 export const TOOLS_EXTENSION = "urn:toolarsenal:a2a:tools:v1";
 
@@ -40,7 +40,7 @@ const SHARED_CODES: ReadonlySet<unknown> = new Set<ErrorCode>([
   "RESULT_TOO_LARGE",
 ]);
 
-/** What a tool of another arsenal returned. Throws with the code that the call was refused with there, CONFIRMATION_REQUIRED if it waits. */
+/** Returns the output of a tool of another arsenal. Throws with the code that the call was refused with there, CONFIRMATION_REQUIRED if it waits. */
 export function toToolResult(task: FollowedTask, agent: string, tool: string): unknown {
   const refusal = asRecord(task.said.find((part) => part.kind === "data")?.data);
   if (task.state === "failed" && SHARED_CODES.has(refusal["code"])) {
@@ -62,7 +62,7 @@ export function toToolResult(task: FollowedTask, agent: string, tool: string): u
 function waits(refusal: Readonly<Record<string, unknown>>, agent: string): ArsenalError {
   const { message, fix: theirs, confirmationId } = refusal;
   const said = String(message);
-  // How the other arsenal's own callers go on is of no use here.
+  // The other arsenal's fix is for its own callers and does not help here.
   const why = typeof theirs === "string" && said.endsWith(` ${theirs}`) ? said.slice(0, -theirs.length - 1) : said;
   const fix = `Approve ${confirmationId === undefined ? "it" : String(confirmationId)} at the agent ${agent}, then make the same call again.`;
   const details = { answered: true, ...(confirmationId !== undefined && { value: { confirmationId } }) };

@@ -4,7 +4,7 @@ import { createEgress } from "../../../guard/egress/egress.ts";
 import { createSecrets } from "../../../guard/secrets/secrets.ts";
 import type { OfferedTool, Source } from "../../../register/source.port.ts";
 import { sandboxes } from "../../sandboxes/manifest.ts";
-import type { Given } from "../../settings.ts";
+import type { SettingInput } from "../../settings.ts";
 import type { Reach, SourceSurroundings } from "../source-adapter.ts";
 import { codeExecute } from "./code-execute.ts";
 import { fileTools } from "./file-tools.ts";
@@ -39,9 +39,9 @@ export function builtinSource(settings: BuiltinSettings = {}, parts: BuiltinPart
   return {
     name,
     kind: "builtin",
-    // What its tools do to the world is known here.
+    // The effects of its tools are known here.
     trustsAnnotations: true,
-    // What other sandboxes let through depends on the machine and its Node.
+    // The network access of other sandboxes depends on the machine and its Node.
     guardsEgress: !tools.includes("code-execute") || sandbox === "isolate",
     connect: async ({ signal }) => signal.throwIfAborted(),
     list: async () => [...new Set(tools)].map((tool) => offered[tool]),
@@ -51,11 +51,11 @@ export function builtinSource(settings: BuiltinSettings = {}, parts: BuiltinPart
   };
 }
 
-export async function create(settings: Given<typeof config>, surroundings: SourceSurroundings): Promise<Source> {
+export async function create(settings: SettingInput<typeof config>, surroundings: SourceSurroundings): Promise<Source> {
   const { tools = BUILTIN_TOOLS, files = {}, code, ...others } = settings;
   const isFileTool = (tool: string): boolean => tool === "file-read" || tool === "file-write";
   if (tools.some(isFileTool) && (files.roots ?? []).length === 0) {
-    // A folder that nobody chose may hold the configuration itself.
+    // A default folder may hold the configuration itself.
     const fix = "Name the folders it may use, such as [./docs].";
     throw fixable("CONFIG_INVALID", "files.roots is empty, and there is a tool for files.", fix, {
       field: "files.roots",
@@ -68,7 +68,11 @@ export async function create(settings: Given<typeof config>, surroundings: Sourc
   return builtinSource({ ...others, tools, files, ...(sandbox && { code: { sandbox } }) }, parts);
 }
 
-export function reach({ tools = BUILTIN_TOOLS, files = {}, webSearch: search = {} }: Given<typeof config>): Reach {
+export function reach({
+  tools = BUILTIN_TOOLS,
+  files = {},
+  webSearch: search = {},
+}: SettingInput<typeof config>): Reach {
   return {
     reads: files.roots ?? [],
     writes: tools.includes("file-write") ? (files.roots ?? []) : [],

@@ -77,7 +77,7 @@ export function fileTools(
   };
 }
 
-/** Node skips what is not base64, and would write a file that nobody asked for. */
+/** Node skips characters that are not base64, and would write a wrong file. */
 function fromBase64(content: string): Buffer {
   const bytes = Buffer.from(content, "base64");
   const padding = /={0,2}$/;

@@ -1,5 +1,5 @@
 import { sandboxes } from "../../sandboxes/manifest.ts";
-import { choice, folder, type Given, list, object, type Setting, text, whole } from "../../settings.ts";
+import { choice, folder, type SettingInput, list, object, type Setting, text, whole } from "../../settings.ts";
 import type { Sandbox, SandboxLimits } from "../../../execute/sandbox.port.ts";
 import type { Egress } from "../../../guard/egress/egress.ts";
 import type { SecretReference } from "../../../guard/secrets/reference.ts";
@@ -9,7 +9,7 @@ import type { Secrets } from "../../../guard/secrets/secrets.ts";
 export const BUILTIN_TOOLS = ["web-search", "file-read", "file-write", "http-get", "code-execute"] as const;
 export type BuiltinTool = (typeof BUILTIN_TOOLS)[number];
 
-/** What the built-in tools can be given. */
+/** Optional dependencies of the built-in tools. */
 export interface BuiltinParts {
   /** The way out of the program. Defaults to its own one. */
   readonly egress?: Egress;
@@ -19,7 +19,7 @@ export interface BuiltinParts {
   readonly ownFiles?: readonly string[];
 }
 
-/** A model's code must not run where it could end this program. */
+/** A model's code must not run in a sandbox from which it could end this program. */
 const CODE_SANDBOXES = Object.keys(sandboxes).filter(
   (name) => name !== "none" && name !== "subprocess",
 ) as readonly Exclude<keyof typeof sandboxes, "none" | "subprocess">[];
@@ -55,21 +55,21 @@ export const config = object("The tools that come with the package.", {
   }),
 });
 
-type Written = Given<typeof config>;
+type BuiltinInput = SettingInput<typeof config>;
 
-/** Which built-in tools there are, and what they may do. All of them by default. */
-export interface BuiltinSettings extends Omit<Written, "code"> {
+/** The offered built-in tools, and their limits. Defaults to all of them. */
+export interface BuiltinSettings extends Omit<BuiltinInput, "code"> {
   readonly code?: CodeSettings;
 }
 
 /** For `web-search`. */
-export type WebSearchSettings = NonNullable<Written["webSearch"]>;
+export type WebSearchSettings = NonNullable<BuiltinInput["webSearch"]>;
 
 /** For `file-read` and `file-write`. The roots default to the folder that the program was started in. */
-export type FileSettings = NonNullable<Written["files"]>;
+export type FileSettings = NonNullable<BuiltinInput["files"]>;
 
 /** For `http-get`. */
-export type HttpSettings = NonNullable<Written["http"]>;
+export type HttpSettings = NonNullable<BuiltinInput["http"]>;
 
 /** For `code-execute`. */
 export interface CodeSettings {
@@ -84,6 +84,6 @@ export interface CodeSettings {
  * @example
  * await arsenal.add(builtins({ tools: ["file-read"], files: { roots: ["./docs"] } }));
  */
-export function builtins(settings: Written = {}) {
+export function builtins(settings: BuiltinInput = {}) {
   return { ...settings, type: "builtin" as const };
 }

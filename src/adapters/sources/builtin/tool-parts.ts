@@ -1,12 +1,12 @@
 import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
 import type { JsonSchema } from "../../../tool/json-schema.ts";
 
-/** The schema of a tool's arguments, and those of them that must be given. */
+/** The schema of a tool's arguments, with the required ones. */
 export function argumentsOf(properties: Readonly<Record<string, JsonSchema>>, ...required: string[]): JsonSchema {
   return { type: "object", properties, required, additionalProperties: false };
 }
 
-/** Runs a request that changes nothing anywhere: where its answer is lost, nobody needs to ask whether it took effect. */
+/** Runs a request without side effects: if its answer is lost, the outcome is a plain failure, not an unknown one. */
 export async function withoutEffect<Result>(request: () => Promise<Result>): Promise<Result> {
   try {
     return await request();

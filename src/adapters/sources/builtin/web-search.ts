@@ -61,7 +61,7 @@ export function webSearch(
   };
 }
 
-/** What of the answer a reader needs. */
+/** Reduces the answer to the members that a reader needs. */
 function toAnswer(text: string): { readonly results: readonly object[]; readonly answer?: string } {
   const body = parseObject(text);
   const results = body?.["results"];

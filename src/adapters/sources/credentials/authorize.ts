@@ -8,13 +8,13 @@ import type { Located } from "../openapi/read/servers.ts";
 import type { Requirement, Security } from "./security.ts";
 import type { ClientCredential, Credential, CredentialSettings } from "./settings.ts";
 
-/** What a request carries so that its server knows the caller. */
+/** The credentials of a request. */
 export interface Authorization {
   readonly headers: Record<string, string>;
   /** `name=value`, encoded. */
   readonly query: string[];
   readonly cookies: string[];
-  /** The token that was asked for, to be forgotten if the server refuses it. */
+  /** The requested token, to be forgotten if the server refuses it. */
   token?: string;
 }
 
@@ -27,7 +27,7 @@ export interface AuthorizeOptions {
 /** Finds what one request needs. */
 export type Authorize = (security: Security, operation: string, options: AuthorizeOptions) => Promise<Authorization>;
 
-/** Creates what finds a request's credentials: those of the first set of requirements that the settings can satisfy. */
+/** Creates the function that finds a request's credentials: those of the first set of requirements that the settings can satisfy. */
 export function createAuthorize(parts: {
   readonly settings: CredentialSettings;
   readonly secrets: Secrets;
@@ -113,7 +113,7 @@ export function createAuthorize(parts: {
     const chosen = security.find((set) => set.length > 0 && set.every(canSatisfy));
     for (const requirement of chosen ?? []) await satisfy(requirement, draft, options);
     const isOpen = security.length === 0 || security.some((set) => set.length === 0);
-    // Headers of the operator's own may be what the API wants, whatever its document says.
+    // The operator's own headers may be the credentials, whatever the document declares.
     if (chosen === undefined && !isOpen && settings.headers === undefined) throw lacksCredentials(security, operation);
     return draft;
   };

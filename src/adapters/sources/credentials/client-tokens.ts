@@ -6,9 +6,9 @@ import type { Clock } from "../../../observe/clock.ts";
 import { parseObject } from "../parse-object.ts";
 import { encodeForForm } from "../openapi/call/write-parameter.ts";
 
-/** A client that asks for a token. */
+/** A client's request for a token. */
 export interface TokenRequest {
-  /** As the document calls the scheme, for messages. */
+  /** The document's name for the scheme, for messages. */
   readonly scheme: string;
   readonly tokenUrl: string;
   /** True if the operator wrote the address. */
@@ -24,7 +24,7 @@ export type ClientTokens = ReturnType<typeof createClientTokens>;
 
 /** A token is not used in its last seconds: it may expire on the way. */
 const MARGIN_MS = 10_000;
-/** Where the answer does not say how long a token lasts. */
+/** The lifetime of a token if the answer does not contain it. */
 const UNSAID_MS = 300_000;
 const MAX_BYTES = 1024 * 1024;
 
@@ -41,7 +41,7 @@ export function createClientTokens(egress: Egress, clock: Clock) {
       // Calls at the same time share one request; a caller's signal ends only that caller's wait.
       let asking = asked.get(key);
       if (asking === undefined) {
-        // All calls use the token, whichever of them it is asked for.
+        // All calls share the token, whichever of them requested it.
         asking = outsideCalls(() => ask(request, egress, clock, signal)).finally(() => asked.delete(key));
         asked.set(key, asking);
       }

@@ -1,6 +1,6 @@
 import { asRecord, asText } from "../../../tool/json-schema.ts";
 
-/** One way in which a server recognises its callers. */
+/** One way in which a server authenticates its callers. */
 export type SecurityScheme =
   | { readonly type: "apiKey"; readonly in: "header" | "query" | "cookie"; readonly name: string }
   | { readonly type: "basic" }
@@ -11,7 +11,7 @@ export type SecurityScheme =
 
 /** A scheme that must be satisfied. */
 export interface Requirement {
-  /** As the document or the card calls it. */
+  /** The name in the document or the card. */
   readonly name: string;
   readonly scheme: SecurityScheme;
   readonly scopes: readonly string[];

@@ -1,7 +1,7 @@
 import type { SecretReference } from "../../../guard/secrets/reference.ts";
-import { choice, entry, type Given, list, schema, type Setting, text } from "../../settings.ts";
+import { choice, entry, type SettingInput, list, schema, type Setting, text } from "../../settings.ts";
 
-/** What the settings of a source say about credentials. */
+/** The credentials in the settings of a source. */
 export interface CredentialSettings {
   readonly name: string;
   readonly credentials?: Readonly<Record<string, Credential>>;
@@ -45,10 +45,10 @@ const CLIENT = entry(
 );
 
 /** For `http` `basic`. The name may be written out; the password never is. */
-export type BasicCredential = Given<typeof BASIC>;
+export type BasicCredential = SettingInput<typeof BASIC>;
 
 /** For `oauth2` with the flow `clientCredentials`. */
-export type ClientCredential = Given<typeof CLIENT>;
+export type ClientCredential = SettingInput<typeof CLIENT>;
 
 /**
  * A secret for one security scheme: a key or a token; a user's name and password; or a client that gets its tokens by OAuth 2 client

@@ -25,10 +25,10 @@ export interface DescriptorSettings {
   readonly handlers?: Invocables;
 }
 
-/** What the source of an ensemble's tools can be given. */
+/** Optional dependencies of the source of an ensemble's tools. */
 export interface DescriptorParts {
   readonly clock?: Clock;
-  /** What invocables get as `context.invoker`. Defaults to the invoker's name, tool and schema. */
+  /** Creates `context.invoker` of invocables. Defaults to the invoker's name, tool and schema. */
   readonly invokerOf?: InvokerOf;
   /** False leaves the modules of handlers alone: tools are described, and cannot be run. Default true. */
   readonly loadModules?: boolean;
@@ -38,7 +38,7 @@ export interface DescriptorParts {
 export interface DescriptorSource extends Source {
   readonly enabled: boolean;
   readonly configuration: EnsembleDescriptor["configuration"];
-  /** What is wrong with its invokers, as of the last listing. */
+  /** The problems of its invokers, as of the last listing. */
   readonly problems: readonly InvokerProblem[];
   /** Invokers that can be found but not run, because nothing was given that runs them. */
   readonly withoutHandler: readonly string[];
@@ -261,7 +261,7 @@ const importDescriptors: ImportCommand = {
 export { importDescriptors as import };
 export { config } from "./settings.ts";
 
-/** One invoker, and whether something runs it. */
+/** One invoker, its tool, and whether a handler runs it. */
 interface Bound extends InvokerDescriptor {
   readonly offered: OfferedTool;
   readonly runs: boolean;

@@ -18,7 +18,7 @@ export async function findInvocable(
   if (!/[/#]|\.[cm]?[jt]s$/.test(handler)) return Object.hasOwn(registered, handler) ? registered[handler] : undefined;
   const [path = "", exported = "default"] = handler.split("#");
   const module = await load(resolve(dirname(file), path), readText).catch((error: unknown) => {
-    // Node adds the path of this file, which says nothing to the reader.
+    // Node adds the path of this file, which does not help the reader.
     const reason = messageOf(error).replace(/ imported from .*/, "");
     return refuse(["invoker", "handler"], `${showValue(handler)} cannot be loaded: ${reason}`, "Check the module.");
   });
@@ -30,10 +30,10 @@ export async function findInvocable(
   return refuse(["invoker", "handler"], `${showValue(handler)} is not a function that the module exports`, fix);
 }
 
-/** What each module held when it was last loaded. For the whole process, as Node keeps modules for the whole process. */
+/** The text of each module when it was last loaded. For the whole process, as Node keeps modules for the whole process. */
 const loaded = new Map<string, { readonly text: string; readonly version: number }>();
 
-/** Loads a module, and loads it again if its own text changed. What it imports is loaded once. */
+/** Loads a module, and loads it again if its own text changed. Its imports are loaded once. */
 async function load(path: string, readText: (path: string) => Promise<string>) {
   const text = await readText(path);
   const last = loaded.get(path) ?? { text, version: 0 };

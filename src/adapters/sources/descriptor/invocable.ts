@@ -8,7 +8,7 @@ export type Invocable<Arguments = Readonly<Record<string, unknown>>> = (
   arguments_: Arguments,
 ) => unknown;
 
-/** What an invocable gets in addition to its arguments. */
+/** The second argument of an invocable. */
 export interface InvocableContext extends HandlerContext {
   /** The tool being run. */
   readonly invoker: DescribedInvoker;
@@ -16,7 +16,7 @@ export interface InvocableContext extends HandlerContext {
   readonly namespace: Map<string, unknown>;
 }
 
-/** One tool of an ensemble, as its invocable sees it. */
+/** One tool of an ensemble, as its invocable gets it. */
 export interface DescribedInvoker {
   /** The name within the ensemble. */
   readonly name: string;

@@ -7,7 +7,7 @@ export type KeyPath = readonly (string | number)[];
  */
 export function keyLines(text: string): (path: KeyPath) => number {
   const lines = new Map<string, number>();
-  /** How many elements each array of tables has so far. */
+  /** The number of elements of each array of tables so far. */
   const elements = new Map<string, number>();
   let at = 0;
   let line = 1;
@@ -20,7 +20,7 @@ export function keyLines(text: string): (path: KeyPath) => number {
     for (const character of taken) if (character === "\n") line++;
     return taken;
   };
-  /** Never stands still, also in a text that is not TOML. */
+  /** Always advances, also in a text that is not TOML. */
   const moveOn = (read: () => void): void => {
     const start = at;
     read();
@@ -55,7 +55,7 @@ export function keyLines(text: string): (path: KeyPath) => number {
     else take(/[^,\]}#\r\n]+/y);
   };
 
-  /** Reads what stands between commas, up to the bracket that closes. */
+  /** Reads the members between commas, up to the closing bracket. */
   const readMembers = (close: RegExp, readMember: (index: number) => void): void => {
     for (let index = 0; at < text.length; index++) {
       take(BLANK);
@@ -73,7 +73,7 @@ export function keyLines(text: string): (path: KeyPath) => number {
     readValue(path);
   };
 
-  /** The path that a header means. Where it goes through an array of tables, it means the last element. */
+  /** The path of a header. Inside an array of tables, it refers to the last element. */
   const toTable = (parts: readonly string[], isElement: boolean): KeyPath => {
     const path: (string | number)[] = [];
     for (const [place, part] of parts.entries()) {

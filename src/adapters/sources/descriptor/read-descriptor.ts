@@ -21,7 +21,7 @@ import {
   whole,
 } from "./toml-document.ts";
 
-/** What the file of an ensemble says. */
+/** The content of an ensemble's file. */
 export interface EnsembleDescriptor {
   readonly name: string;
   readonly enabled: boolean;
@@ -33,7 +33,7 @@ export interface EnsembleDescriptor {
   readonly refuse: Refuse;
 }
 
-/** What the file of an invoker says. */
+/** The content of an invoker's file. */
 export interface InvokerDescriptor {
   readonly name: string;
   readonly enabled: boolean;
@@ -120,7 +120,7 @@ function toDraft(invoker: Readonly<Record<string, unknown>>, parameters: JsonSch
   } as ToolDraft;
 }
 
-/** Holds a tool to the rules for what people write, and its arguments to those of JSON Schema. */
+/** Checks a tool by the rules for handwritten definitions, and its arguments by those of JSON Schema. */
 function checkDraft(draft: ToolDraft, document: TomlDocument): void {
   const steps = [() => defineTool(draft), () => draft.parameters && compileSchema(draft.parameters, { trusted: true })];
   for (const step of steps) {
@@ -129,7 +129,7 @@ function checkDraft(draft: ToolDraft, document: TomlDocument): void {
     } catch (error) {
       if (!isArsenalError(error)) throw error;
       const { field = "parameters", value, fix = "", issues } = error.details;
-      // The message says the field and the fix itself.
+      // The message contains the field and the fix, which are reported separately here.
       const message = error.message.replace(` ${fix}`, "").replace(/\.$/, "").split(`${field} `).at(-1) ?? "";
       for (const issue of issues ?? [{ field, value, fix: "Fix the schema.", message }])
         document.report(toKeyPath(issue.field), issue.message, issue.fix ?? fix, issue.value);
@@ -138,7 +138,7 @@ function checkDraft(draft: ToolDraft, document: TomlDocument): void {
   }
 }
 
-/** Where a field of a tool stands in the file: `parameters.type` at `arguments.type`. */
+/** The position of a tool's field in the file: `parameters.type` is at `arguments.type`. */
 function toKeyPath(field: string): KeyPath {
   const [first = "", ...rest] = field.split(".");
   if (first === "parameters") return ["arguments", ...rest.map((part) => (/^\d+$/.test(part) ? Number(part) : part))];

@@ -1,4 +1,4 @@
-import { entry, type Given, list, path } from "../../settings.ts";
+import { entry, type SettingInput, list, path } from "../../settings.ts";
 
 export const config = entry(
   "TOML descriptors of ensembles.",
@@ -12,7 +12,7 @@ export const config = entry(
 );
 
 /** TOML files, each of which describes an ensemble. */
-export type DescriptorsSettings = Given<typeof config>;
+export type DescriptorsSettings = SettingInput<typeof config>;
 
 /**
  * The ensembles that TOML files describe, for `arsenal.add`: files, folders or patterns.

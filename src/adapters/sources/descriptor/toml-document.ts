@@ -7,7 +7,7 @@ import { type KeyPath, keyLines } from "./key-lines.ts";
 
 type Table = Readonly<Record<string, unknown>>;
 
-/** What a key takes. */
+/** The rule for the values of a key. */
 export interface Rule {
   /** In words that follow "must be". */
   readonly expected: string;

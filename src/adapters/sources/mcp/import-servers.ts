@@ -8,7 +8,7 @@ import type { McpServerSettings, WrittenMcpServer } from "./settings.ts";
 
 interface Servers {
   readonly servers: readonly McpServerSettings[];
-  /** What was left out of a file. */
+  /** The omitted entries of a file. */
   readonly lines: readonly string[];
 }
 
@@ -77,7 +77,7 @@ function commandServer(words: readonly string[], { name }: Request): Servers {
 const RUNNERS = /^(?:npx|bunx|pnpx|uvx|pipx|npm|pnpm|yarn|bun|uv|node|deno|tsx|python[\d.]*|py)(?:\.(?:exe|cmd))?$/i;
 const RUNNER_WORDS: ReadonlySet<string> = new Set(["run", "exec", "dlx", "x"]);
 
-/** What the tools of a server are called after by default: `server-everything` of `npx -y @modelcontextprotocol/server-everything`. */
+/** The default name of a server: `server-everything` of `npx -y @modelcontextprotocol/server-everything`. */
 export function commandName([first = "", ...args]: readonly string[]): string {
   const program = RUNNERS.test(basename(first))
     ? args.find((word) => !word.startsWith("-") && !RUNNER_WORDS.has(word))

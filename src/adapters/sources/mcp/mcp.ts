@@ -21,7 +21,7 @@ import {
 import { readServer } from "./read-settings.ts";
 import { createUpstream, type McpUpstream, type UpstreamParts } from "./upstream/upstream.ts";
 
-/** Time one call may take by default, and if its caller may be asked questions in between, in milliseconds. */
+/** Default time of one call, and of one whose caller can answer questions in between, in milliseconds. */
 const TIMEOUT_MS = 60_000;
 const ASKING_TIMEOUT_MS = 300_000;
 
@@ -42,7 +42,7 @@ export interface McpSource extends Source {
 }
 
 /**
- * The tools of one MCP server, whichever era and transport it speaks. It begins to connect at once.
+ * The tools of one MCP server, whichever era and transport it uses. It begins to connect at once.
  *
  * @example
  * await arsenal.add(mcpSource({ name: "files", transport: { kind: "stdio", command: "npx", args: ["-y", "@modelcontextprotocol/server-filesystem", "."] } }));
@@ -116,7 +116,7 @@ export function mcpSource(settings: McpServerSettings, given: McpParts = {}): Mc
         throw new ArsenalError("SOURCE_UNAVAILABLE", `The MCP server "${settings.name}" was closed. Add it again.`);
     },
     async list({ signal }) {
-      // The tools of a server that went away stay: calls say that it is away.
+      // The tools of a server that became unavailable stay: calls report that it is unavailable.
       if (patient && upstream.state.kind !== "connected") return offered;
       return list(signal);
     },
@@ -181,7 +181,7 @@ function addMessage(log: ServerLog, { params = {} }: RpcNotification): void {
   log.add("mcp", from + text, typeof level === "string" ? level.slice(0, 20) : undefined);
 }
 
-/** What a message is cut to. More is redacted, so that no secret is cut in two first. */
+/** The maximum length of a message. A longer part is redacted first, so that no secret is cut in two. */
 const MAX_SHOWN = 8_192;
 const MAX_REDACTED = 8 * MAX_SHOWN;
 

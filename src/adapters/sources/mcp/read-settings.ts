@@ -11,13 +11,13 @@ export function readServer(written: WrittenMcpServer): McpServerSettings | Setti
   const flat = { command, args, env, cwd, url: url ?? endpoint, headers, oauth };
   const isNested = isPlainObject(given);
   const read = toTransport(
-    isNested ? ({ ...given, type: given["kind"] } as Written) : { ...flat, type: given ?? type },
+    isNested ? ({ ...given, type: given["kind"] } as FlatServer) : { ...flat, type: given ?? type },
   );
   if ("message" in read) return isNested ? { ...read, field: `transport.${read.field}` } : read;
   return misplacedSecret(read) ?? present({ ...rest, transport: read });
 }
 
-type Written = {
+type FlatServer = {
   readonly [Key in "command" | "args" | "env" | "cwd" | "url" | "headers" | "oauth" | "type"]?:
     | WrittenMcpServer[Key]
     | undefined;
@@ -25,7 +25,7 @@ type Written = {
 
 const TYPES: readonly unknown[] = ["stdio", "http", "streamable-http", "sse", "ws", "websocket"];
 
-function toTransport(server: Written): McpServerSettings["transport"] | SettingProblem {
+function toTransport(server: FlatServer): McpServerSettings["transport"] | SettingProblem {
   const { type, command, url, headers, oauth } = server;
   if (type !== undefined && !TYPES.includes(type)) {
     const fix = "Use one of stdio, http, sse, websocket.";
@@ -53,7 +53,7 @@ function toTransport(server: Written): McpServerSettings["transport"] | SettingP
   return present({ kind: type === "sse" ? "sse" : "http", url, headers, oauth });
 }
 
-function toStdio({ command, args = [], env, cwd }: Written): StdioSettings | SettingProblem {
+function toStdio({ command, args = [], env, cwd }: FlatServer): StdioSettings | SettingProblem {
   const [program = "", ...first] = typeof command === "string" ? [command] : (command ?? []);
   if (program === "")
     return { field: "command", message: "is missing", fix: "Write command:, the program that is the server." };

@@ -24,7 +24,7 @@ import { type ReadDocument, readDocument } from "./read/read-document.ts";
 import { locate } from "./read/servers.ts";
 import type { OpenApiSettings } from "./settings.ts";
 
-/** What the source of an API's tools can be given. @internal */
+/** Optional dependencies of the source of an API's tools. @internal */
 export interface OpenApiParts {
   /** The way out of the program. Defaults to one of its own, without rules. */
   readonly egress?: Egress;
@@ -37,7 +37,7 @@ export interface OpenApiParts {
 
 /** The tools of an API. @internal */
 export interface OpenApiSource extends Source {
-  /** What is wrong with the document, once it is connected. */
+  /** The problems of the document, once it is connected. */
   readonly problems: readonly Problem[];
 }
 

@@ -1,4 +1,16 @@
-import { entry, flag, folder, type Given, list, object, optional, schema, text, texts, whole } from "../../settings.ts";
+import {
+  entry,
+  flag,
+  folder,
+  type SettingInput,
+  list,
+  object,
+  optional,
+  schema,
+  text,
+  texts,
+  whole,
+} from "../../settings.ts";
 import { credentials, secretTexts } from "../credentials/settings.ts";
 
 const filter = (description: string) =>
@@ -41,9 +53,9 @@ export const config = entry(
 );
 
 /** An API that an OpenAPI document describes. */
-export type OpenApiSettings = Given<typeof config>;
+export type OpenApiSettings = SettingInput<typeof config>;
 
-/** Which operations are meant. Each list has patterns in which `*` stands for any characters and case does not matter. */
+/** Selects operations. Each list has patterns in which `*` stands for any characters and case does not matter. */
 export type OperationFilter = NonNullable<OpenApiSettings["include"]>;
 
 /**

@@ -1,7 +1,7 @@
 import { basename, extname } from "node:path";
 import type { JsonSchema } from "../../../tool/json-schema.ts";
 
-/** What runs a file. */
+/** The runtime of a file. */
 export type Language = "node" | "python" | "bash";
 
 /** A function of a source file, declared as a tool. */
@@ -28,14 +28,14 @@ export interface Field {
   readonly description?: string | undefined;
 }
 
-/** Why a file, or a function in it, is not a tool. */
+/** The reason why a file, or a function in it, is not a tool. */
 export interface ScriptProblem {
   readonly file: string;
   readonly line?: number;
   readonly reason: string;
 }
 
-/** What one kind of files declares. */
+/** The declarations in files of one language. */
 export interface ReadScripts {
   readonly declarations: readonly Declaration[];
   readonly problems: readonly ScriptProblem[];

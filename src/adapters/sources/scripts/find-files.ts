@@ -47,7 +47,7 @@ export async function findFiles(paths: readonly string[]) {
   return { files: [...files.values()], folders: [...folders], problems };
 }
 
-/** What runs the file; undefined for files of other kinds. */
+/** The runtime of the file; undefined for files of other kinds. */
 export function languageOf(path: string): Language | undefined {
   return LANGUAGES[extname(path).toLowerCase()];
 }

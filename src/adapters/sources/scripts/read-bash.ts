@@ -138,7 +138,7 @@ function readParameter(kind: string, text: string, line: number): Field {
   reader.space();
   const notation = reader.next() === "<" ? reader.enclosed("<", ">") : undefined;
 
-  // Without a notation the default tells the type; choices are texts.
+  // Without a notation the default value determines the type; choices are texts.
   const isUntyped = notation === undefined && choices === undefined && written !== undefined;
   const type = isUntyped ? literalSchema(written) : { type: NOTATIONS[notation?.toUpperCase() ?? ""] ?? "string" };
   const one = choices === undefined ? type : toEnum(choices.map(read));
@@ -173,7 +173,7 @@ function createReader(text: string) {
     take: (character: string) => (text[at] === character ? text[at++] : undefined),
     space: () => read(/^[ \t]*/),
     word: () => read(/^[\w-]*/),
-    /** What is between two marks; up to the end if the second is missing. */
+    /** The text between two marks; up to the end if the second is missing. */
     enclosed(open: string, close: string): string {
       const start = (at += open.length);
       const end = text.indexOf(close, start);

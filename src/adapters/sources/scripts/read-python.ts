@@ -11,7 +11,7 @@ export async function readPython(
   const { status, stdout, stderr } = await runProcess({
     sandbox: "subprocess",
     argv: [python, "-I", "-c", PYTHON_READER],
-    // Launchers such as pyenv's find the interpreter by the environment. What runs here is our own program.
+    // Launchers such as pyenv's find the interpreter by the environment. The program that runs here is our own.
     env: present(process.env) as Record<string, string>,
     cwd: "/",
     input: JSON.stringify(files),
@@ -24,7 +24,7 @@ export async function readPython(
   return { executable, declarations, problems };
 }
 
-/** What the program prints. */
+/** The output of the program. */
 interface PythonAnswer {
   readonly executable: string;
   readonly tools: readonly Omit<Declaration, "language">[];

@@ -10,9 +10,15 @@ import {
   type ScriptProblem,
   Undeclarable,
 } from "./declaration.ts";
-import { bracketDefault, createFileTypes, type FileTypes, type SaidOfField, withoutDash } from "./typescript-types.ts";
+import {
+  bracketDefault,
+  createFileTypes,
+  type FileTypes,
+  type DeclaredField,
+  withoutDash,
+} from "./typescript-types.ts";
 
-/** Not a file: the compiler asks for it, and gets the list of files. */
+/** A virtual file: the compiler reads it, and gets the list of files. */
 const PROJECT = "/toolarsenal-scripts/tsconfig.json";
 
 /** Reads the exported functions of TypeScript and JavaScript modules with TypeScript's own parser. Nothing is run, and no other file is read. */
@@ -201,7 +207,7 @@ function readFunction(
   return { ...head, fields };
 
   /** The properties of the one object that a function takes; undefined if it takes something else. */
-  function objectProperties({ type, name }: Ast.ParameterDeclaration): readonly SaidOfField[] | undefined {
+  function objectProperties({ type, name }: Ast.ParameterDeclaration): readonly DeclaredField[] | undefined {
     if (type !== undefined) return types.propertiesOf(type);
     const declared = types.named("Args");
     if (declared !== undefined) return types.propertiesOf(declared);
@@ -224,11 +230,11 @@ function readFunction(
   }
 }
 
-/** What a `@param` tag says of a field that does not say it itself. */
+/** Completes a field with the description of its `@param` tag. */
 function describedBy(
   tag: ParamTag | undefined,
-  said: Pick<SaidOfField, "description" | "written">,
-): Pick<SaidOfField, "description" | "written"> {
+  said: Pick<DeclaredField, "description" | "written">,
+): Pick<DeclaredField, "description" | "written"> {
   return { description: said.description || tag?.description, written: said.written ?? tag?.written };
 }
 

@@ -8,7 +8,7 @@ import { readForeign } from "../../sandboxes/subprocess/run-process.ts";
 import type { Declaration, Language } from "./declaration.ts";
 import { BASH_RUNNER, NODE_RUNNER, PYTHON_RUNNER } from "./runners.ts";
 
-/** How the functions of files are run. */
+/** The dependencies of running the functions of files. */
 export interface RunParts {
   readonly sandbox: Sandbox;
   /** The program for each language. */
@@ -20,7 +20,7 @@ export interface RunParts {
   readonly limits: SandboxLimits;
 }
 
-/** How much of stderr a failed call shows. */
+/** Characters of stderr that a failed call shows. */
 const STDERR_TAIL = 2_000;
 
 /** Runs a declared function in a process of its own: JSON arguments go in, and a JSON result comes out. */
@@ -105,7 +105,7 @@ function toResult(
   throw new ArsenalError("EXECUTION_FAILED", `${id} ended the process without a result.${printed}`, { answered: true });
 }
 
-/** What a program printed: the JSON value if it is one, else the text. */
+/** The output of a program: the JSON value if it is JSON, else the text. */
 function jsonOrText(text: string): unknown {
   try {
     return readForeign(text);

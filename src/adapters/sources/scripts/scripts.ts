@@ -25,7 +25,7 @@ import { readPython } from "./read-python.ts";
 import { createHandler, type RunParts } from "./run-script.ts";
 import type { ScriptsSettings } from "./settings.ts";
 
-/** What the source of tools in files can be given. */
+/** Optional dependencies of the source of tools in files. */
 export interface ScriptsParts {
   /** Where secrets are found. Defaults to the environment, files and the keychain. */
   readonly secrets?: Secrets;
@@ -149,7 +149,7 @@ async function readFiles(
   };
 }
 
-/** What keeps one language from being read is a problem of its files, and of no others. */
+/** An error in reading one language is a problem of its files only. */
 async function attempt(
   paths: readonly string[],
   read: (paths: readonly string[]) => Promise<ReadScripts>,

@@ -11,11 +11,11 @@ import {
   Undeclarable,
 } from "./declaration.ts";
 
-/** What the types in one file mean. */
+/** The meaning of the types in one file. */
 export type FileTypes = ReturnType<typeof createFileTypes>;
 
-/** What a file says of a field. */
-export interface SaidOfField {
+/** The declaration of a field in a file. */
+export interface DeclaredField {
   readonly name: string;
   readonly node: Ast.Node;
   readonly type?: Ast.TypeNode | undefined;
@@ -166,7 +166,7 @@ export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile) {
     return "text" in name && typeof name.text === "string" ? name.text : textOf(name);
   }
 
-  function propertiesOf(type: Ast.TypeNode): readonly SaidOfField[] | undefined {
+  function propertiesOf(type: Ast.TypeNode): readonly DeclaredField[] | undefined {
     if (ast.isParenthesizedTypeNode(type)) return propertiesOf(type.type);
     if (ast.isTypeLiteralNode(type)) return membersOf(type.members);
     if (ast.isIntersectionTypeNode(type)) {
@@ -189,7 +189,7 @@ export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile) {
     });
   }
 
-  function inherited(base: Ast.ExpressionWithTypeArguments): readonly SaidOfField[] {
+  function inherited(base: Ast.ExpressionWithTypeArguments): readonly DeclaredField[] {
     const found = declared.get(textOf(base.expression));
     if (found === undefined) throw unreadable(base);
     if (isAlias(found)) return propertiesOf(found.type) ?? [];
@@ -199,7 +199,7 @@ export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile) {
     ]);
   }
 
-  function membersOf(members: readonly Ast.TypeElement[]): readonly SaidOfField[] {
+  function membersOf(members: readonly Ast.TypeElement[]): readonly DeclaredField[] {
     return members.map((member) => {
       if (!ast.isPropertySignatureDeclaration(member))
         throw new Undeclarable(lineOf(member), `${textOf(member)} is not a property with a name`);
@@ -226,7 +226,7 @@ export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile) {
     return withoutDash(texts.findLast((text) => text) ?? "");
   }
 
-  function toField({ name, node, type, optional, initializer, written, description }: SaidOfField): Field {
+  function toField({ name, node, type, optional, initializer, written, description }: DeclaredField): Field {
     const text = initializer === undefined ? written : textOf(initializer);
     let schema = type === undefined ? {} : schemaOf(type);
     if (text !== undefined && (type === undefined || isPlainNumber(type))) schema = narrowed(text, initializer, type);
@@ -254,7 +254,7 @@ export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile) {
     return type.kind === SyntaxKind.UndefinedKeyword || ast.isJSDocOptionalType(type);
   }
 
-  /** JavaScript has one type of number, so the default says which is meant: `10` is an integer, `10.0` a number. */
+  /** JavaScript has one type of number, so the default value decides: `10` is an integer, `10.0` a number. */
   function narrowed(text: string, initializer: Ast.Expression | undefined, type: Ast.TypeNode | undefined): JsonSchema {
     const value = initializer === undefined ? undefined : valueOf(initializer);
     const kind = literalSchema(typeof value === "number" ? text.replaceAll("_", "") : text);
@@ -274,7 +274,7 @@ export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile) {
 }
 
 /** Of properties with the same name, the last. */
-function overridden(properties: readonly SaidOfField[]): readonly SaidOfField[] {
+function overridden(properties: readonly DeclaredField[]): readonly DeclaredField[] {
   return [...new Map(properties.map((property) => [property.name, property])).values()];
 }
 

@@ -2,7 +2,7 @@ import { rulesPolicy, type RulesPolicy } from "../../../adapters/policies/rules/
 import type { Clock } from "../../../observe/clock.ts";
 import { readPolicyText } from "./configured-policy.ts";
 
-/** What reading a policy needs. */
+/** The inputs for reading a policy. */
 interface PolicyParts {
   readonly clock: Clock;
   readonly mode?: "standard" | "strict";

@@ -17,7 +17,7 @@ export type JudgedDraft =
 
 const TIME_LIMIT_MS = 30_000;
 
-/** One draft at a time: each has a thread of its own. */
+/** Judges one draft at a time: each has a thread of its own. */
 const turns = createTurns();
 
 /** Judges cases by a draft, in a thread: compiling thousands of rules would hold the process up. Rejects with INPUT_INVALID if it takes too long. */

@@ -11,14 +11,14 @@ import { isPlainObject } from "../../../tool/json-schema.ts";
 import { present } from "../../../tool/present.ts";
 import { CAPABILITIES, type Tool, TOOL_SOURCES, type ToolSource } from "../../../tool/tool.ts";
 
-/** What a case may expect. `hidden`: the caller does not even see the tool. */
+/** The outcomes that a case may expect. `hidden`: the caller does not even see the tool. */
 const OUTCOMES = ["allow", "deny", "require_approval", "hidden"] as const;
 type Outcome = (typeof OUTCOMES)[number];
 
 /** A case that is well formed. */
 export type PolicyCase = ReturnType<typeof readCase>;
 
-/** How a case came out. */
+/** The result of a case. */
 export type JudgedCase = Awaited<ReturnType<typeof judgeCases>>[number];
 
 const CASE_KEYS = ["name", "tool", "principal", "args", "toolset", "now", "expect", "rule"];
@@ -50,7 +50,7 @@ export async function readCases(path: string) {
   return { policy, cases: read };
 }
 
-/** Asks a policy about each case, one after the other. `policyAt` makes it for a clock, which tells the time of the case. */
+/** Judges each case by a policy, one after the other. `policyAt` creates the policy for a clock that returns the time of the case. */
 export async function judgeCases(cases: readonly PolicyCase[], policyAt: (clock: Clock) => Policy | Promise<Policy>) {
   let now: number | undefined;
   const policy = await policyAt({ ...systemClock, now: () => now ?? systemClock.now() });
@@ -148,7 +148,7 @@ function readTool(given: unknown): Tool {
     parameters: { type: "object" },
     ...present({ sourceName, riskLevel, requiresConfirmation: requires_confirmation }),
     ...rest,
-    // As with a real one, what a server says of its own tool is not confirmed.
+    // As with a real server, the server's own annotations are not confirmed.
     ...(isPlainObject(annotations) && { annotations: { confirmed: source === "function", ...annotations } }),
   };
   return { ...defineTool(draft as Parameters<typeof defineTool>[0]), source: source as ToolSource };
@@ -166,7 +166,7 @@ const isText = (value: unknown): boolean => typeof value === "string";
 const isList = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
 const LIST = [isList, "Write a list of names."] as const;
 
-/** What each key of a caller must be, and how to fix one that is not. */
+/** The check of each key of a caller, and the fix for an invalid value. */
 const PRINCIPAL: Readonly<Record<string, readonly [fits: (value: unknown) => boolean, fix: string]>> = {
   id: [isText, "Write a string."],
   tenant: [isText, "Write a string."],

@@ -7,7 +7,7 @@ import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { ResolvedConfig } from "../../load/resolve-config.ts";
 import { configuredPolicy, readPolicyText } from "./configured-policy.ts";
 
-/** Says that a process has read its policy file again. */
+/** Announces that a process has read its policy file again. */
 const TOPIC = "policy";
 
 /** The injected policy, or else the configured one, which can be reloaded here or by another process that shares the state. */
@@ -32,7 +32,7 @@ export function sharedPolicy(
   function heard(path: string, data: unknown): void {
     if (isPlainObject(data) && data["from"] === self) return;
     const next = readPolicyText(path);
-    // Every process that watches the file says so: often the text is known already.
+    // Every process that watches the file announces it, so this process often has the text already.
     if (next !== text) put(path, next);
   }
 
@@ -63,7 +63,7 @@ export function sharedPolicy(
         throw fixable("CONFIG_INVALID", "There is no policy file to reload.", fix, { field: "security.policy_file" });
       }
       put(file, readPolicyText(file));
-      // Without the store, the others notice the file by themselves, or are asked to reload as this one was.
+      // If the store is unavailable, the others notice the file by themselves, or get their own reload request.
       changes.publish(TOPIC, { from: self }).catch(() => undefined);
     },
     /** Begins to follow what other processes reload. Safe to call twice. */

@@ -2,7 +2,10 @@ import { AgentCard } from "@a2a-js/sdk";
 import { LegacyRestTransportHandler } from "@a2a-js/sdk/compat/v0_3/server";
 import { type A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
 
-/** The card as 0.3 writes it, with the security fields of both of its bindings and, for clients that know both, the interfaces of 1.0. */
+/**
+ * The card in the format of 0.3, with the security fields of both of its bindings and, for clients that support both versions, the interfaces of
+ * 1.0.
+ */
 export async function card03(card: AgentCard): Promise<Readonly<Record<string, unknown>>> {
   // The SDK exports its conversion only through this handler.
   const handler = { getAuthenticatedExtendedAgentCard: async () => card } as unknown as A2ARequestHandler;
@@ -26,7 +29,7 @@ export async function card03(card: AgentCard): Promise<Readonly<Record<string, u
   };
 }
 
-/** The card as 1.0 writes it, with what clients of 0.3 need added, for those who do not say which they are. */
+/** The card in the format of 1.0, with the fields that clients of 0.3 need, for clients that do not name a version. */
 export async function cardOfBoth(card: AgentCard): Promise<Readonly<Record<string, unknown>>> {
   const { signatures: _, ...older } = await card03(card);
   const current = AgentCard.toJSON(card) as Readonly<Record<string, unknown>>;

@@ -46,7 +46,7 @@ function toRequest(body: Json): SendMessageRequest {
     }),
     ...(isPlainObject(body["metadata"]) && { metadata: body["metadata"] }),
   });
-  // Protocol buffers cannot tell 0 from nothing, and nothing means all of it.
+  // Protocol buffers cannot distinguish 0 from an omitted value, and an omitted value means the whole history.
   if (request.configuration?.historyLength === 0) request.configuration.historyLength = undefined;
   if (request.configuration && isPlainObject(push))
     request.configuration.taskPushNotificationConfig = toConfig(push, "");
@@ -117,7 +117,7 @@ function toTask(task: Task): Json {
   return fromTask(Task.toJSON(task) as Json);
 }
 
-/** States in which a stream of 0.3 says that it ends. */
+/** States that end a stream of 0.3. */
 const FINAL: ReadonlySet<unknown> = new Set([
   "TASK_STATE_COMPLETED",
   "TASK_STATE_FAILED",

@@ -33,8 +33,8 @@ import { CODEC_03 } from "./http-json-03.ts";
 import type { Streams } from "./stream.ts";
 import type { TaskHandler } from "../tasks/task-handler.ts";
 
-/** What one operation is asked. */
-interface Asked {
+/** The request for one operation. */
+interface HttpJsonRequest {
   readonly context: ServerCallContext;
   readonly taskId: string;
   readonly configId: string;
@@ -42,15 +42,15 @@ interface Asked {
   body(): Promise<Readonly<Record<string, unknown>>>;
 }
 
-/** What it answers: JSON, nothing, or a stream of JSON. */
-type Answer =
+/** The response of an operation: JSON, nothing, or a stream of JSON. */
+type HttpJsonResponse =
   | { readonly status?: number; readonly body: unknown }
   | { readonly status: 204 }
   | { readonly stream: AsyncGenerator<unknown, void, undefined> };
 
-type Operation = (asked: Asked) => Promise<Answer>;
+type Operation = (asked: HttpJsonRequest) => Promise<HttpJsonResponse>;
 
-/** How one version of the HTTP+JSON binding reads and writes what the operations of all versions take and give. */
+/** Reads requests and writes responses in one version of the HTTP+JSON binding. The operations are the same for all versions. */
 export interface HttpCodec {
   readonly contentType: string;
   readonly cardPath: string;
@@ -67,13 +67,13 @@ export interface HttpCodec {
   errorBody(error: unknown, status: number): unknown;
 }
 
-/** Answers requests below a path by the HTTP+JSON binding of 1.0 or 0.3, as `A2A-Version` says. Without the header it is 0.3. */
+/** Answers requests below a path by the HTTP+JSON binding of 1.0 or 0.3, depending on `A2A-Version`. Without the header it is 0.3. */
 export function createHttpJson(parts: {
   readonly handler: TaskHandler;
   readonly streams: Streams;
   readonly work: Work;
   readonly admission: Admission;
-  /** What stands before the operations' own paths: `/a2a/v1`. */
+  /** The prefix of the operations' paths: `/a2a/v1`. */
   readonly base: string;
 }): (exchange: HttpExchange) => Promise<void> {
   const { handler, streams, work, admission, base } = parts;
@@ -126,7 +126,7 @@ export function createHttpJson(parts: {
   };
 }
 
-interface Found {
+interface RoutedOperation {
   readonly name: string;
   readonly run: Operation;
   readonly taskId: string;
@@ -140,7 +140,7 @@ function findOperation(
   method: string,
   path: string,
   operations: Readonly<Record<string, Operation>>,
-): Found | undefined {
+): RoutedOperation | undefined {
   const { task, config } = PATH.exec(path)?.groups ?? {};
   let pattern = path;
   if (config !== undefined) pattern = "/tasks/{id}/pushNotificationConfigs/{configId}";

@@ -63,7 +63,7 @@ export function createJsonRpc(parts: {
     if (!isRequest(value)) {
       const id = isPlainObject(value) && isId(value["id"]) ? value["id"] : null;
       const message = `This is not a JSON-RPC 2.0 request, or its id is longer than ${MOST_ID_LENGTH} characters.`;
-      // Clients expect errors of JSON-RPC with 200. What is not even an object is not JSON-RPC.
+      // Clients expect errors of JSON-RPC with 200. A value that is not an object is not JSON-RPC.
       const status = isPlainObject(value) ? 200 : 400;
       return answerJson(response, status, failure(id, { code: A2A_ERROR_CODE.INVALID_REQUEST, message }));
     }
@@ -115,7 +115,7 @@ function refuse(
   answerJson(response, 429, failure(id, toError(limited.error)), { ...headers, ...limited.headers });
 }
 
-/** The version that a header asks for, or the default if there is none; undefined if it is not served. `1.0.1` is 1.0. */
+/** The version that a header names, or the default if there is none; undefined if it is not served. `1.0.1` is 1.0. */
 export function versionOf(
   header: string | readonly string[] | undefined,
   byDefault: () => A2aVersion,
@@ -131,7 +131,7 @@ export function unsupportedVersion(asked: unknown): VersionNotSupportedError {
   );
 }
 
-/** The gateway is one agent: a caller's tenant is part of its identity, and not for it to say. */
+/** The gateway is one agent: a caller's tenant is part of its identity, so the request cannot set it. */
 function withoutTenant(request: RpcRequest): RpcRequest {
   const { params } = request;
   if (!isPlainObject(params) || params["tenant"] === undefined) return request;

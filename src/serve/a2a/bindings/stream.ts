@@ -2,7 +2,7 @@ import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { openEventStream } from "../../mcp/reply.ts";
 import type { HttpExchange } from "../../surface.ts";
 
-/** How often a stream says that it is alive while nothing happens. */
+/** The interval of keep-alive comments on an idle stream. */
 const KEEP_ALIVE_MS = 15_000;
 
 /** The streams that are open, so that closing the surface ends them. */

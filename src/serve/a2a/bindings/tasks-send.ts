@@ -85,7 +85,7 @@ function toDraft(value: unknown): unknown {
   const draft = Object.fromEntries(
     Object.entries(value).map(([key, member]) => [
       key,
-      // What a tool returned is the caller's, whatever its keys are.
+      // The output of a tool is passed on unchanged, whatever its keys are.
       key === "data" || key === "metadata" ? member : toDraft(member),
     ]),
   );

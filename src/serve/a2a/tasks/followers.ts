@@ -4,7 +4,7 @@ import { stateOf, taskKey } from "../call-context.ts";
 import { createEventQueue, type EventQueue } from "../../event-queue.ts";
 import { hasEnded } from "./task-store.ts";
 
-/** Who reads along with which task, from one message to the next, until the task ends. */
+/** Keeps the readers of each task, from one message to the next, until the task ends. */
 export function createFollowers() {
   const queues = new Map<string, Set<EventQueue<StreamResponse>>>();
 
@@ -22,7 +22,7 @@ export function createFollowers() {
         if (isLast) queue.end();
       }
     },
-    /** All events of a task from now on. Call `leave` when nobody reads it any more. */
+    /** All events of a task from now on. Call `leave` when the reader is gone. */
     follow(taskId: string, context: ServerCallContext): Pick<EventQueue<StreamResponse>, "events"> & { leave(): void } {
       const key = taskKey(taskId, context);
       const queue = createEventQueue<StreamResponse>({ until: stateOf(context).gone });

@@ -11,12 +11,15 @@ const MOST_METADATA_BYTES = 16 * 1024;
 /** The most that is kept of one task: its status, history, artifacts and metadata, and the ids. */
 export const MOST_TASK_BYTES = 384 * 1024;
 
-/** In the metadata of a part that stands for others: how many bytes of JSON were left out. */
+/** In the metadata of a part that replaces others: the number of omitted bytes of JSON. */
 const LEFT_OUT = "urn:toolarsenal:a2a:bytes-left-out";
-/** Room for a part that says what was left out. */
+/** Room for a part that describes the omitted bytes. */
 const NOTE_BYTES = 512;
 
-/** Returns the message as it is kept: its first parts, then a part that says how many bytes were left out. The same object if all of it is kept. */
+/**
+ * Returns the message as it is stored: its first parts, then a part with the number of omitted bytes. Returns the same object if all of it is
+ * stored.
+ */
 export function cutMessage(message: Message, most: number = MOST_REQUEST_BYTES): Message {
   let envelope = { ...message, parts: [] };
   let taken = sizeOf(Message.toJSON(envelope));
@@ -75,7 +78,7 @@ function cutArtifacts(artifacts: readonly Artifact[]): Artifact[] {
   return kept;
 }
 
-/** The first parts that fit into so many bytes, and a note about the others. Cutting again adds to the note. The same array if all fit. */
+/** The first parts that fit into `most` bytes, and a note about the others. Cutting again adds to the note. Returns the same array if all fit. */
 function cutParts(parts: Part[], most: number): Part[] {
   const sizes = parts.map(partSize);
   if (sizes.reduce((total, size) => total + size, 0) <= most) return parts;
@@ -98,7 +101,7 @@ function cutParts(parts: Part[], most: number): Part[] {
   return leftOut === 0 ? kept : [...kept, noteOf(leftOut)];
 }
 
-/** The beginning of a text, in at most so many bytes. Undefined for other parts, and if there is no room for a useful beginning. */
+/** The beginning of a text, in at most `most` bytes. Undefined for other parts, and if there is no room for a useful beginning. */
 function beginningOf(part: Part, most: number): Part | undefined {
   const { content } = part;
   if (content?.$case !== "text") return undefined;

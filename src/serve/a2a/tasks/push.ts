@@ -19,7 +19,7 @@ import { ownerIn } from "../call-context.ts";
 import type { A2aOutside, A2aSettings } from "../settings.ts";
 import { bookAttachment, holderOf, pushKey } from "./task-index.ts";
 
-/** What the gateway tells others about tasks. */
+/** Notifies callers' webhooks about their tasks. */
 export interface Pushes {
   readonly store: PushNotificationStore;
   readonly sender: PushNotificationSender;
@@ -27,7 +27,7 @@ export interface Pushes {
   close(): Promise<void>;
 }
 
-interface Stored {
+interface StoredConfig {
   readonly config: TaskPushNotificationConfig;
   /** The version of A2A in which it was requested and is sent. */
   readonly wireVersion: string;
@@ -40,7 +40,7 @@ const MOST_URL_LENGTH = 2_000;
 /** Notifications that wait for their turn or an answer. */
 const WAITING = { count: 5_000, bytes: 32 * 1024 * 1024, perCaller: { count: 1_000, bytes: 8 * 1024 * 1024 } };
 const ATTEMPT_MS = 5_000;
-/** How long to wait before each further attempt. */
+/** The waits before further attempts. */
 const PAUSES_MS: readonly number[] = [1_000, 5_000];
 const CLOSING_MS = 1_000;
 
@@ -75,16 +75,19 @@ export function createPushes(
 
   async function read(
     key: string,
-  ): Promise<{ readonly stored: readonly Stored[]; readonly version: number | "absent" }> {
+  ): Promise<{ readonly stored: readonly StoredConfig[]; readonly version: number | "absent" }> {
     const entry = await documents.get(key);
     const opened = typeof entry?.value === "string" ? seal.open(entry.value, bindingOf(key)) : undefined;
-    return { stored: (opened?.["stored"] as readonly Stored[] | undefined) ?? [], version: entry?.version ?? "absent" };
+    return {
+      stored: (opened?.["stored"] as readonly StoredConfig[] | undefined) ?? [],
+      version: entry?.version ?? "absent",
+    };
   }
 
   async function change(
     taskId: string,
     context: ServerCallContext,
-    by: (stored: readonly Stored[]) => readonly Stored[],
+    by: (stored: readonly StoredConfig[]) => readonly StoredConfig[],
   ): Promise<void> {
     const owner = ownerIn(context);
     const key = pushKey(owner, taskId);
@@ -126,7 +129,7 @@ export function createPushes(
     },
   };
 
-  /** One attempt. Says whether another may succeed. */
+  /** Makes one attempt. Returns `delivered`, or the reason of the failure and whether a retry may succeed. */
   async function post(config: TaskPushNotificationConfig, sent: Notification): Promise<Attempt> {
     const timeout = new AbortController();
     const stopTimer = clock.after(ATTEMPT_MS, () => timeout.abort(), { background: true });
@@ -221,7 +224,7 @@ export function createPushes(
 
 type Attempt = "delivered" | { readonly why: string; readonly mayRetry: boolean };
 
-/** Refuses an address that nothing would be sent to. Which address a name stands for is checked with each request. */
+/** Refuses an address that egress would block. The address behind a host name is checked with each request. */
 function refuseAddress(url: string, isTrusted: (url: URL) => boolean): void {
   const parsed = url.length <= MOST_URL_LENGTH ? URL.parse(url) : null;
   if (parsed === null)

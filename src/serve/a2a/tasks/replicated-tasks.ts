@@ -49,7 +49,7 @@ export function replicateTasks(
     const queue = createEventQueue<StreamResponse>({ until: stateOf(context).gone });
     const gone = new AbortController();
 
-    /** Reads along in another process. Only the first reading begins with the task as it is. */
+    /** Follows a task in another process. Only the first attachment begins with the current task. */
     function attach(runner: string, isFirst: boolean): void {
       let isBeginning = !isFirst;
       void replica
@@ -97,7 +97,7 @@ export function replicateTasks(
     }
   }
 
-  /** Tells followers on other processes that a task continues here. Refuses a message to a task that another process runs. */
+  /** Notifies followers on other processes that a task continues here. Refuses a message to a task that another process runs. */
   async function goOn(taskId: string | undefined, context: ServerCallContext): Promise<void> {
     if (!taskId) return;
     if ((await elsewhere(taskId, context)) !== undefined)
@@ -122,7 +122,7 @@ export function replicateTasks(
       const { id } = params;
       const runner = id === "" ? undefined : await elsewhere(id, context);
       if (runner === undefined) return handler.cancelTask(params, context);
-      // If it cannot be cancelled there, the store says how it ended.
+      // If the task cannot be cancelled there, the store has its final state.
       await replica
         .call(runner, CANCEL, bodyFor(id, context), { signal: new AbortController().signal })
         .catch(() => undefined);
@@ -136,7 +136,7 @@ export function replicateTasks(
   };
 }
 
-/** A task as updates, for readers who know an earlier state of it. Other events stay as they are. */
+/** Converts a task to updates, for readers who have an earlier state of it. Other events stay as they are. */
 function updatesOf(event: StreamResponse): readonly StreamResponse[] {
   const { payload } = event;
   if (payload?.$case !== "task") return [event];

@@ -34,9 +34,9 @@ import { createFollowers } from "./followers.ts";
 import { cutMessage } from "./kept-task.ts";
 import type { SharedTasks } from "./task-store.ts";
 
-/** What tasks are made of. */
+/** The parts that handle tasks. */
 export interface TaskParts {
-  /** What the agent can do, and the interfaces it has. */
+  /** The agent's abilities and interfaces. */
   readonly card: AgentCard;
   readonly executor: AgentExecutor;
   readonly store: SharedTasks;
@@ -74,7 +74,7 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
   const forever = new AbortController().signal;
   const underWay = new Set<string>();
 
-  /** Starts a run that nobody needs to follow. It counts as work until it has ended and `answered` has resolved. */
+  /** Starts a run in the background. It counts as work until it has ended and `answered` has resolved. */
   function begin(
     params: SendMessageRequest,
     context: ServerCallContext,
@@ -85,7 +85,7 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
     const { run: share } = state;
     delete state.run;
     const { message } = params;
-    // The SDK copies and stores the message it gets several times over, so it gets what is kept of it.
+    // The SDK copies and stores the message it gets several times over, so it gets the shortened message that is stored.
     const kept = message && cutMessage(message);
     if (kept !== message) state.message = message;
     void work
@@ -109,7 +109,7 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
     return queue;
   }
 
-  /** Refuses a message that says nothing, or that goes to a task that still runs. */
+  /** Refuses an empty message, and a message to a task that still runs. */
   async function checkMessage(params: SendMessageRequest, context: ServerCallContext): Promise<void> {
     if (!params.message?.parts.length) throw new RequestMalformedError("message.parts needs at least one part.");
     checkMediaTypes(params.message, card.defaultInputModes);
@@ -139,7 +139,7 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
     const task = taskId === undefined ? undefined : await store.load(taskId, context);
     if (task === undefined) throw new InvalidAgentResponseError("The agent ended without an answer.");
     const length = configuration?.historyLength;
-    // The store has only the beginning of what is too large to keep.
+    // The store has only the beginning of a large artifact.
     const artifacts = task.artifacts.map((artifact) => made.get(artifact.artifactId) ?? artifact);
     const answer = { ...task, artifacts };
     return length === undefined ? answer : { ...answer, history: length <= 0 ? [] : task.history.slice(-length) };
@@ -199,7 +199,7 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
   };
 }
 
-/** Hands an executor the message as it was sent, not as it is kept. */
+/** Hands an executor the message as it was sent, not as it is stored. */
 function withWholeMessage(executor: AgentExecutor): AgentExecutor {
   return {
     execute(request, bus) {
@@ -213,7 +213,7 @@ function withWholeMessage(executor: AgentExecutor): AgentExecutor {
   };
 }
 
-/** Adds what an event says of an artifact to the whole of it. An artifact that began earlier is not collected: the store has it. */
+/** Adds an event's part of an artifact to the whole artifact. An artifact that began earlier is not collected: the store has it. */
 function collect(made: Map<string, Artifact>, { artifact, append }: TaskArtifactUpdateEvent): void {
   if (artifact === undefined) return;
   const { artifactId, parts, metadata } = artifact;
@@ -252,7 +252,7 @@ async function* shownStream<Value>(
   }
 }
 
-/** The error that a caller may see. What the program did not expect is for the operator. */
+/** The error that a caller may see. Details of an unexpected error are for the operator only. */
 function toShownError(error: unknown): Error {
   if (error instanceof A2AError) return error;
   if (isArsenalError(error)) return new A2AError({ message: error.message, metadata: { code: error.code } });

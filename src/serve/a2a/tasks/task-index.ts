@@ -12,10 +12,10 @@ export interface TaskEntry {
   readonly id: string;
   readonly contextId: string;
   readonly state: TaskState;
-  /** When the state last changed. */
+  /** The time of the last change of the state. */
   readonly timestamp: string;
   readonly bytes: number;
-  /** As `ownerOf` writes it. Empty for a task that an earlier release stored without it. */
+  /** The owner in the format of `ownerOf`. Empty for a task that an earlier release stored without it. */
   readonly owner: string;
   /** The process that runs it. Omitted if none does. */
   readonly runner?: string;
@@ -31,9 +31,9 @@ export const TASKS = "a2a/task/";
 const BOUNDS: ShareBounds = { count: 10_000, bytes: 64 * 1024 * 1024 };
 const PER_CALLER: ShareBounds = { count: 1_000, bytes: 16 * 1024 * 1024 };
 
-/** A process looks whether somebody has too much after so many new tasks or stored bytes. */
-const A_LOOK = { count: 256, bytes: 8 * 1024 * 1024 };
-const A_LOOK_AT_ONE = { count: 32, bytes: 2 * 1024 * 1024 };
+/** A process checks the bounds of all callers together, and of one caller, after this many new tasks or stored bytes. */
+const CHECK_ALL_AFTER = { count: 256, bytes: 8 * 1024 * 1024 };
+const CHECK_ONE_AFTER = { count: 32, bytes: 2 * 1024 * 1024 };
 /** Callers whose new tasks are counted. */
 const MOST_COUNTED = 10_000;
 
@@ -170,7 +170,7 @@ export function createTaskIndex(
   return {
     /** Makes room for one more task. Lists the tasks of the owner, or all, only after many were added. */
     async makeRoom(owner: string): Promise<void> {
-      if (isDue(added.get(owner), A_LOOK_AT_ONE)) {
+      if (isDue(added.get(owner), CHECK_ONE_AFTER)) {
         beginCounting(owner);
         if (!(await makeRoomBelow(`${INDEX}${ownerPlace(owner)}`, owner, PER_CALLER))) {
           added.delete(owner);
@@ -179,7 +179,7 @@ export function createTaskIndex(
           );
         }
       }
-      if (isDue(addedInAll, A_LOOK)) {
+      if (isDue(addedInAll, CHECK_ALL_AFTER)) {
         addedInAll = { count: 0, bytes: 0 };
         if (!(await makeRoomBelow(INDEX, owner, BOUNDS))) {
           addedInAll = undefined;
@@ -191,7 +191,7 @@ export function createTaskIndex(
     /** Counts bytes that were added to a task. True if they make it worth looking for room. */
     grew(owner: string, bytes: number): boolean {
       count(owner, 0, bytes);
-      return isDue(added.get(owner), A_LOOK_AT_ONE) || isDue(addedInAll, A_LOOK);
+      return isDue(added.get(owner), CHECK_ONE_AFTER) || isDue(addedInAll, CHECK_ALL_AFTER);
     },
     async put(place: string, entry: TaskEntry, expiresAt: number): Promise<void> {
       await documents.set(`${INDEX}${place}`, entry, { expiresAt });
@@ -218,7 +218,7 @@ function isDue(counted: Added | undefined, most: Added): boolean {
   return counted === undefined || counted.count >= most.count || counted.bytes >= most.bytes;
 }
 
-/** Whom a task counts for. If the owner was not stored, its part of the place stands for it. */
+/** The holder that a task counts for. If the owner was not stored, its part of the place is used. */
 export function holderOf(owner: string, place = ""): Holder {
   if (owner === "") return { id: place.split("/", 1)[0] ?? "" };
   try {

@@ -40,7 +40,7 @@ export function createSharedTasks(
   replica: Replica,
   options: {
     readonly ttlMs: number;
-    /** Whether this process still runs a task. Defaults to true. */
+    /** True if this process still runs a task. Defaults to true. */
     readonly isRunning?: (taskId: string, context: ServerCallContext) => boolean;
     readonly clock?: Clock;
   },
@@ -52,7 +52,7 @@ export function createSharedTasks(
     clock,
   });
   const expiresAt = (): number => clock.now() + ttlMs;
-  /** What the index says of running tasks, by place. */
+  /** The index entries of running tasks, by place. */
   const written = new Map<string, Pick<TaskEntry, "state" | "bytes"> & { readonly at: number }>();
   let adopting: Promise<void> | undefined;
 
@@ -67,7 +67,7 @@ export function createSharedTasks(
     const known = written.get(place);
     const state = task.status?.state ?? TaskState.TASK_STATE_UNSPECIFIED;
     const now = clock.now();
-    // What a running task reports changes nothing that the index is for, as long as it is small.
+    // The progress of a running task does not affect the index, as long as the task is small.
     const isCurrent = known?.state === state && bytes <= 2 * known.bytes && now - known.at < ttlMs / 2;
     const putEntry = async (): Promise<void> => {
       if (isCurrent) return;
@@ -177,7 +177,7 @@ export function createSharedTasks(
   };
 }
 
-/** The tasks that a request asks for, newest first. */
+/** The tasks that match a request, newest first. */
 function select(entries: readonly TaskEntry[], params: ListTasksRequest): readonly TaskEntry[] {
   const { contextId, status, statusTimestampAfter } = params;
   const after = statusTimestampAfter ? Date.parse(statusTimestampAfter) : undefined;
@@ -188,7 +188,7 @@ function select(entries: readonly TaskEntry[], params: ListTasksRequest): readon
     .sort((left, right) => (order(left) < order(right) ? 1 : -1));
 }
 
-/** What tasks are ordered by: when they last changed, then their id. */
+/** Orders tasks by the time of their last change, then by id. */
 const order = ({ id, timestamp }: TaskEntry): string => `${timestamp} ${id}`;
 
 const toToken = (place: string): string => Buffer.from(JSON.stringify({ place })).toString("base64url");

@@ -33,7 +33,7 @@ export interface AggregateParts extends Pick<Serving, "mode" | "common" | "tools
   readonly startup?: Startup;
 }
 
-/** Upstreams come and go, and clients read this once: so it says all that any of them may have. */
+/** Upstreams come and go, and clients read this once, so it lists every capability that any upstream may have. */
 const CAPABILITIES: JsonObject = {
   tools: { listChanged: true },
   resources: { listChanged: true, subscribe: true },
@@ -48,7 +48,7 @@ const TOOLSET_CAPABILITIES: JsonObject = { tools: { listChanged: true }, logging
 /** The arsenal's tools, and everything else that its MCP servers have, as one MCP server. */
 export function aggregatePlane(parts: AggregateParts): Plane {
   const { arsenal, mode, toolset, upstreams, clock = systemClock, startup = STARTED } = parts;
-  // What a client carries or names is good at one plane only: no session or sealed state of one toolset opens at another.
+  // Sessions and sealed states are valid at one plane only: those of one toolset do not open at another.
   const name = toolset === undefined ? "aggregate" : `toolset/${toolset}`;
   /** The servers whose resources and prompts are served. */
   const listed = toolset === undefined ? upstreams : () => [];
@@ -58,7 +58,7 @@ export function aggregatePlane(parts: AggregateParts): Plane {
   const heard = (event: ArsenalEvent): void => {
     if (event.name === "ensemble-connected" || event.name === "ensemble-disconnected") changes.follow();
     else if (event.name === "ensemble-accepted") changes.changed(...(toolset === undefined ? BESIDES_TOOLS : []));
-    // What dynamic mode lists never changes.
+    // The list of dynamic mode never changes.
     else if (mode !== "dynamic") changes.changed("tools");
   };
   const names = [...CHANGES_TOOLS, "ensemble-accepted", "ensemble-connected", "ensemble-disconnected"] as const;
@@ -87,7 +87,7 @@ export function aggregatePlane(parts: AggregateParts): Plane {
     return learnedTools({ arsenal, clock, changed: () => changes.changed("tools") });
   }
 
-  /** Tells a client of changes for as long as it may use what is served. */
+  /** Notifies a client of changes for as long as it may use the plane. */
   const toAdmitted =
     ({ principal }: Peer, push: Push): Push =>
     (notification) => {

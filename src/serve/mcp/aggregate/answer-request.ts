@@ -11,17 +11,17 @@ import { findResource, type Subscriptions, unknownResource } from "./resources/s
 import { callNamed, listTools } from "./tools/answer-tools.ts";
 import { type AnswerParts, requestUpstream } from "./upstream-request.ts";
 
-/** What the aggregate keeps of one legacy client. */
+/** The aggregate's state of one legacy client. */
 export interface SessionState {
   level: LogLevel | undefined;
   readonly subscriptions: Subscriptions;
 }
 
-type Answer = (exchange: Exchange, parts: AnswerParts) => Promise<JsonObject>;
+type AggregateHandler = (exchange: Exchange, parts: AnswerParts) => Promise<JsonObject>;
 type SessionAnswer = (exchange: Exchange, parts: AnswerParts, session: SessionState) => Promise<JsonObject>;
 
 /** The requests that every client can make, and what answers each. */
-const ANSWERS: Readonly<Record<string, Answer>> = {
+const ANSWERS: Readonly<Record<string, AggregateHandler>> = {
   ping: async () => ({}),
   "tools/list": listTools,
   "tools/call": callNamed,
@@ -31,7 +31,7 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
   "resources/read": async (exchange, parts) => ask(exchange, parts, resourceAt(exchange.params["uri"], parts)),
   "prompts/get": async (exchange, parts) =>
     ask(exchange, parts, await promptNamed(exchange.params["name"], exchange, parts)),
-  /** Asks the upstream whose prompt or template the argument belongs to. One that completes nothing has no values. */
+  /** Forwards to the upstream whose prompt or template the argument belongs to. An upstream without completions returns no values. */
   async "completion/complete"(exchange, parts) {
     const ref = isPlainObject(exchange.params["ref"]) ? exchange.params["ref"] : {};
     if (ref["type"] !== "ref/prompt" && ref["type"] !== "ref/resource") throw wrongReference();
@@ -89,9 +89,9 @@ export async function answerRequest(
 /** Something of an upstream that a client named. */
 interface Target {
   readonly upstream: McpUpstream;
-  /** The members of the request that name it, as the upstream knows it. */
+  /** The members of the request that name it, in the upstream's spelling. */
   readonly own: JsonObject;
-  /** The answer to a client that may not know of it. */
+  /** The answer to a client that may not see it. */
   readonly unknown: () => RpcError;
 }
 
@@ -112,7 +112,7 @@ async function ask(exchange: Exchange, parts: AnswerParts, { upstream, own, unkn
 }
 
 /** Answers with a page of one of the upstreams' lists, once the upstreams have been tried. */
-function listing(kind: ListedKind): Answer {
+function listing(kind: ListedKind): AggregateHandler {
   return async ({ params, peer, signal }, { listings, startup }) => {
     await startup.wait(signal);
     const all = await servedList(kind, peer.principal, listings);
@@ -120,7 +120,7 @@ function listing(kind: ListedKind): Answer {
   };
 }
 
-/** A modern upstream sends log messages only to requests that say a level, which an older client says once for its session. */
+/** A modern upstream sends log messages only to requests that set a level, which an older client sets once for its session. */
 function withLogLevel(exchange: Exchange, level: LogLevel | undefined): Exchange {
   if (level === undefined) return exchange;
   const { _meta } = exchange.params;

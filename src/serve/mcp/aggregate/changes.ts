@@ -8,17 +8,17 @@ import { toServedUri } from "./resources/resource-uri.ts";
 export interface Listener {
   readonly push: Push;
   wants(list: ServedList): boolean;
-  /** Whether it subscribed to a resource of an upstream. */
+  /** True if it subscribed to a resource of an upstream. */
   watches(upstream: string, uri: string): boolean;
 }
 
 /** Changes come in bursts: a server that connects brings its tools one by one. */
 const GATHER_MS = 100;
 
-/** What servers have besides tools. */
+/** The lists of servers besides tools. */
 export const BESIDES_TOOLS = ["resources", "prompts"] as const satisfies readonly ServedList[];
 
-/** Tells clients what changed. Follows the upstreams. */
+/** Notifies clients of changes. Follows the upstreams. */
 export function createChanges(upstreams: () => readonly McpUpstream[], clock: Clock) {
   const listeners = new Set<Listener>();
   const gathering = new Map<ServedList, () => void>();
@@ -49,7 +49,7 @@ export function createChanges(upstreams: () => readonly McpUpstream[], clock: Cl
       if (listener.watches(name, uri)) listener.push({ jsonrpc: "2.0", method, params: served });
   }
 
-  /** Watches upstreams that came, and lets go of those that went. True if there were any. */
+  /** Watches new upstreams, and stops watching removed ones. True if there were any. */
   function watchCurrent(): boolean {
     const current = new Set(upstreams());
     const gone = [...watched].filter(([upstream]) => !current.has(upstream));

@@ -13,10 +13,10 @@ export interface Listed {
   readonly item: JsonObject;
 }
 
-/** Everything of one kind that a principal may see. Never rejects: an upstream that fails or is slow has what it last listed. */
+/** Everything of one kind that a principal may see. Never rejects: for an upstream that fails or is slow, the last listing is used. */
 export type Listings = (listing: ListedKind, principal: Principal) => Promise<readonly Listed[]>;
 
-/** What upstreams list besides tools, and the member of an entry that names it. */
+/** The lists of upstreams besides tools, and the member of an entry that names it. */
 const NAMED_BY = { resources: "uri", resourceTemplates: "uriTemplate", prompts: "name" } as const;
 
 export type ListedKind = keyof typeof NAMED_BY;
@@ -32,7 +32,7 @@ export function createListings(parts: {
   readonly late: (listing: Listing) => void;
 }): Listings {
   const { arsenal, upstreams, clock, late } = parts;
-  /** What each upstream last listed. */
+  /** The last listing of each upstream. */
   const lastOf = remember<McpUpstream, Map<Listing, readonly JsonObject[]>>(() => new Map());
 
   async function read(upstream: McpUpstream, listing: Listing): Promise<readonly JsonObject[]> {
@@ -70,7 +70,10 @@ export function createListings(parts: {
   };
 }
 
-/** One of the upstreams' lists as clients know it. An entry that names nothing is left out, or a client could refuse the whole list for it. */
+/**
+ * One of the upstreams' lists with the names that clients see. An entry without a name is left out, because a client could refuse the whole list
+ * for it.
+ */
 export async function servedList(
   kind: ListedKind,
   principal: Principal,
@@ -88,7 +91,7 @@ export async function servedList(
 /** Entries a page. Many clients never ask for the second one, so it is large. */
 export const PAGE_SIZE = 1_000;
 
-/** The page of a list that a cursor asks for, and where the next one begins. Without a cursor it is the first. */
+/** The page of a list at a cursor, and the start of the next one. Without a cursor it is the first page. */
 export function pageOf(key: string, all: readonly unknown[], cursor: unknown): JsonObject {
   const start = cursor === undefined || cursor === null ? 0 : startOf(cursor);
   const end = start + PAGE_SIZE;

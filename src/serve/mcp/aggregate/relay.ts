@@ -4,7 +4,7 @@ import type { Progress } from "../../../tool/handler.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { Exchange } from "../plane.ts";
 
-/** Changes of an upstream's own lists and resources are announced independently of requests, with the names that clients know. */
+/** Changes of an upstream's own lists and resources are announced independently of requests, with the names that clients see. */
 const TOLD_ELSEWHERE = /^notifications\/(?:.*\/list_changed|resources\/updated)$/;
 
 /** Passes on progress, once if arsenal and upstream both report it, and the log messages of the session's level. */
@@ -37,12 +37,12 @@ export function createRelay(exchange: Pick<Exchange, "params" | "notify">, level
   };
 }
 
-/** How grave a log message can be, least first. */
+/** The severities of log messages, least severe first. */
 const LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;
 
 export type LogLevel = (typeof LEVELS)[number];
 
-/** The level that a client names. Throws the protocol's error if it is none. */
+/** The level that a client names. Throws the protocol's error if it is not a level. */
 export function toLogLevel(given: unknown): LogLevel {
   const level = LEVELS.find((known) => known === given);
   if (level !== undefined) return level;

@@ -30,7 +30,7 @@ export function mcpSurface(serving: Serving): Surface {
   };
 }
 
-/** A route that answers only callers who may use what is served. */
+/** A route that answers only callers who may use the served tools. */
 function forAdmitted(route: Route, serving: Serving): Route {
   return {
     ...route,

@@ -26,7 +26,7 @@ export interface AnswerParts {
   readonly sessionLevel: LogLevel | undefined;
 }
 
-/** Hands a client's request, under policy, to the upstream it is for. Undefined if the client may not know of such things there. */
+/** Hands a client's request, under policy, to its upstream. Undefined if the client may not see such entries there. */
 export async function requestUpstream(
   exchange: Exchange,
   upstream: McpUpstream,
@@ -45,7 +45,10 @@ export async function requestUpstream(
   throw new RpcError({ code: RPC.internalError, message });
 }
 
-/** What an upstream wants back with a repeated request, sealed and carried by the client. It is good for one caller and one target. */
+/**
+ * Creates the request state that an upstream wants back with a repeated request, sealed and carried by the client. It is valid for one caller and
+ * one target.
+ */
 export function createRequestState(
   { peer, method }: Pick<Exchange, "peer" | "method">,
   target: JsonObject,

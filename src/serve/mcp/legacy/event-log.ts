@@ -1,7 +1,7 @@
 import type { RequestId } from "../../../mcp/protocol.ts";
 import type { Share } from "../../../tool/shares.ts";
 
-/** A place in one of a session's streams: what was sent last there. */
+/** A position in one of a session's streams: the event that was sent last there. */
 export interface StreamPosition {
   readonly stream: number;
   readonly sequence: number;
@@ -25,11 +25,11 @@ export interface LoggedEvent extends StreamPosition {
   readonly data: string;
 }
 
-/** What a session sent lately on its streams, for clients that come back after a connection broke. */
+/** A session's recent events, for clients that reconnect after a connection broke. */
 export type EventLog = ReturnType<typeof createEventLog>;
 
 export interface EventLogOptions {
-  /** Takes room for what the log keeps. The log is emptied if it has to give way, or there is none. */
+  /** Takes room for the log. The log is emptied if it has to give way, or if there is no room. */
   readonly take?: (giveWay: () => void) => Share | undefined;
   /** 256 by default. */
   readonly maxEvents?: number;
@@ -37,7 +37,7 @@ export interface EventLogOptions {
   readonly maxLength?: number;
 }
 
-/** Event ids have the id of their request if it is short: with it another process can say that the request is lost. */
+/** Event ids contain the id of their request if it is short: with it another process can report that the request is lost. */
 const LONGEST_REQUEST = 96;
 
 /** A bounded log; the oldest events go first. Event ids name `keeper`, the process that keeps it, and the request whose stream it is. */
@@ -92,7 +92,7 @@ export function createEventLog(keeper: string, { maxEvents = 256, maxLength = 1_
       if (other !== keeper) return { ...position, elsewhere: other };
       return position.sequence > sequence ? undefined : position;
     },
-    /** What was sent on the stream after that position and is still kept, oldest first. */
+    /** The stored events of the stream after that position, oldest first. */
     after: (position: StreamPosition): readonly LoggedEvent[] =>
       events.filter((event) => event.stream === position.stream && event.sequence > position.sequence),
   };

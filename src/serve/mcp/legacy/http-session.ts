@@ -12,13 +12,13 @@ import type { McpRoom } from "../room.ts";
 import { createReply, type EventStream, openEventStream, type Reply, type StreamEvent } from "../reply.ts";
 import type { SessionRecord, SessionRecords } from "./session-records.ts";
 
-/** Why a stream is not opened: there is one already, or the event is none of this session's. */
+/** The reason why a stream is not opened: there is one already, or the event does not belong to this session. */
 export type ListenRefusal = "conflict" | "unknown event";
 
 /** A legacy client's session over streamable HTTP. */
 export type HttpSession = ReturnType<typeof createHttpSession>;
 
-/** Where a stream of events goes: a response, or another process that has one. */
+/** The destination of a stream of events: a response, or another process that has one. */
 interface Outlet {
   open(): EventStream;
   onClose(closed: () => void): void;
@@ -50,12 +50,12 @@ export function createHttpSession(parts: {
   readonly replica: Replica;
   /** Where other processes find the session. */
   readonly records: SessionRecords;
-  /** What requests between processes about streams are called. */
+  /** The kind of requests between processes about streams. */
   readonly streamKind: string;
-  /** A session that another process began, to go on with. */
+  /** A session that another process began, and that continues here. */
   readonly record: SessionRecord | undefined;
   readonly room: Pick<McpRoom, "logs">;
-  /** Says how much the client makes the session keep, in bytes. Throws if there is no room for it. */
+  /** Receives the number of bytes that the client makes the session keep. Throws if there is no room for them. */
   keeps(bytes: number): void;
   /** Called once when the session has ended in this process, whatever ended it. */
   ended(): void;
@@ -70,7 +70,7 @@ export function createHttpSession(parts: {
     send,
     dropped: (requestId) => finish(requestId)?.reply?.end(),
     asker: replica.id,
-    // If the store is away, the session goes on in this process.
+    // If the store is unavailable, the session continues in this process.
     opened: async (peer) => {
       await Promise.all([replica.enter(), records.create(id, peer)]).catch(() => undefined);
     },
@@ -151,7 +151,7 @@ export function createHttpSession(parts: {
       return listenHere(outletOf(response), lastEventId, position);
     const { elsewhere, stream, request: asked } = position;
     if (await replica.isPresent(elsewhere)) return void listenTo(elsewhere, response, lastEventId, asked);
-    // The log of a process that has ended is lost. The session's own stream begins anew; a request's says that it is lost.
+    // The log of a process that has ended is lost. The session's own stream begins anew; a request's stream reports the loss.
     if (stream === OWN_STREAM) return listenHere(outletOf(response), undefined, undefined);
     if (asked === undefined) return "unknown event";
     const opened = outletOf(response).open();
@@ -214,7 +214,7 @@ export function createHttpSession(parts: {
     return undefined;
   }
 
-  /** Sends again what a request's broken stream carried, and goes on with it if the request still runs. */
+  /** Sends the events of a request's broken stream again, and continues the stream if the request still runs. */
   function resume(outlet: Outlet, position: StreamPosition): undefined {
     const stream = outlet.open();
     for (const event of log.after(position)) stream.write(event);

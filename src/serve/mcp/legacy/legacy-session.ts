@@ -20,14 +20,14 @@ import type { SessionRecord, SessionSettings } from "./session-records.ts";
 
 type Headers = Readonly<Record<string, string>>;
 
-/** One legacy client's conversation, whatever carries it. */
+/** One legacy client's session, on any transport. */
 export type LegacySession = ReturnType<typeof createLegacySession>;
 
-/** What comes with a message besides its content. */
+/** The context of a message. */
 export interface Sender {
   /** The headers of its HTTP request. */
   readonly headers?: Headers;
-  /** Who sent it: the same caller may come back with fewer rights. Defaults to who opened the session. */
+  /** The sender: the same caller may come back with fewer rights. Defaults to the caller that opened the session. */
   readonly principal?: Principal;
   /** The span of its HTTP request. */
   readonly trace?: TraceContext | undefined;
@@ -36,14 +36,14 @@ export interface Sender {
 const NO_HEADERS: Headers = {};
 const NOBODY_NEW: Sender = {};
 
-/** Bounds of what is kept of a session, in characters if not said otherwise. No honest client comes near. */
+/** Bounds of a session's stored state, by default in characters. No honest client comes near them. */
 const MAX_DESCRIPTION = 65_536;
 const MAX_SUBSCRIPTIONS = 1000;
 const MAX_URIS = 262_144;
 /** Notifications that are kept until `initialize` is answered. */
 const MAX_EARLY = 1000;
 
-/** Speaks the protocol of 2025-11-25 and older with one client, and hands its requests to the plane. */
+/** Serves the protocol of 2025-11-25 and older to one client, and hands its requests to the plane. */
 export function createLegacySession(parts: {
   readonly plane: Plane;
   readonly principal: Principal;
@@ -53,9 +53,9 @@ export function createLegacySession(parts: {
   dropped?(id: RequestId): void;
   /** Names this process in the ids of questions. */
   readonly asker?: string;
-  /** A session that another process began, to go on with. */
+  /** A session that another process began, and that continues here. */
   readonly record?: SessionRecord | undefined;
-  /** Told how much the client makes the session keep, in bytes. Throws if there is no room for it. */
+  /** Receives the number of bytes that the client makes the session keep. Throws if there is no room for them. */
   keeps?(bytes: number): void;
   /** Called before `initialize` is answered. */
   opened?(peer: Peer): Promise<void>;
@@ -67,7 +67,7 @@ export function createLegacySession(parts: {
   const questions = createQuestions(send, parts.asker);
   const lifetime = new AbortController();
   const waitingForIdle: (() => void)[] = [];
-  /** What the plane pushed before `initialize` was answered. */
+  /** Notifications that the plane pushed before `initialize` was answered. */
   let early: RpcNotification[] | undefined = [];
   let peer: Peer | undefined;
   let initializing: RequestId | undefined;
@@ -76,7 +76,7 @@ export function createLegacySession(parts: {
   let opening: Promise<PlaneSession> | undefined;
   let session: PlaneSession | undefined;
   let settings: SessionSettings = { subscriptions: [] };
-  /** Characters in what the client said about itself. */
+  /** Characters of the client's description of itself. */
   let described = 0;
   if (parts.record !== undefined) ready = restore(parts.record);
   ready?.catch(() => undefined);
@@ -274,7 +274,7 @@ export function createLegacySession(parts: {
     /** Resolves once every request is answered. */
     idle: (): Promise<void> =>
       running.size === 0 ? Promise.resolve() : new Promise((resolve) => waitingForIdle.push(resolve)),
-    /** Aborts what is running, withdraws what was asked, and closes the plane's session. */
+    /** Aborts the running requests, withdraws the open questions, and closes the plane's session. */
     async close(): Promise<void> {
       if (lifetime.signal.aborted) return;
       const reason = new ArsenalError("CANCELLED", "The client's session has ended.");
@@ -288,7 +288,7 @@ export function createLegacySession(parts: {
   };
 }
 
-/** What a successful request changes in the session's settings; undefined for most. */
+/** Returns the change that a successful request makes to the session's settings; undefined for most. */
 function changeOf(method: string, params: JsonObject): ((settings: SessionSettings) => SessionSettings) | undefined {
   const { level, uri } = params;
   switch (method) {

@@ -6,13 +6,13 @@ import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { Peer } from "../plane.ts";
 import type { Replica } from "../replica.ts";
 
-/** What a client set in the course of its session. */
+/** The settings that a client made in the course of its session. */
 export interface SessionSettings {
   readonly logLevel?: unknown;
   readonly subscriptions: readonly string[];
 }
 
-/** A legacy client's session as data: any process can go on with it. */
+/** A legacy client's session as data: any process can continue it. */
 export interface SessionRecord extends SessionSettings {
   readonly plane: string;
   readonly owner: Pick<Principal, "id" | "tenant">;
@@ -21,13 +21,13 @@ export interface SessionRecord extends SessionSettings {
   readonly capabilities: JsonObject;
 }
 
-/** What one process tells the others about a session. */
+/** A message of one process to the others about a session. */
 export type SessionNews =
   | { readonly what: "ended" | "changed" | "roots" }
   /** The client cancelled a request, which may run in any process. */
   | { readonly what: "cancelled"; readonly requestId: RequestId; readonly reason?: string };
 
-/** The sessions of one plane, as all processes know them. */
+/** The sessions of one plane, shared by all processes. */
 export type SessionRecords = ReturnType<typeof createSessionRecords>;
 
 const RECORD = "mcp/session/";
@@ -66,7 +66,7 @@ export function createSessionRecords(
       const record = (await documents.get(RECORD + keyOf(id)))?.value as SessionRecord | undefined;
       return record !== undefined && isSame(record.owner, principal) ? record : undefined;
     },
-    /** Changes the settings of a session and tells the other processes. Without a change, the session only counts as used. */
+    /** Changes the settings of a session and notifies the other processes. Without a change, the session only counts as used. */
     async update(id: string, change?: (settings: SessionSettings) => SessionSettings): Promise<void> {
       for (;;) {
         const kept = await documents.get(RECORD + keyOf(id));
@@ -93,7 +93,7 @@ export function createSessionRecords(
   };
 }
 
-/** Whether two principals are the same caller. */
+/** True if two principals are the same caller. */
 export function isSame(owner: Pick<Principal, "id" | "tenant">, caller: Pick<Principal, "id" | "tenant">): boolean {
   return owner.id === caller.id && owner.tenant === caller.tenant;
 }

@@ -16,7 +16,7 @@ interface Entry {
   readonly session: HttpSession;
   readonly share: Share;
   usedAt: number;
-  /** When the other processes last learned that the session is in use. */
+  /** The time at which the other processes last learned that the session is in use. */
   toldAt: number;
   stopTimer: () => void;
 }
@@ -24,7 +24,7 @@ interface Entry {
 /** The other processes learn this often that a session is in use, so that they may take it for idle so much too early. */
 const TELL_MS = 60_000;
 const LONGEST_REASON = 500;
-/** About what a session takes before its client has said anything. */
+/** The approximate size of a session before its client's first message. */
 const SESSION_BYTES = 16 * 1024;
 
 /** The sessions of one endpoint, in every process. They are kept until they are ended, have been idle too long, or give way to callers with fewer. */
@@ -86,7 +86,7 @@ export function createSessionStore(parts: {
     entry.stopTimer = clock.after(Math.min(ms, IDLE_MS / 2), look, { background: true });
   }
 
-  /** Keeps the record of a session that is in use. If the store is away, the session goes on in this process. */
+  /** Keeps the record of a session that is in use. If the store is unavailable, the session continues in this process. */
   function touch(entry: Entry): void {
     if (clock.now() - entry.toldAt < TELL_MS) return;
     entry.toldAt = clock.now();
@@ -98,7 +98,7 @@ export function createSessionStore(parts: {
     const entry: Entry = { session, share, usedAt: clock.now(), toldAt, stopTimer: () => undefined };
     touch(entry);
     entries.set(session.id, entry);
-    // If the store is away, the session goes on with what it has here.
+    // If the store is unavailable, the session continues with the state of this process.
     stopWatching ??= records.watch((key, news) => void heard(key, news).catch(() => undefined));
     watch(entry, IDLE_MS);
   }
@@ -178,9 +178,9 @@ export function createSessionStore(parts: {
   }
 
   return {
-    /** Begins a session. Undefined if there is no room: all sessions are in use, and nobody has more than this caller. */
+    /** Begins a session. Undefined if there is no room: all sessions are in use, and no caller has more than this one. */
     open: (principal: Principal): HttpSession | undefined => create(randomUUID(), principal),
-    /** The session of that id, if it is this caller's. One from another process goes on here. Rejects if it cannot. */
+    /** The session of that id, if it is this caller's. A session of another process continues here. Rejects if it cannot. */
     find: async (id: string, principal: Principal) => inUse(id, principal) ?? restore(id, principal),
     /** Takes what needs no reply: a notification, or the answer to a question. False if the caller has no such session. */
     async take(id: string, principal: Principal, message: RpcMessage): Promise<boolean> {
@@ -199,7 +199,7 @@ export function createSessionStore(parts: {
       await orAway(records.delete(id));
       return true;
     },
-    /** Ends what this process does for its sessions. Other processes can go on with them. */
+    /** Ends this process's work for its sessions. Other processes can continue them. */
     async close(): Promise<void> {
       closing.abort();
       for (const stop of stops) stop();
@@ -208,5 +208,5 @@ export function createSessionStore(parts: {
   };
 }
 
-/** What a client hears when every session is in use. */
+/** The error for a client when every session is in use. */
 export const NO_ROOM = "Too many sessions are in use: try again later.";

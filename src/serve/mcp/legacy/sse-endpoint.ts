@@ -16,14 +16,14 @@ import { createMcpRoom } from "../room.ts";
 import type { ModernRequestsOptions } from "../modern/suspended-calls.ts";
 import { isSame } from "./session-records.ts";
 
-/** The transport of 2024-11-05: a stream for what the server says, and an address for what the client says. */
+/** The transport of 2024-11-05: a stream for the server's messages, and an address for the client's messages. */
 export type SseEndpoint = ReturnType<typeof createSseEndpoint>;
 
 interface Stream {
   readonly principal: Principal;
   readonly response: ServerResponse;
   readonly session: LegacySession;
-  /** What the requests under way take, by their ids. */
+  /** The shares that the requests under way take, by request id. */
   readonly running: Map<RequestId, Share>;
 }
 
@@ -39,7 +39,7 @@ const TOO_MANY = "Too many requests are under way. Wait for some to end, then se
 /** Proxies cut a connection that is silent for half a minute or more. */
 const KEEP_ALIVE_MS = 15_000;
 
-/** Serves clients that know only HTTP+SSE, which newer revisions of the protocol replaced. */
+/** Serves clients that support only HTTP+SSE, which newer revisions of the protocol replaced. */
 export function createSseEndpoint(plane: Plane, options: ModernRequestsOptions) {
   const { room = createMcpRoom(), clock = systemClock, work, replica } = options;
   const streams = new Map<string, Stream>();
@@ -54,7 +54,7 @@ export function createSseEndpoint(plane: Plane, options: ModernRequestsOptions) 
   async function open({ request, response, principal }: HttpExchange): Promise<void> {
     if (request.method !== "GET") return refuseMethod(response, "GET");
     if (work.draining) return refuseNew(response, work);
-    // If the store is away, the session still works in this process.
+    // If the store is unavailable, the session still works in this process.
     await replica.enter()?.catch(() => undefined);
     if (response.destroyed) return;
     const share = room.streams.take(principal, { isInUse: () => true, giveWay: () => response.end() });
@@ -123,7 +123,7 @@ export function createSseEndpoint(plane: Plane, options: ModernRequestsOptions) 
     session.receive(value, { headers });
   }
 
-  /** A stream of this process. Somebody else's is as if it did not exist. */
+  /** Finds a stream of this process. Another caller's stream counts as unknown. */
   function find(id: string, principal: Pick<Principal, "id" | "tenant">): Stream | undefined {
     const stream = streams.get(id);
     return stream !== undefined && isSame(stream.principal, principal) ? stream : undefined;

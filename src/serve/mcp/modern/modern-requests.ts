@@ -19,7 +19,7 @@ import { createMcpRoom } from "../room.ts";
 import { openSubscription } from "../subscription.ts";
 import { createSuspendedCalls, type Leg, type ModernRequestsOptions } from "./suspended-calls.ts";
 
-/** Where a modern request came from, and where what precedes its answer goes. */
+/** The origin of a modern request, and the destination of notifications before its answer. */
 export interface ModernContext {
   readonly principal: Principal;
   readonly headers: Readonly<Record<string, string>>;
@@ -31,7 +31,7 @@ export interface ModernContext {
 export interface OngoingRequest {
   /** Undefined if it was cancelled: nothing more may be sent. Never rejects. */
   readonly response: Promise<RpcResponse | undefined>;
-  /** True if the request does not say properly what client it comes from. */
+  /** True if the request does not identify its client properly. */
   readonly malformed: boolean;
   cancel(): void;
 }
@@ -42,15 +42,15 @@ export type ModernRequests = ReturnType<typeof createModernRequests>;
 /** Methods of earlier revisions that this one has not. */
 const REMOVED = ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
 
-/** Methods whose results say how long they are good. */
+/** Methods whose results carry a time to live. */
 const CACHEABLE = /^(?:server\/discover|resources\/read|(?:tools|prompts|resources(?:\/templates)?)\/list)$/;
 
-/** Speaks the protocol of 2026-07-28, and hands requests to the plane. */
+/** Serves the protocol of 2026-07-28, and hands requests to the plane. */
 export function createModernRequests(plane: Plane, options: ModernRequestsOptions) {
   const { room = createMcpRoom() } = options;
   const calls = createSuspendedCalls(plane.name, { ...options, room });
   const subscriptions = new Set<Leg>();
-  /** Who the plane says it is; asked once, and again with each `server/discover`. */
+  /** The plane's identity; read once, and again with each `server/discover`. */
   let serverInfo: JsonObject | undefined;
 
   async function discover(): Promise<JsonObject> {
@@ -59,7 +59,7 @@ export function createModernRequests(plane: Plane, options: ModernRequestsOption
     return { supportedVersions: MODERN_VERSIONS, capabilities, ...(instructions !== undefined && { instructions }) };
   }
 
-  /** Starts, or goes on with, what the request asks for. */
+  /** Starts or continues the call of a request. */
   function begin(request: RpcRequest, envelope: Envelope, context: ModernContext): Leg {
     const { id, method, params = {} } = request;
     const { peer, progressToken } = envelope;
@@ -96,7 +96,7 @@ export function createModernRequests(plane: Plane, options: ModernRequestsOption
   async function complete({ id, method }: RpcRequest, leg: Leg): Promise<RpcResponse> {
     try {
       const result = await leg.answer;
-      // A plane that cannot say who it is does not spoil a result for that.
+      // A plane that cannot describe itself must not spoil a result.
       if (serverInfo === undefined) await discover().catch(() => undefined);
       return answer(id, completed(method, result, serverInfo));
     } catch (error) {
@@ -133,7 +133,7 @@ export function createModernRequests(plane: Plane, options: ModernRequestsOption
   };
 }
 
-/** A result with what this revision demands of every one, if the plane did not say it. What it did say stays where it stands. */
+/** Adds the members that this revision demands of every result, if the plane did not set them. Existing members keep their position. */
 function completed(method: string, result: JsonObject, serverInfo: JsonObject | undefined): JsonObject {
   const { resultType = "complete", ttlMs = 0, cacheScope = "private" } = result;
   const meta = isPlainObject(result["_meta"]) ? result["_meta"] : {};

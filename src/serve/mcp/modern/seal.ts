@@ -5,7 +5,7 @@ import type { Principal } from "../../../guard/principal.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { canonicalJson } from "../../../tool/json/canonical-json.ts";
 
-/** What a sealed text is good for: one caller's one request to one plane. */
+/** The scope of a sealed text: one caller's one request to one plane. */
 export interface SealBinding {
   readonly principal: Pick<Principal, "id" | "tenant">;
   readonly plane: string;
@@ -14,11 +14,11 @@ export interface SealBinding {
   readonly params: JsonObject;
 }
 
-/** Hides data in a text that a client carries and nobody else can read, change, or use for something else. */
+/** Seals data in a text that a client carries and that no other party can read, change, or use for another purpose. */
 export interface Seal {
   /** `ttlMs` is how long it opens. Defaults to that of the seal. */
   seal(payload: JsonObject, binding: SealBinding, ttlMs?: number): string;
-  /** What was sealed; undefined if the text was changed, has expired, or was sealed for another caller or request. */
+  /** Returns the sealed data; undefined if the text was changed, has expired, or was sealed for another caller or request. */
   open(text: string, binding: SealBinding): JsonObject | undefined;
   /** True for a text that was sealed with this key, whether or not it opens. */
   owns(text: string): boolean;
@@ -30,7 +30,7 @@ const TAG_BYTES = 16;
 /** A seal of AES-256-GCM. */
 export function createSeal(
   options: {
-    /** 32 bytes. Defaults to random ones, so that what was sealed opens in this process only. */
+    /** 32 bytes. Defaults to random ones, so that sealed texts open in this process only. */
     readonly key?: Uint8Array;
     /** Milliseconds until a sealed text expires. Defaults to 600,000. */
     readonly ttlMs?: number;
@@ -46,7 +46,7 @@ export function createSeal(
       details,
     );
   }
-  // The key's fingerprint tells our texts from those of another gateway behind this one, which pass through.
+  // The key's fingerprint separates our texts from those of another gateway behind this one, which pass through.
   const fingerprint = createHash("sha256").update("toolarsenal seal").update(key).digest("base64url").slice(0, 8);
   const prefix = `ta1.${fingerprint}.`;
 
@@ -60,7 +60,7 @@ export function createSeal(
     open(text, binding) {
       if (!text.startsWith(prefix)) return undefined;
       const bytes = Buffer.from(text.slice(prefix.length), "base64url");
-      // Base64 decoding skips what it does not know; only the text as it was sealed is taken.
+      // Base64 decoding skips unknown characters; only the exact text that was sealed is accepted.
       if (bytes.length <= IV_BYTES + TAG_BYTES || prefix + bytes.toString("base64url") !== text) return undefined;
       const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, IV_BYTES))
         .setAAD(digest(binding))

@@ -20,15 +20,15 @@ export interface Carrier {
   notify(notification: RpcNotification): void;
 }
 
-/** One request's part in a call: the first request starts the call, each repeat goes on with it. */
+/** One request's part in a call: the first request starts the call, each repeat continues it. */
 export interface Leg {
-  /** The call's result, or what the client is asked before there is one. */
+  /** The call's result, or the requests that the client must answer first. */
   readonly answer: Promise<JsonObject>;
   /** Ends the call where this request still carries it. */
   cancel(): void;
 }
 
-/** What a call runs with. `params` are those of the request that started it. */
+/** The channel of a running call. `params` are those of the request that started it. */
 type CallChannel = Pick<Exchange, "params" | "signal" | "abort" | "notify" | "ask" | "resumed">;
 type Run = (channel: CallChannel) => Promise<JsonObject>;
 
@@ -50,23 +50,23 @@ interface Question extends Pick<PromiseWithResolvers<JsonObject>, "resolve" | "r
 
 /** A call that has not ended. */
 interface Call {
-  /** Goes on with a call that waits for its client, with the client's answers. Throws if it does not wait for them. */
+  /** Continues a call that waits for its client, with the client's answers. Throws if the call does not wait for them. */
   goOn(round: unknown, inputResponses: unknown, carrier: Carrier): Leg;
   end(message: string): void;
 }
 
-interface Given extends Pick<CallChannel, "params" | "resumed"> {
-  /** How many questions it has asked before. */
+interface CallStart extends Pick<CallChannel, "params" | "resumed"> {
+  /** The number of questions that the call has sent before. */
   readonly asked?: number;
 }
 
 /** Requests that the protocol lets a server answer with `input_required`. */
 const MAY_ASK: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
-/** Tells the state of a suspended call from what a plane may have sealed with the same key. */
+/** Distinguishes the state of a suspended call from a text that a plane sealed with the same key. */
 const MARK = "call.";
 const KEPT_NOTIFICATIONS = 100;
 const KEPT_CHARACTERS = 262_144;
-/** How long a call waits for its client, as long as its sealed state is good. */
+/** Time a call waits for its client, which is also the lifetime of its sealed state. */
 const LONGEST_WAIT_MS = 600_000;
 
 /**
@@ -89,17 +89,17 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
     return leg.answer;
   });
 
-  function start(binding: SealBinding, first: Carrier, run: Run, { params, resumed, asked = 0 }: Given): Leg {
+  function start(binding: SealBinding, first: Carrier, run: Run, { params, resumed, asked = 0 }: CallStart): Leg {
     const controller = new AbortController();
     const abort = (reason: unknown): void => controller.abort(reason);
     const questions = new Map<string, Question>();
-    /** What was said while no request was open; the repeat gets it. */
+    /** Notifications sent while no request was open; the repeat gets them. */
     const kept: RpcNotification[] = [];
     let keptLength = 0;
     let carrier: (Carrier & Pick<Question, "resolve" | "reject">) | undefined;
     let { capabilities } = first;
     let outcome: { readonly result: JsonObject } | { readonly error: unknown } | undefined;
-    /** Given when the call is first suspended. */
+    /** Set when the call is first suspended. */
     let id: string | undefined;
     let questionCount = asked;
     let currentRound = 0;
@@ -184,7 +184,7 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
           return handOver(question.resume);
         const entering = replica.enter();
         if (entering === undefined) return suspend();
-        // If the store is away, the call can still be answered in this process.
+        // If the store is unavailable, the call can still be answered in this process.
         void entering.catch(() => undefined).then(suspend);
       });
     }
@@ -250,7 +250,7 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
         const response = responseTo(key, inputResponses);
         if (response !== undefined) question.resolve(response);
       }
-      // What stays open is asked again, unless the answers that came let the call finish first.
+      // Open questions are sent again, unless the received answers let the call finish first.
       schedule();
       settle();
       return leg;
@@ -267,7 +267,7 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
     return leg;
   }
 
-  /** Goes on with a call that waits in this process. */
+  /** Continues a call that waits in this process. */
   function goOn({ call: id, round, inputResponses }: JsonObject, carrier: Carrier): Leg {
     const call = typeof id === "string" ? waiting.get(id) : undefined;
     if (call === undefined) throw invalidState();
@@ -285,10 +285,10 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
   }
 
   return {
-    /** Starts a call, or goes on with the one that `requestState` names. Throws an `RpcError` if that state, or what comes with it, is not valid. */
+    /** Starts a call, or continues the one that `requestState` names. Throws an `RpcError` if that state, or the answers with it, are not valid. */
     handle(given: SealBinding, carrier: Carrier, run: Run): Leg {
       const { requestState, inputResponses = {}, ...others } = given.params;
-      // The plane may seal with the same key: what it sealed is of no use here.
+      // The plane may seal with the same key; its texts must not open here.
       const binding = { ...given, plane: kind };
       const isOwn = typeof requestState === "string" && requestState.startsWith(MARK);
       if (!isOwn || !seal.owns(requestState.slice(MARK.length)))

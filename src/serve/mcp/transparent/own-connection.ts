@@ -6,7 +6,7 @@ import type { Exchange, Peer, Plane } from "../plane.ts";
 /** The connection of one client's session alone. */
 export type OwnConnection = Awaited<ReturnType<typeof createOwnConnection>>;
 
-/** Opens a connection to an upstream in a client's name: what the client can be asked, the server may ask. */
+/** Opens a connection to an upstream in a client's name, with the client's own capabilities. */
 export async function createOwnConnection(
   upstream: McpUpstream,
   peer: Peer,

@@ -21,7 +21,7 @@ export interface Relay {
 
 type Pass = (exchange: Exchange, relay: Relay) => Promise<JsonObject>;
 
-/** How each request passes that this program knows. */
+/** The handling of each known request. */
 const PASSES: Readonly<Record<string, Pass>> = {
   "tools/call": callTool,
   "tools/list": async (exchange, relay) => withoutHidden(await forward(exchange, relay), exchange.peer, relay.names),
@@ -32,17 +32,17 @@ const PASSES: Readonly<Record<string, Pass>> = {
   "resources/subscribe": guarded,
   "prompts/get": guarded,
   "completion/complete": guarded,
-  // These tell nothing: the end of what was allowed, how much a session hears about itself, and a sign of life.
+  // These reveal nothing: they end a subscription, set the log level of the session, and check the connection.
   "resources/unsubscribe": forward,
   "logging/setLevel": forward,
   ping: forward,
 };
 const passes = new Map(Object.entries(PASSES));
 
-/** The methods that one upstream's plane knows. Any other passes as the one tool `mcp/request`. */
+/** The known methods of one upstream's plane. Any other passes as the one tool `mcp/request`. */
 export const TRANSPARENT_METHODS: readonly string[] = [...passes.keys()];
 
-/** Hands one request to the upstream, under policy if it asks for anything, and its answer back. */
+/** Hands one request to the upstream, under policy if it reads or runs anything, and returns its answer. */
 export async function passRequest(given: Exchange, relay: Relay): Promise<JsonObject> {
   const { method } = given;
   const exchange = { ...given, headers: mirroredHeaders(given) };
@@ -51,7 +51,7 @@ export async function passRequest(given: Exchange, relay: Relay): Promise<JsonOb
   return pass(exchange, relay);
 }
 
-/** The protocol's error for what the server has and the client may not know of. */
+/** The protocol's error for an entry of the server that the client may not see. */
 export function unknownTo({ method, params }: Pick<Exchange, "method" | "params">): RpcError {
   const { uri, name, ref } = params;
   switch (method) {
@@ -82,7 +82,7 @@ function contextOf(exchange: Exchange, { connection }: Relay): Omit<McpRequestPa
   return { headers, onNotification, ...(connection && { connection }), ...askOf(exchange) };
 }
 
-/** Runs `tools/call` through the arsenal and returns the server's own answer. What the arsenal refuses is a tool result that says so. */
+/** Runs `tools/call` through the arsenal and returns the server's own answer. A refusal of the arsenal is a tool result with an error. */
 async function callTool(exchange: Exchange, relay: Relay): Promise<JsonObject> {
   const { name, arguments: args = {}, ...extra } = withoutConfirmation(exchange.params);
   if (typeof name !== "string") throw unknownTool(name);

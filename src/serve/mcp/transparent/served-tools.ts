@@ -24,7 +24,7 @@ export function createNameIndex(arsenal: ServedTools, ensemble: string) {
   return {
     /** The tool's id; undefined if the catalog has no such tool of this upstream. */
     idOf: async (sourceName: string): Promise<string | undefined> => (await (ids ??= read())).get(sourceName),
-    /** Whether a principal may be shown an entry of the upstream's list: it may know of the tool, and the entry says nothing that was not accepted. */
+    /** Returns a test for the entries of the upstream's list that a principal may see: it may see the tool, and the entry's content was accepted. */
     async shownTo(principal: Principal): Promise<(listed: JsonObject) => boolean> {
       const visible = new Map((await ours(principal)).map((tool) => [tool.sourceName, tool]));
       return (listed) => {

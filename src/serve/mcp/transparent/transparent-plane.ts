@@ -78,8 +78,8 @@ function sharedSession(
   let logLevel: unknown;
   void listen(relay, toFilter(SERVED_LISTS, []), channel.push, { peer, signal: ended.signal }).catch(() => {});
 
-  /** Members of `_meta` that tell a modern server what this session said once. */
-  const told = (exchange: Exchange): Exchange => {
+  /** Adds the members of `_meta` that a modern server needs and that this session set once. */
+  const withSessionMeta = (exchange: Exchange): Exchange => {
     const { _meta, ...params } = exchange.params;
     const meta = {
       ...(peer.info === undefined ? {} : { [META.clientInfo]: peer.info }),
@@ -112,7 +112,7 @@ function sharedSession(
           subscriptions.delete(uri);
           return {};
         default:
-          return passRequest(told(exchange), relay);
+          return passRequest(withSessionMeta(exchange), relay);
       }
     },
     notified: () => {},
@@ -135,7 +135,7 @@ async function describe({ upstream, arsenal }: Relay): Promise<ServerDescription
   });
 }
 
-/** What a server says of itself, with the instructions that were accepted in place of those it gives now. */
+/** A server's description of itself, with the accepted instructions in place of its current ones. */
 async function withAcceptedInstructions(
   { instructions: offered, ...server }: ServerDescription,
   upstream: string,
@@ -145,7 +145,7 @@ async function withAcceptedInstructions(
   return instructions === undefined ? server : { ...server, instructions };
 }
 
-/** Tells a client what its filter asks of one upstream until the signal fires. Returns the part of the filter that is honoured. */
+/** Sends a client the notifications of one upstream that match its filter until the signal fires. Returns the part of the filter that is honoured. */
 async function listen(
   relay: Relay,
   filter: JsonObject,
@@ -165,7 +165,7 @@ async function listen(
   return toFilter(lists, uris);
 }
 
-/** Tells a client of one resource's changes until the signal fires. Rejects if policy or the server refuses. */
+/** Notifies a client of one resource's changes until the signal fires. Rejects if policy or the server refuses. */
 async function subscribe(
   exchange: Pick<Exchange, "params" | "peer" | "ask">,
   { upstream, arsenal }: Relay,

@@ -38,7 +38,7 @@ function answering(verdict: "approve" | "deny", summary: string, description: st
     summary,
     description,
     params,
-    // A call is approved as it was asked for, or denied: the body says nothing more than the address.
+    // A call is approved unchanged, or denied: the body adds nothing to the address.
     body: object("Nothing.", [], {}),
     maxBytes: 1_024,
     answers: {

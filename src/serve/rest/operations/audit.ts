@@ -1,6 +1,6 @@
 import { fixable } from "../../../errors/arsenal-error.ts";
 import { showValue } from "../../../errors/show-value.ts";
-import { type Answer, type Operation, operationsOf } from "../operation.ts";
+import { type RestResponse, type Operation, operationsOf } from "../operation.ts";
 import { flag, integer, list, number, object, openObject, text } from "../schemas/write.ts";
 import { administrationOf } from "./administered.ts";
 import { fromCursor, toCursor } from "./cursor.ts";
@@ -87,7 +87,7 @@ export const auditOperations: readonly Operation[] = [
   }),
 ];
 
-function noAudit(): Answer {
+function noAudit(): RestResponse {
   const problem = "This gateway keeps no audit log that can be read.";
   return {
     refused: fixable("CONFIG_INVALID", problem, "Set audit.file, or audit.type.", { field: "audit" }),

@@ -1,6 +1,6 @@
 import { fixable } from "../../../errors/arsenal-error.ts";
 
-/** Where the next page begins. Cursors say nothing to callers, so that what is in them can change. */
+/** The start of the next page. Cursors are opaque to callers, so that their content can change. */
 export function toCursor(kind: string, place: string): string {
   return Buffer.from(`${kind}:${place}`).toString("base64url");
 }

@@ -23,7 +23,7 @@ const GAP = object("Says that events are missing.", ["name", "level", "at", "dat
   }),
 });
 
-/** What happens, as it happens. */
+/** Streams the events of the gateway. */
 export const eventOperations: readonly Operation[] = [
   operation("followEvents", "GET /events", {
     summary: "Follow what happens in every process on the same state, as server-sent events",

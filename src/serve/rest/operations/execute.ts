@@ -4,7 +4,7 @@ import type { ToolResult } from "../../../execute/result.ts";
 import type { Progress } from "../../../tool/handler.ts";
 import { createEventQueue } from "../../event-queue.ts";
 import { resultOf } from "../../result-of.ts";
-import { type Answer, type Operation, operationsOf, type ServerSentEvent } from "../operation.ts";
+import { type RestResponse, type Operation, operationsOf, type ServerSentEvent } from "../operation.ts";
 import { BATCH, BATCH_RESULT, PROGRESS, TOOL_CALL, TOOL_RESULT } from "../schemas/call.ts";
 
 const operation = operationsOf({ tag: "Execute" });
@@ -76,7 +76,7 @@ function keyOf(header: string | undefined, member: string | undefined): string |
 }
 
 /** A call that ran is an answer; one that was refused before that is a problem. */
-function answerOf(result: ToolResult): Answer {
+function answerOf(result: ToolResult): RestResponse {
   const { status, attempts, error } = result;
   if (status === "pending_confirmation") return { status: 202, body: result };
   if (status === "success" || attempts > 0 || error === undefined) return { body: result };

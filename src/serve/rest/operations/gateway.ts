@@ -25,7 +25,7 @@ const INFO = object("The gateway and the caller.", ["version", "toolCount", "sco
   }),
 });
 
-/** What is known about the gateway itself, and its toolsets. */
+/** The gateway itself, and its toolsets. */
 export const gatewayOperations = (all: () => readonly Operation[]): readonly Operation[] => [
   ofToolsets("listToolsets", "GET /toolsets", {
     summary: "List the toolsets that you may use",

@@ -1,7 +1,7 @@
 import { fixable } from "../../../errors/arsenal-error.ts";
 import { EXECUTION_STATUSES } from "../../../execute/result.ts";
 import { showValue } from "../../../errors/show-value.ts";
-import { type Answer, type Operation, operationsOf } from "../operation.ts";
+import { type RestResponse, type Operation, operationsOf } from "../operation.ts";
 import { RETRIEVAL_RESULT, RETRIEVAL_STEPS } from "../schemas/search.ts";
 import {
   choice,
@@ -152,7 +152,7 @@ const COSTS = object("The sums.", ["costs"], {
   currency: text("The currency of the costs: `USD`. Omitted if `telemetry.prices` is not configured."),
 });
 
-/** How the gateway fares, and what is kept of past searches and calls. */
+/** The state of the gateway, and its history of searches and calls. */
 export const observeOperations: readonly Operation[] = [
   operation("getStats", "GET /stats", {
     summary: "Show what this process did since it started, and how it is doing",
@@ -233,7 +233,7 @@ export const observeOperations: readonly Operation[] = [
 /** Time and how many records of that time were shown, as in a cursor. */
 const PLACE = /^(\d{1,15}(?:\.\d{1,9})?):(\d{1,9})$/;
 
-function noHistory(): Answer {
+function noHistory(): RestResponse {
   const problem = "This gateway keeps no history of searches and calls.";
   const fix = "Set state.type to something that outlives the process, or telemetry.history.enabled to true.";
   return { refused: fixable("CONFIG_INVALID", problem, fix, { field: "telemetry.history" }), status: 404 };

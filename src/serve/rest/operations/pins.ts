@@ -23,7 +23,7 @@ const PIN = object(
   },
 );
 
-/** What servers offer, compared with what was accepted. */
+/** Compares the offers of servers with the accepted ones. */
 export const pinOperations: readonly Operation[] = [
   operation("listPins", "GET /pins", {
     summary: "List what servers offer, and what changed since it was accepted",

@@ -51,7 +51,7 @@ const EXPLAINED = openObject("", ["toolId", "visible", "effect", "explains"], {
   explains: flag("Whether the policy can tell how each of its rules stands."),
 });
 
-/** Listing, asking, testing and reloading the policy. Nothing is run or counted, and nobody is asked for an approval. */
+/** Lists, explains, tests and reloads the policy. Nothing is run or counted, and no approval is requested. */
 export const policyOperations: readonly Operation[] = [
   operation("listPolicyRules", "GET /policy/rules", {
     summary: "List the rules in force, in the order they are looked at",

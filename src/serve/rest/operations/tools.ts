@@ -41,7 +41,7 @@ const PAGE = object("A page of tools.", ["tools"], {
   next: text("The cursor of the next page. Omitted on the last one."),
 });
 
-/** What the two ways to register many tools have in common. */
+/** The common parts of the two operations that register many tools. */
 const registering = {
   role: "operator",
   maxBytes: 16 * 1024 * 1024,
@@ -115,7 +115,7 @@ export const toolOperations: readonly Operation[] = [
     examples: { tools: { tools: [EXAMPLE] } },
     async run({ body: { tools }, principal }, { arsenal }) {
       const batch = tools.map((tool) => ({ tool: tool as unknown as ToolDraft }));
-      return { body: told(await arsenal.addTools(batch, { principal })) };
+      return { body: toBody(await arsenal.addTools(batch, { principal })) };
     },
   }),
   operation("importTools", "POST /tools/import", {
@@ -136,7 +136,7 @@ export const toolOperations: readonly Operation[] = [
     problems: ["QUERY_INVALID", "TOOL_INVALID"],
     async run({ body: { format, tools, namespace }, principal }, { arsenal }) {
       const options = namespace === undefined ? {} : { namespace };
-      return { body: told(await arsenal.importTools(format, tools, options, { principal })) };
+      return { body: toBody(await arsenal.importTools(format, tools, options, { principal })) };
     },
   }),
   operation("deleteTool", "DELETE /tools/{id}", {
@@ -177,7 +177,7 @@ function notFound(id: string): ArsenalError {
   return fixable("TOOL_NOT_FOUND", `There is no tool "${id.slice(0, 200)}".`, fix, { field: "id", value: id });
 }
 
-function told({ registered, rejected }: RegisteredBatch): {
+function toBody({ registered, rejected }: RegisteredBatch): {
   readonly registered: readonly Tool[];
   readonly rejected: readonly object[];
 } {

@@ -25,7 +25,7 @@ export const ANY_SOURCE: JsonSchema = {
   description: "The type of the source, and the settings of that type.",
   properties: { type: { enum: Object.keys(SOURCES), description: "The type of the source." } },
   required: ["type"],
-  // The schema of the type says which others there are.
+  // The schema of the type lists the other members.
   additionalProperties: true,
   allOf: Object.entries(SOURCES).map(([type, schema]) => {
     const isOfType = { properties: { type: { const: type } }, required: ["type"] };

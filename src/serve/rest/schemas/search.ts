@@ -26,7 +26,7 @@ const conversation = {
   requireConfirmationFor: capabilities("Tools with one of these are marked as needing confirmation."),
 } as const;
 
-/** What narrows a search. */
+/** The filters of a search. */
 const query = {
   limit: { type: "integer", minimum: 1, maximum: 50, description: "At most this many tools. Defaults to 5." },
   scoreThreshold: share("Leaves out tools with a lower semantic score. Defaults to the configured one."),
@@ -129,7 +129,7 @@ const explained = object(
   },
 );
 
-/** How long the steps of a search took. */
+/** The durations of the steps of a search. */
 export const RETRIEVAL_STEPS = object(
   "How long each step took, in milliseconds. They follow each other in this order.",
   ["understandMs", "searchMs", "fuseMs", "fitMs"],

@@ -3,10 +3,13 @@ import { isPlainObject } from "../../../../tool/json-schema.ts";
 import type { Ask } from "../../../../mcp/connection.ts";
 import { isInputRequired, type JsonObject } from "../../../../mcp/protocol.ts";
 
-/** A server may come back with more questions this often before its request counts as failed. */
+/** Rounds of questions that a server may send before its request counts as failed. */
 const MAX_ROUNDS = 10;
 
-/** Sends a request to a modern server until it is complete: the caller is asked what the server asks, and the request sent again with the answers. */
+/**
+ * Sends a request to a modern server until it is complete: passes the server's questions to the caller, and sends the request again with the
+ * answers.
+ */
 export async function answerInput(
   send: (round?: JsonObject) => Promise<JsonObject>,
   { ask, method, server, signal }: { ask: Ask; method: string; server: string; signal?: AbortSignal | undefined },

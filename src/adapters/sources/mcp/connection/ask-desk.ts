@@ -29,7 +29,7 @@ export function createAskDesk(send: (response: RpcResponse) => Promise<void>) {
 
   return {
     take(request: RpcRequest): void {
-      // A server that went away meanwhile needs no answer.
+      // A server that has disconnected meanwhile needs no answer.
       answerTo(request)
         .then((response) => response && send(response))
         .catch(() => {});
@@ -40,7 +40,7 @@ export function createAskDesk(send: (response: RpcResponse) => Promise<void>) {
       const reason = new Error("The request that led to this question is over.");
       for (const controller of answering.values()) controller.abort(reason);
     },
-    /** Stops answering the server's request of this id. False if none is being answered. */
+    /** Stops answering the server's request of this id. False if there is no such request. */
     cancel(id: unknown): boolean {
       const controller = answering.get(id);
       answering.delete(id);

@@ -25,26 +25,26 @@ export interface ConnectOptions {
   readonly credentials?: Credentials;
   readonly clock?: Clock;
   readonly signal?: AbortSignal;
-  /** True for a server that is known to speak the older era: it is not asked. */
+  /** True for a server of the older era. Its era is not probed. */
   readonly legacy?: boolean;
-  /** Says why a program may not be started; undefined if it may. Defaults to every program. */
+  /** Returns the reason why a program may not be started; undefined if it may. Defaults to every program. */
   readonly mayStart?: (settings: StdioSettings) => Promise<string | undefined>;
   /** Takes what a child process writes to its standard error, line by line. */
   readonly onStderr?: (line: string) => void;
-  /** Called when a server ended because it was asked which era it speaks, and is connected again without the question. */
+  /** Called when a server ended because of the probe for its era, and is connected again without the probe. */
   readonly onAgain?: () => void;
   readonly onLog?: (message: RpcNotification) => void;
   /** Sees every message, in both directions, the handshake included. */
   readonly onMessage?: OnMessage;
 }
 
-/** A server on a pipe or socket that stays silent this long when asked which era it speaks is an old one. */
+/** A server on a pipe or socket that does not answer the probe for its era within this time is an old one. */
 const SILENCE_MS = 5000;
 
 /** The longest a handshake may take if no signal ends it sooner. */
 const HANDSHAKE_MS = 300_000;
 
-/** Connects to a server: opens its transport, finds out which era it speaks, and shakes hands. Rejects with TRANSPORT_FAILED. */
+/** Connects to a server: opens its transport, determines its era, and shakes hands. Rejects with TRANSPORT_FAILED. */
 export async function connect(settings: McpServerSettings, options: ConnectOptions): Promise<McpConnection> {
   options.signal?.throwIfAborted();
   try {
@@ -69,7 +69,7 @@ function openTransport(settings: McpServerSettings, options: ConnectOptions): Pr
   }
 }
 
-/** Connects over a pipe or a socket. A server that dies of being asked which era it speaks is an old one, and is started again without the question. */
+/** Connects over a pipe or a socket. A server that ends because of the probe for its era is an old one, and is started again without the probe. */
 async function connectChannel(
   settings: McpServerSettings,
   channel: StdioSettings | WebSocketSettings,
@@ -108,7 +108,7 @@ async function openChannel(
   return stdioTransport({ ...settings, env }, { ...limits, redact, onStderr });
 }
 
-/** Connects over streamable HTTP; over the older HTTP+SSE if the address does not know streamable HTTP. */
+/** Connects over streamable HTTP; over the older HTTP+SSE if the address does not support streamable HTTP. */
 async function connectStreamable(
   settings: McpServerSettings,
   http: HttpSettings,
@@ -120,7 +120,7 @@ async function connectStreamable(
     const status = httpStatusOf(error);
     const unknownHere = status !== undefined && status >= 400 && status < 500 && ![401, 403, 408, 429].includes(status);
     if (!unknownHere || options.signal?.aborted) throw error;
-    // If the older one fails too, what streamable HTTP was answered says more.
+    // If the older transport fails too, the error of streamable HTTP explains more.
     return connectSse(settings, http, options).catch(() => Promise.reject(error));
   }
 }
@@ -192,7 +192,7 @@ async function shakeHands(
   } catch (error) {
     connecting.catch(() => {});
     await tap.close().catch(() => {});
-    // The client knows only that the connection ended; the transport knows why.
+    // The client only reports that the connection ended; the transport has the reason.
     throw (error as { code?: unknown }).code === "CONNECTION_CLOSED" ? (tap.failure ?? error) : error;
   }
   const era = client.getProtocolEra() === "modern" ? "modern" : "legacy";

@@ -16,7 +16,7 @@ interface Slot {
   cancelIdle?: () => void;
 }
 
-/** How a connection is used. */
+/** The kind of connection that a request needs. */
 interface Need {
   readonly exclusive: boolean;
   /** The remote caller who needs it. Undefined for the person at this machine, and for the gateway itself. */
@@ -30,15 +30,15 @@ export interface PoolUseOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** An additional connection that nobody used this long is closed. */
+/** An additional connection that was idle this long is closed. */
 const IDLE_MS = 30_000;
 
-/** A server that refused one more connection is not asked for another meanwhile. */
+/** After a server refused one more connection, no other is opened for this long. */
 const REFUSED_MS = 10_000;
 
 /**
- * Creates a pool of at most `max` connections. The primary is everybody's; others are opened while somebody needs one alone. One remote caller has at
- * most its share of them alone, so that others get through while its calls wait for their client.
+ * Creates a pool of at most `max` connections. All callers share the primary; others are opened for callers that need a connection alone. One
+ * remote caller has at most its share of them alone, so that others get through while its calls wait for their client.
  */
 export function createConnectionPool(parts: {
   readonly name: string;
@@ -49,7 +49,7 @@ export function createConnectionPool(parts: {
   const { name, clock, open, max } = parts;
   const slots: Slot[] = [];
   const waiting: Waiter[] = [];
-  /** How many connections each remote caller has to itself. */
+  /** The number of connections that each remote caller has to itself. */
   const alone = new Map<string, number>();
   let opening = 0;
   let refusedUntil = 0;
@@ -58,7 +58,10 @@ export function createConnectionPool(parts: {
   const hasItsShare = ({ exclusive, caller }: Need): boolean =>
     exclusive && caller !== undefined && (alone.get(caller) ?? 0) >= largestShare(max);
 
-  /** Those who share are put together: a caller whose calls hang would otherwise use up connections that nobody can have alone. */
+  /**
+   * Sharing callers are put on the same connections: a caller whose calls hang would otherwise use up connections that no other caller could then
+   * have alone.
+   */
   const pick = (need: Need): Slot | undefined => {
     if (need.exclusive)
       return hasItsShare(need) ? undefined : slots.find(({ held, sharers }) => !held && sharers === 0);
@@ -102,7 +105,7 @@ export function createConnectionPool(parts: {
       // Waits for a connection of its own caller, not for another one.
       if (hasItsShare(waiter) && max > 1) continue;
       unserved[waiter.exclusive ? "exclusive" : "shared"]++;
-      // With a single connection, those who share it would never let one through who needs it alone.
+      // With a single connection, sharing callers would never let a caller through that needs it alone.
       if (max === 1) break;
     }
     const needed = unserved.exclusive + (unserved.shared > 0 ? 1 : 0);
@@ -117,7 +120,7 @@ export function createConnectionPool(parts: {
       if (closed) return void connection.close();
       add(connection, false);
     } catch {
-      // Requests that wait go on waiting for a connection that exists.
+      // Waiting requests keep waiting for an existing connection.
       refusedUntil = clock.now() + REFUSED_MS;
     } finally {
       opening--;
@@ -182,7 +185,7 @@ export function createConnectionPool(parts: {
   return {
     /** Uses a connection together with others who share it. */
     share: <Result>(use: Use<Result>, options?: PoolUseOptions) => using(false, use, options),
-    /** Uses a connection that nobody else uses meanwhile. Waits its turn if there is none. */
+    /** Uses a connection exclusively. Waits its turn if there is none. */
     claim: <Result>(use: Use<Result>, options?: PoolUseOptions) => using(true, use, options),
     setPrimary(connection: McpConnection): void {
       add(connection, true);

@@ -38,7 +38,7 @@ export function createCredentials(
   };
 }
 
-/** Makes known what is written out in a server's address or in its program's arguments. */
+/** Registers the secrets that are written out in a server's address or in its program's arguments. */
 export function addWrittenOut({ transport }: McpServerSettings, redactor: Redactor): void {
   const secrets =
     transport.kind === "stdio" ? secretsInArguments(transport.args ?? []) : secretsInAddress(transport.url);

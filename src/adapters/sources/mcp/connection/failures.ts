@@ -7,7 +7,7 @@ import { RpcError } from "../../../../mcp/protocol.ts";
 const expired = new WeakSet<object>();
 const unreached = new WeakSet<object>();
 
-/** True if the server answered a request by saying that it no longer knows the session. */
+/** True if the server answered that the session no longer exists. */
 export function isSessionExpired(error: unknown): boolean {
   return error instanceof Error && expired.has(error);
 }
@@ -20,7 +20,10 @@ export function httpStatusOf(error: unknown): number | undefined {
   return error instanceof Error && "status" in error && typeof error.status === "number" ? error.status : undefined;
 }
 
-/** Explains why a request was not answered. `inSession`: it named a session, so a 404 may mean that this is gone; the server may have acted all the same. */
+/**
+ * Explains why a request was not answered. `inSession`: it named a session, so a 404 may mean that the session is gone. The server may still have
+ * acted.
+ */
 export function toFailure(
   given: unknown,
   request: { readonly server: string; readonly method: string; readonly inSession: boolean },
@@ -77,14 +80,14 @@ export function toConnectFailure(given: unknown, server: string): Error {
   return fixable("TRANSPORT_FAILED", problem, fix, { field: server, cause: error });
 }
 
-/** What the login of a server had to say, out of the error by which the SDK's client knows such things. */
+/** The login error of a server, out of the error that the SDK's client wraps it in. */
 function withoutWrapping(error: unknown): unknown {
   return error instanceof Error && error.name === "UnauthorizedError" && isArsenalError(error.cause)
     ? error.cause
     : error;
 }
 
-/** An error's message with that of what caused it, which is where fetch says what really happened. */
+/** An error's message with that of its cause, which is where fetch puts the real reason. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;
@@ -92,7 +95,7 @@ function reasonOf(error: unknown): string {
   return inner === undefined || error.message.includes(inner) ? error.message : `${error.message} (${inner})`;
 }
 
-/** Some servers say 400 where the protocol says 404, and name the session in the text. */
+/** Some servers answer 400 where the protocol requires 404, and name the session in the text. */
 function isGoneSession(status: number, text: string | undefined): boolean {
   return status === 404 || (status === 400 && /\bsession\b/i.test(text ?? ""));
 }

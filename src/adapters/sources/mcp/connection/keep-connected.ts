@@ -129,7 +129,7 @@ export function createKeeper({ name, connect, clock, random, timeoutMs, changed 
     },
     /** Resolves when the first attempt has ended. Never rejects. */
     attempted: first.promise,
-    /** Returns the connection, also one that is being renewed at once. Rejects with SOURCE_UNAVAILABLE while the server is away. */
+    /** Returns the connection, also one that is being renewed at once. Rejects with SOURCE_UNAVAILABLE while the server is unavailable. */
     async ready(signal?: AbortSignal): Promise<McpConnection> {
       if (current === undefined && renewing !== undefined) await untilAborted(renewing, signal);
       if (current === undefined) throw unavailable();

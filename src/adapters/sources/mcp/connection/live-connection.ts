@@ -61,7 +61,7 @@ export function createLiveConnection(tap: Tap, established: Established) {
   let count = 0;
   let ending: { readonly error: Error | undefined } | undefined;
 
-  /** Takes no more requests, and says so. */
+  /** Takes no more requests, and notifies the listeners. */
   const announce = (error: Error | undefined): void => {
     if (ending !== undefined) return;
     ending = { error };
@@ -69,7 +69,7 @@ export function createLiveConnection(tap: Tap, established: Established) {
     closedListeners.clear();
   };
 
-  /** Ends at once: whatever is under way is lost. */
+  /** Ends at once: requests under way are lost. */
   const finish = (error: Error | undefined): void => {
     announce(error);
     desk.close();
@@ -272,7 +272,7 @@ function notWritten(error: unknown, method: string, server: string): ArsenalErro
 
 const MODERN_KEYS: ReadonlySet<string> = new Set(Object.values(META));
 
-/** A legacy server is not sent what only the modern era has in `_meta`: it would take the request for one of a revision it does not know. */
+/** Removes members of `_meta` that only the modern era has: a legacy server would take the request for one of an unknown revision. */
 function metaFor(era: Era, meta: unknown): JsonObject | undefined {
   if (!isPlainObject(meta)) return undefined;
   if (era === "modern" || !Object.keys(meta).some((key) => MODERN_KEYS.has(key))) return meta;

@@ -6,7 +6,7 @@ type Give = (notification: RpcNotification) => void;
 const PROGRESS = { burst: 20, perSecond: 10 };
 const LOG = { burst: 100, perSecond: 20 };
 
-/** Limits what one connection to the named server hands on of the things that the server says while requests run. */
+/** Limits the notifications that one connection to the named server passes on while requests run. */
 export function createRelayLimits(server: string, clock: Clock) {
   const logs = createBucket(clock, LOG);
   let dropped = 0;
@@ -38,7 +38,7 @@ export function createRelayLimits(server: string, clock: Clock) {
 
       return { push, flush, stop };
     },
-    /** Log messages: a hundred as they come, then at most twenty a second. How many are dropped is said with the next. */
+    /** Log messages: the first hundred pass, then at most twenty a second. The next message reports the number of dropped ones. */
     log(message: RpcNotification, give: Give): void {
       if (!logs.take()) return void dropped++;
       if (dropped > 0) give(toldDropped(server, dropped));
@@ -48,7 +48,7 @@ export function createRelayLimits(server: string, clock: Clock) {
   };
 }
 
-/** Allows a burst, and after it so many a second. */
+/** Allows a burst, and after it `perSecond` messages a second. */
 function createBucket(clock: Clock, { burst, perSecond }: typeof LOG) {
   let tokens = burst;
   let filledAt = clock.now();

@@ -11,13 +11,16 @@ export interface ServerRequest {
   readonly method: string;
   readonly params: JsonObject;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** What is asked for, in words for error messages. */
+  /** The target of the request, in words for error messages. */
   readonly subject: string;
 }
 
 const NO_REQUEST: McpRequestParts = Object.freeze({});
 
-/** What an MCP surface handed to a call, if it came that way. An approval is good for one call, so an approved one asks its questions from here. */
+/**
+ * The request that an MCP surface handed to a call, if there is one. An approval is good for one call, so an approved call sends its questions
+ * from here.
+ */
 export function callOf({ request, approved }: HandlerContext): McpRequestParts {
   const call = request?.source === "mcp" ? (request as McpRequest) : NO_REQUEST;
   return approved === true && call.passInputRequired === true ? { ...call, passInputRequired: false } : call;
@@ -72,13 +75,16 @@ function whereOf({ settings: { transport }, state }: McpUpstream): Omit<EndedReq
   };
 }
 
-/** What a request names, for traces. */
+/** The target of a request, for traces. */
 function targetOf({ params }: ServerRequest): { readonly target?: string } {
   const target = params["name"] ?? params["uri"];
   return typeof target === "string" ? { target } : {};
 }
 
-/** What a client sent besides, if it made this very request. If it called the request as a tool, policy saw the arguments alone: only `_meta` is added. */
+/**
+ * The other members that a client sent, if it made this very request. If it called the request as a tool, policy saw the arguments alone: only
+ * `_meta` is added.
+ */
 function extraFor(
   { method }: ServerRequest,
   { method: asked = "tools/call", extra }: McpRequestParts,
@@ -88,7 +94,10 @@ function extraFor(
   return meta === undefined ? undefined : { _meta: meta };
 }
 
-/** Returns a server's answer as it came, marked as the answer to the client's own request if it is. Throws if the server refused, or asks what nobody answers. */
+/**
+ * Returns a server's answer unchanged, marked as the answer to the client's own request if it is. Throws if the server refused, or sends a
+ * question that no client can answer.
+ */
 export async function answered(
   upstream: McpUpstream,
   { method, subject }: Pick<ServerRequest, "method" | "subject">,
@@ -117,7 +126,7 @@ function withTrace(params: JsonObject, trace: JsonObject): JsonObject {
   return { ...params, _meta: { ...others, ...trace } };
 }
 
-/** A caller who hears no notifications gets progress like that of any tool: a server reports it if it is given a token. */
+/** A caller that gets no notifications gets progress like that of any tool: a server reports it if it is given a token. */
 function askingForProgress(extra: JsonObject | undefined): JsonObject {
   const meta = extra?.["_meta"];
   return { ...extra, _meta: { progressToken: "progress", ...(isPlainObject(meta) ? meta : {}) } };

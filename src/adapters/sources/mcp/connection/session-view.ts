@@ -3,14 +3,17 @@ import { isPlainObject } from "../../../../tool/json-schema.ts";
 import type { ClientIdentity, McpConnection } from "../../../../mcp/connection.ts";
 import { type JsonObject, META } from "../../../../mcp/protocol.ts";
 
-/** One client's own view of a connection to a modern server: every request says who that client is. Closing the view leaves the connection open. */
+/**
+ * One client's own view of a connection to a modern server: every request carries that client's identity. Closing the view leaves the connection
+ * open.
+ */
 export function createSessionView(shared: McpConnection, client: ClientIdentity): McpConnection {
   const over = new AbortController();
   const refuseIfClosed = (): void => {
     if (!over.signal.aborted) return;
     throw new ArsenalError("TRANSPORT_FAILED", "The session was closed. Open a new one.", { beforeSend: true });
   };
-  /** Ends a subscription with the view, unless what is returned ends it sooner. */
+  /** Ends a subscription with the view, unless the returned function ends it sooner. */
   const withView = (stop: () => void, closed: () => void = stop): (() => void) => {
     over.signal.addEventListener("abort", closed, { once: true });
     return () => {
@@ -36,7 +39,7 @@ export function createSessionView(shared: McpConnection, client: ClientIdentity)
       await shared.notify(method, params);
     },
     onNotification: (listener) => withView(shared.onNotification(listener)),
-    // A modern server asks with results, not with requests.
+    // A modern server sends questions in results, not in requests.
     setAsk: () => {},
     onClosed(listener) {
       const stop = shared.onClosed(listener);
@@ -51,7 +54,7 @@ export function createSessionView(shared: McpConnection, client: ClientIdentity)
   };
 }
 
-/** A modern request's parameters with who sends it, unless they say so themselves. */
+/** Adds the sender's identity to a modern request's parameters, unless they have one. */
 export function withIdentity(params: JsonObject | undefined, { info, capabilities }: ClientIdentity): JsonObject {
   const given = params?.["_meta"];
   const own = { [META.clientInfo]: info, [META.clientCapabilities]: capabilities };

@@ -10,7 +10,7 @@ import type { FetchLike } from "./guarded-fetch.ts";
 import { oauthParts, type OAuthParts } from "./provider.ts";
 import { listenForRedirect, type RedirectAnswer } from "./redirect-listener.ts";
 
-/** What a login works with: a way to the person who gives consent, and an end. */
+/** The dependencies of a login: a way to the person who gives consent, and a signal that ends it. */
 export interface AuthorizeParts extends OAuthParts {
   readonly showUrl: (url: string) => void;
   /** Opens the address in a browser. If it is omitted or fails, the shown address remains. */
@@ -69,12 +69,12 @@ export async function authorize(settings: OAuthSettings, parts: AuthorizeParts):
   }
 }
 
-/** Asks the server what it wants of somebody who comes without a token. */
+/** Sends a request without a token, to get the server's challenge. */
 async function askForChallenge(serverUrl: string, fetch: FetchLike): Promise<Challenge> {
   const response = await fetch(serverUrl, {
     method: "POST",
     headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
-    // Starts nothing on either era's servers, whether they know it or not.
+    // This request has no effect on servers of either era, whether they support it or not.
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" }),
   });
   await response.body?.cancel();

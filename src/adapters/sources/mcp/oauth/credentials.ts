@@ -1,22 +1,22 @@
-/** What a token endpoint gave. */
+/** The response of a token endpoint. */
 export interface Tokens {
   readonly access_token: string;
   readonly token_type: string;
   readonly refresh_token?: string | undefined;
   readonly scope?: string | undefined;
-  /** In milliseconds since the epoch, if the authorization server said when. */
+  /** In milliseconds since the epoch, if the authorization server named a time. */
   readonly expires_at?: number | undefined;
   readonly [member: string]: unknown;
 }
 
-/** This client as an authorization server knows it. */
+/** This client's registration at an authorization server. */
 export interface RegisteredClient {
   readonly client_id: string;
   readonly client_secret?: string | undefined;
   readonly [member: string]: unknown;
 }
 
-/** What a server said when it refused a request for want of a token, or of a wider one. */
+/** A server's challenge when it refused a request without a token, or without a wider one. */
 export interface Challenge {
   readonly scope?: string;
   readonly resourceMetadataUrl?: string;
@@ -24,15 +24,15 @@ export interface Challenge {
 
 export interface IssuedCredentials {
   readonly client?: RegisteredClient;
-  /** Where this client said it takes answers when it registered. */
+  /** The redirect address that this client registered. */
   readonly redirectUri?: string;
   readonly tokens?: Tokens;
 }
 
-/** Everything kept for one MCP server. What one authorization server issued is never shown to another. */
+/** Everything kept for one MCP server. Credentials of one authorization server are never sent to another. */
 export interface ServerCredentials {
   readonly issuer?: string;
-  /** What the server asked for last, if a person has not granted it yet. */
+  /** The server's last challenge, if a person has not granted it yet. */
   readonly wanted?: Challenge;
   readonly byIssuer: Readonly<Record<string, IssuedCredentials>>;
 }
@@ -50,9 +50,9 @@ export function joinScopes(...scopes: readonly (string | undefined)[]): string |
 /** Keeps what authorization servers gave us, by the address of the MCP server it is for. */
 export interface TokenStore {
   read(serverUrl: string): Promise<ServerCredentials>;
-  /** Changes what is kept for one server. Changes by others, in this process or another, are neither lost nor undone. */
+  /** Changes the stored credentials of one server. Concurrent changes, in this process or another, are neither lost nor undone. */
   update(serverUrl: string, change: (current: ServerCredentials) => ServerCredentials): Promise<ServerCredentials>;
-  /** Runs `work` while nobody else does the same for this server, here or in another process. */
+  /** Runs `work` exclusively for this server, across all processes. */
   exclusively<T>(serverUrl: string, work: () => Promise<T>): Promise<T>;
 }
 
@@ -78,7 +78,7 @@ export function createTokenMemory(): TokenStore {
   };
 }
 
-/** What a refusal's `WWW-Authenticate` header asks for. */
+/** Reads the challenge in a refusal's `WWW-Authenticate` header. */
 export function challengeOf(header: string | null | undefined): Challenge {
   if (!header) return {};
   const scope = field(header, "scope");

@@ -2,7 +2,7 @@ import { ArsenalError, isArsenalError } from "../../../../errors/arsenal-error.t
 import { messageOf } from "../../../../errors/show-value.ts";
 import { onOneLine } from "../../../../observe/event-text.ts";
 
-/** The server asks for a person's consent, which nothing that runs unattended can give. */
+/** The server requires a person's consent, which no unattended program can give. */
 export function needsLogin(serverName: string, why: string): ArsenalError {
   return new ArsenalError("SOURCE_UNAVAILABLE", `${serverName} ${why}`, {
     fix: `Run: toolarsenal login ${serverName}`,
@@ -17,7 +17,7 @@ export function lacksRights(serverName: string, scope: string | undefined): Arse
   });
 }
 
-/** A failure of the OAuth exchange in our words. It has no cause: libraries quote what they could not read, which may be a token. */
+/** A failure of the OAuth exchange in our words. It has no cause: libraries quote unreadable text, which may be a token. */
 export function toOAuthFailure(error: unknown, serverName: string): ArsenalError {
   if (isArsenalError(error)) return error;
   const message = onOneLine(messageOf(error), 300);

@@ -9,16 +9,16 @@ interface FlowParts {
   readonly store: TokenStore;
   /** Where the browser brings the answer; absent for a grant that needs no person. */
   readonly redirectUri?: string | undefined;
-  /** Scopes this run asks for, if the caller chose them. */
+  /** Scopes that this run requests, if the caller chose them. */
   readonly scope?: string | undefined;
   readonly state?: string;
-  /** Gets the address that a person has to visit. May throw if nobody can be asked. */
+  /** Gets the address that a person has to visit. May throw if there is no person. */
   readonly onRedirect: (url: URL) => void;
   /** Called if this client would have to register with an authorization server first. May throw too. */
   readonly onUnknownClient?: () => void;
 }
 
-/** What the MCP SDK's `auth()` asks its host for, from the settings and the token store. Each run of a flow has one of its own. */
+/** Implements the provider that the MCP SDK's `auth()` needs, from the settings and the token store. Each run of a flow has its own. */
 export function createFlowClient(parts: FlowParts): OAuthClientProvider {
   const { settings, serverUrl, store, redirectUri } = parts;
   const machine = settings.grant === "client_credentials";
@@ -73,7 +73,7 @@ export function createFlowClient(parts: FlowParts): OAuthClientProvider {
       const { issuer: _stamp, ...granted } = tokens;
       await store.update(serverUrl, (credentials) => {
         const before = credentials.byIssuer[issuer];
-        // A server that granted just what was asked need not say so.
+        // A server that granted exactly the requested scopes may omit them.
         const scope = granted.scope ?? requestedScope ?? before?.tokens?.scope;
         const issued: IssuedCredentials = {
           ...before,
@@ -137,7 +137,7 @@ export function createFlowClient(parts: FlowParts): OAuthClientProvider {
   return client;
 }
 
-/** Runs a flow: answers what the server asked for, with the scopes that are wanted. `anew` asks for a new consent instead of renewing the old one. */
+/** Runs a flow: answers the server's challenge, with the wanted scopes. `anew` requests a new consent instead of renewing the old one. */
 export async function runFlow(
   client: OAuthClientProvider,
   { serverUrl, scope }: Pick<FlowParts, "serverUrl" | "scope">,
@@ -156,7 +156,7 @@ export async function runFlow(
 
 /** A registration holds for the address it named, and a metadata document for as long as the settings name it. */
 function isUsable(issued: IssuedCredentials, { settings, redirectUri, onUnknownClient }: FlowParts): boolean {
-  // Renewing needs the client that the tokens were given to, whatever it was.
+  // Renewing needs the client that the tokens were issued to.
   if (onUnknownClient !== undefined) return true;
   const id = issued.client?.client_id;
   return (

@@ -11,7 +11,7 @@ interface GuardOptions {
   /** Headers of the MCP server's own settings: sent to its origin, and to no authorization server elsewhere. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly serverUrl: string;
-  /** The authorization server that the operator named. Whatever else the MCP server points to is held to the rules of the way out. */
+  /** The authorization server that the operator named. Any other address that the MCP server names must pass the egress rules. */
   readonly issuer?: string | undefined;
   /** Called when a token endpoint could not answer, as opposed to having refused. */
   readonly onOutage?: (why: string) => void;
@@ -80,7 +80,10 @@ function isRefused(error: unknown): error is ArsenalError {
   return isArsenalError(error) && error.code === "PERMISSION_DENIED";
 }
 
-/** A failure as the SDK and its users know it: the operator can vouch for what was refused, and an unreachable server is a `TypeError`. */
+/**
+ * Converts a failure for the SDK and its users: a refusal gets a fix that lets the operator trust the address, and an unreachable server becomes
+ * a `TypeError`.
+ */
 function toFetchFailure(error: unknown): never {
   if (isRefused(error)) {
     const fix =
@@ -91,7 +94,7 @@ function toFetchFailure(error: unknown): never {
   throw isAway ? new TypeError(error.message, { cause: error }) : error;
 }
 
-/** Metadata that was looked at: the SDK drops a user's name from an authorization server's address, and asks what is left. */
+/** Checks metadata first: the SDK would drop a user name from an authorization server's address, and send the request to the rest. */
 async function withPlainAddresses(answer: Response): Promise<Response> {
   if (!answer.ok || answer.body === null) return answer;
   const text = await answer.text();

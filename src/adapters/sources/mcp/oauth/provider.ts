@@ -28,7 +28,7 @@ export interface OAuthParts {
   /** Where tokens are kept. Default: the settings' `tokenFile`, or the one in the user's configuration folder. */
   readonly tokenStore?: TokenStore;
   readonly egress?: Egress;
-  /** Takes what the person who runs this should know, such as a damaged token file. */
+  /** Receives warnings for the operator, such as a damaged token file. */
   readonly warn?: (message: string) => void;
 }
 
@@ -61,7 +61,7 @@ export function oauthParts(settings: OAuthSettings, parts: OAuthParts) {
   };
 }
 
-/** OAuth for the requests of a running program: uses what is stored, renews it, and says so if only a person can help. */
+/** OAuth for the requests of a running program: uses the stored tokens, renews them, and throws if only a person can log in. */
 export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts) {
   const { serverName, serverUrl } = parts;
   const machine = settings.grant === "client_credentials";
@@ -80,7 +80,7 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts) 
     return tokens;
   }
 
-  /** True if the store has a better token than the refused one: somebody logged in, or another process renewed it. */
+  /** True if the store has a better token than the refused one: a person logged in, or another process renewed it. */
   async function isReplaced(refused: string | undefined): Promise<boolean> {
     const current = await load();
     return current !== undefined && current.access_token !== refused && !(Number(current.expires_at) <= Date.now());
@@ -114,7 +114,7 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts) 
       settings: await credentials.fillOAuth(settings),
       serverUrl,
       store,
-      // Never sent: its presence tells the SDK that this is the grant of a person, which `refuse` ends before there is a redirect.
+      // Never sent: its presence makes the SDK use the grant of a person, which `refuse` ends before there is a redirect.
       ...(machine ? {} : { redirectUri: "http://127.0.0.1/callback", onUnknownClient: refuse }),
       onRedirect: refuse,
     });
@@ -131,7 +131,7 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts) 
     }
   }
 
-  /** Keeps what the server asked for, so that the login asks the person for just that. */
+  /** Stores the server's challenge, so that the login requests exactly that from the person. */
   async function askForLogin(challenge: Challenge, why: string): Promise<never> {
     const stored = await store.read(serverUrl);
     const scope = joinScopes(tokensOf(stored)?.scope, challenge.scope);

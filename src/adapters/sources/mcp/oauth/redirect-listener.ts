@@ -17,7 +17,7 @@ export async function listenForRedirect(options: {
   readonly exactPort?: boolean;
 }) {
   const { promise: answer, resolve, reject } = Promise.withResolvers<RedirectAnswer>();
-  // The waiting request gets the error. Nobody else has to handle it.
+  // The waiting request gets the error, so it needs no other handler.
   answer.catch(() => undefined);
 
   const pages: Promise<void>[] = [];

@@ -9,7 +9,7 @@ import { parseObject } from "../../parse-object.ts";
 import { withFileLock } from "../../../../system/file-lock.ts";
 import { NO_CREDENTIALS, type ServerCredentials, type TokenStore } from "./credentials.ts";
 
-/** The whole file: what is kept, by the address of the MCP server. */
+/** The whole file: credentials by the address of the MCP server. */
 interface Content {
   readonly version: 1;
   readonly servers: Readonly<Record<string, unknown>>;
@@ -17,7 +17,7 @@ interface Content {
 
 const EMPTY: Content = { version: 1, servers: {} };
 
-/** Where tokens are kept unless the settings say otherwise: in the user's configuration folder. */
+/** The default token file, in the user's configuration folder. */
 export function defaultTokenFile(
   env: Readonly<Record<string, string | undefined>> = process.env,
   platform: string = process.platform,
@@ -45,13 +45,13 @@ export function createTokenFile(
     }
   }
 
-  /** To be called under the lock: nobody may set aside the good file that has just replaced a damaged one. */
+  /** To be called under the lock: otherwise a good file that has just replaced a damaged one could be set aside. */
   async function loadOrSetAside(): Promise<Content> {
     const content = await load();
     return content === "damaged" ? setAside() : content;
   }
 
-  /** Somebody may have copied the file here with looser rights. */
+  /** The file may have been copied here with looser rights. */
   async function closeToOthers(): Promise<void> {
     if (process.platform === "win32" || ((await stat(path)).mode & 0o077) === 0) return;
     await chmod(path, 0o600);
@@ -117,7 +117,7 @@ function parse(text: string): Content | "damaged" {
   return content?.["version"] === 1 && isPlainObject(content["servers"]) ? (content as unknown as Content) : "damaged";
 }
 
-/** One server's entry. If somebody edited it into something else, it counts as empty and the others stay. */
+/** One server's entry. An entry that was edited into something else counts as empty, and the others stay. */
 function credentialsOf(content: Content, serverUrl: string): ServerCredentials {
   const entry = Object.hasOwn(content.servers, serverUrl) ? content.servers[serverUrl] : undefined;
   return isPlainObject(entry) &&

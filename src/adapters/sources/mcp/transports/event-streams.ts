@@ -19,7 +19,7 @@ interface EventStreamParts extends Pick<HttpParts, "clock" | "lost"> {
   /** Opens the server's own stream, or again one that broke after an event; undefined if the server has no such thing. */
   readonly open: (lastEventId?: string, signal?: AbortSignal) => Promise<InputStream | undefined>;
   readonly maxMessageBytes: number;
-  /** What may be held of messages that are not complete. */
+  /** The bytes that incomplete messages may hold. */
   readonly budget: ByteBudget;
   /** Takes the text of a message. True if it answers the request that the stream belongs to. */
   readonly deliver: (text: string, about: RequestId | undefined) => boolean;
@@ -107,7 +107,7 @@ export function createEventStreams(parts: EventStreamParts) {
         },
       );
     };
-    // Somebody waits for the answer to a request.
+    // A caller waits for the answer to a request.
     clock.after(waitFor(position, failures), again, { background: stream.about === undefined });
   }
 
@@ -116,7 +116,7 @@ export function createEventStreams(parts: EventStreamParts) {
       const body = await open();
       if (body !== undefined) read(body, {}, {});
     },
-    /** Reads a stream to its end, and goes on with it if it broke off too early and can be resumed. */
+    /** Reads a stream to its end, and resumes it if it broke off too early and can be resumed. */
     follow: (body: InputStream, stream: EventStream): void => read(body, stream, {}),
     close: (): void => void (closed = true),
   };

@@ -5,20 +5,20 @@ interface Holdable {
   resume(): unknown;
 }
 
-/** What a message costs, in milliseconds of waiting: a thousand messages a second, and fifty thousand answers. */
+/** The cost of a message, in milliseconds of waiting: a thousand messages a second, and fifty thousand answers. */
 const MESSAGE_MS = 1;
 const ANSWER_MS = 0.02;
 
-/** What may be said at once before anything is held back. */
+/** The cost that passes at once before any stream is held back. */
 const BURST_MS = 100;
 
 /** The time that a stream has to itself when it is read again, so that many of them take turns. */
 const TURN_MS = 20;
 
-/** Holds a server back that says more than anybody can want to hear, on all streams of one connection, so that everything else has time too. */
+/** Throttles a server that sends too many messages, on all streams of one connection, so that other work gets its time. */
 export function createFloodGate(clock: Clock) {
   const held = new Set<Holdable>();
-  /** When everything that was counted is paid for. */
+  /** The time at which every counted message is paid for. */
   let paidAt = 0;
 
   function wait(stream: Holdable): void {
@@ -36,7 +36,7 @@ export function createFloodGate(clock: Clock) {
     count(isAnswer: boolean): void {
       paidAt = Math.max(paidAt, clock.now()) + (isAnswer ? ANSWER_MS : MESSAGE_MS);
     },
-    /** Stops reading a stream for a while if too much was counted, and says so. Called after each piece that was read. */
+    /** Pauses a stream for a while if too much was counted, and returns true. Called after each chunk. */
     hold(stream: Holdable): boolean {
       if (held.has(stream)) return true;
       if (paidAt - clock.now() <= BURST_MS) return false;

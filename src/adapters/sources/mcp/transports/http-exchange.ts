@@ -33,7 +33,7 @@ export interface HttpParts {
 
 export const EVENTS_TYPE = "text/event-stream";
 
-/** What is read of an answer that is not a success. */
+/** Bytes that are read of an answer that is not a success. */
 const MAX_REFUSAL_BYTES = 1024 * 1024;
 
 /** Some servers refuse clients that do not name themselves. */
@@ -50,7 +50,7 @@ export async function createExchange(
   const ownNow = Object.values(headers).some(hasSecret)
     ? async () => lowerCased(await credentials.fill(headers, "headers"))
     : undefined;
-  // What the settings or the session give for this server is not for another one that it redirects to.
+  // Headers of the settings or the session for this server must not reach another one that it redirects to.
   const secretHeaders = [...Object.keys(own), "mcp-session-id"];
 
   async function attempt(request: ExchangeRequest, token: string | undefined): Promise<EgressResponse> {
@@ -82,13 +82,13 @@ export async function createExchange(
     try {
       return await oauth.authorized((token) => attempt(request, token), discard);
     } catch (error) {
-      // By this error the SDK's client knows that a person or a token is needed, and not another era.
+      // This error makes the SDK's client report that a person or a token is needed, instead of trying another era.
       throw isArsenalError(error) ? Object.assign(new UnauthorizedError(error.message), { cause: error }) : error;
     }
   };
 }
 
-/** Reads an answer that says nothing of interest, so that its connection can be used again. */
+/** Reads an irrelevant answer to its end, so that its connection can be used again. */
 export function discard({ body }: EgressResponse): void {
   body.on("error", () => {});
   body.resume();
@@ -108,7 +108,7 @@ export async function toRefusal({ status, body }: EgressResponse, server: string
   return new SdkHttpError(SdkErrorCode.ClientHttpNotImplemented, `it answered HTTP ${status}`, { status, text });
 }
 
-/** What happened on the way, without what was made of it: what it means for a request of MCP is said elsewhere. */
+/** The underlying system error: its meaning for an MCP request is determined elsewhere. */
 function systemErrorIn(error: unknown): unknown {
   const isSystem = isArsenalError(error) && error.code === "TRANSPORT_FAILED" && error.cause instanceof Error;
   return isSystem ? error.cause : error;

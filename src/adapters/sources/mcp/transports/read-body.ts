@@ -18,7 +18,7 @@ export function createByteBudget(maxMessageBytes: number) {
   };
 }
 
-/** What may be read of one stream before everything else has its turn. */
+/** Bytes that are read of one stream before other work gets a turn. */
 const TURN_BYTES = 256 * 1024;
 
 /** Has a stream that comes fast take turns with everything else. The function is called with the size of each piece that was read. */

@@ -6,12 +6,15 @@ interface EventReaderOptions {
   readonly onData: (data: string, type: string) => void;
   /** Takes the id that a broken stream is resumed from. */
   readonly onId?: (id: string) => void;
-  /** Takes the time, in milliseconds, after which the server wants to be asked again. */
+  /** Receives the delay, in milliseconds, after which the client should reconnect. */
   readonly onRetry?: (ms: number) => void;
   readonly onTooLong: () => void;
 }
 
-/** Splits a stream of bytes into server-sent events. What follows the last complete event is left out. Lines that end in CR alone are split once the LF of a later one has come. */
+/**
+ * Splits a stream of bytes into server-sent events. Bytes after the last complete event are left out. Lines that end in CR alone are split once
+ * the LF of a later one has come.
+ */
 export function createEventReader({ maxBytes, onData, onId, onRetry, onTooLong }: EventReaderOptions) {
   let data: string | undefined;
   let type = "";

@@ -3,14 +3,14 @@ import { ArsenalError } from "../../../../errors/arsenal-error.ts";
 import { messageOf, showValue } from "../../../../errors/show-value.ts";
 import type { StdioSettings } from "../settings.ts";
 
-/** What programs need to find their files, speak the user's language and know the terminal. None of it is a secret. */
+/** Variables that programs need for their files, the user's language and the terminal. None of them is a secret. */
 const NEEDED: readonly string[] = (
   process.platform === "win32"
     ? "APPDATA COMSPEC HOMEDRIVE HOMEPATH LOCALAPPDATA PATH PATHEXT PROCESSOR_ARCHITECTURE PROGRAMDATA PROGRAMFILES PROGRAMFILES(X86) SYSTEMDRIVE SYSTEMROOT TEMP TMP USERNAME USERPROFILE WINDIR"
     : "PATH HOME USER LOGNAME SHELL TERM LANG TMPDIR TEMP"
 ).split(" ");
 
-/** A child's whole environment: what was declared for it, and of ours only what every program needs. */
+/** A child's whole environment: its declared variables, and of ours only those that every program needs. */
 export function childEnvironment(
   declared: Readonly<Record<string, string>> = {},
   ours: NodeJS.ProcessEnv = process.env,
@@ -20,7 +20,7 @@ export function childEnvironment(
   return { ...Object.fromEntries(needed), ...declared };
 }
 
-/** Says why a server's process could not be started, and what to do about it. */
+/** The error for a server's process that could not be started, with a fix. */
 export function spawnFailure({ command, cwd }: StdioSettings, cause: unknown): ArsenalError {
   const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
   const failure = (message: string, fix: string, field = "command", value = command): ArsenalError =>

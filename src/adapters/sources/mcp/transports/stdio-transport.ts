@@ -13,7 +13,7 @@ import { createWatchdog } from "../../../../system/watchdog.ts";
 import { deliver, findAnswered, MAX_MESSAGE_BYTES, MessageTooLong, report } from "../../../../mcp/wire-message.ts";
 
 export interface StdioOptions {
-  /** Takes secrets out of each line that the server writes to stderr, before anybody sees it. */
+  /** Removes secrets from each line that the server writes to stderr, before it is logged. */
   readonly redact?: (line: string) => string;
   readonly onStderr?: ((line: string) => void) | undefined;
   /** The longest message, in bytes. Longer ones are thrown away as they come. Default 16 MiB. */
@@ -21,7 +21,7 @@ export interface StdioOptions {
   readonly clock?: Clock | undefined;
 }
 
-/** A connection to a server that runs as a child process. `pid` and `stderr` tell the protocol's client that this is one. */
+/** A connection to a server that runs as a child process. The protocol's client recognises a child process by `pid` and `stderr`. */
 export interface StdioTransport extends Transport {
   readonly pid: number | undefined;
   readonly stderr: null;
@@ -32,10 +32,10 @@ const MAX_STDERR_LINE_BYTES = 64 * 1024;
 /** Lines that runtimes write below an error: its stack, its fields, what required the module, and the version of Node.js. */
 const BELOW_AN_ERROR = /^(?:\s|$|[\])}]|- |Require stack:|Node\.js v\d)/;
 
-/** What a process that left has written may still be in its pipes. */
+/** The output of a process that ended may still be in its pipes. */
 const DRAIN_MS = 500;
 
-/** One for the whole process: every server's group is watched by the same shell. */
+/** One for the whole process: the same shell watches every server's group. */
 const watchdog = createWatchdog();
 
 /** Talks to a child process, one message a line. It runs without a shell, in a group that ends as a whole: with `close`, the child, or this process. */
@@ -79,7 +79,7 @@ export function stdioTransport(settings: StdioSettings, options: StdioOptions = 
     running.on("error", failed);
     running.on("exit", stop);
     running.on("close", announceEnd);
-    // A server that does not hear us or cannot answer is of no use any more.
+    // A server that cannot read our messages or answer them is stopped.
     running.stdin.on("error", stop);
     running.stdout.on("end", stop);
     running.stdout.on("error", stop);
@@ -169,7 +169,7 @@ export function stdioTransport(settings: StdioSettings, options: StdioOptions = 
         fix: "Connect again.",
       });
     const { stdin } = child;
-    // What is sent in one turn of the event loop is written at once.
+    // Messages sent in one turn of the event loop are written at once.
     if (stdin.writableCorked === 0) {
       stdin.cork();
       setImmediate(() => stdin.uncork());

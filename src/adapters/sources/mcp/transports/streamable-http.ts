@@ -20,7 +20,7 @@ import type { InputStream } from "../../../../tool/streams.ts";
 import { within } from "../../../../observe/clock.ts";
 
 export interface StreamableHttp extends Transport {
-  /** Tells the server that the session is over, if it has one. */
+  /** Ends the session at the server, if there is one. */
   endSession(): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export async function streamableHttpTransport(settings: HttpSettings, parts: Htt
   const budget = createByteBudget(maxMessageBytes);
   const own = { server, maxMessageBytes, budget, open, deliver: deliverText, report: failed };
   const streams = createEventStreams({ ...parts, ...own });
-  /** What goes with every message of the session: its id, and the version of the protocol. */
+  /** Headers of every message of the session: its id, and the version of the protocol. */
   let sessionHeaders: Headers = {};
   let closed = false;
 

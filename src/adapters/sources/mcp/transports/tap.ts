@@ -9,7 +9,7 @@ import type {
 } from "../../../../mcp/protocol.ts";
 import type { OnMessage } from "../../../../mcp/connection.ts";
 
-/** What comes over a tapped transport besides the answers that the SDK's client waits for. */
+/** Receives the messages of a tapped transport besides the answers that the SDK's client waits for. */
 export interface TapListener {
   readonly answered: (response: RpcResponse) => void;
   readonly asked: (request: RpcRequest) => void;
@@ -23,7 +23,7 @@ export interface TapListener {
 /** A transport shared by the SDK's client, which shakes hands on it, and by us, who use it afterwards. */
 export type Tap = ReturnType<typeof createTap>;
 
-/** What a transport with a stream for each request says about a message. */
+/** The extra information on a message of a transport with a stream for each request. */
 export interface StreamMessageInfo extends MessageExtraInfo {
   readonly about?: RequestId;
 }
@@ -57,7 +57,7 @@ export function createTap(
     },
     hasPerRequestStream: perRequestStream,
     setProtocolVersion: (version) => inner.setProtocolVersion?.(version),
-    // The SDK tells a child process by these two names.
+    // The SDK recognises a child process by these two names.
     ...(sharedChannel ? { stderr: null, pid: null } : {}),
   };
 
@@ -95,7 +95,7 @@ export function createTap(
     get handshake(): JsonObject | undefined {
       return handshake;
     },
-    /** What the transport reported last as wrong with it. */
+    /** The last error that the transport reported. */
     get failure(): Error | undefined {
       return failure;
     },

@@ -42,9 +42,9 @@ export function webSocketTransport(settings: WebSocketSettings, options: WebSock
       // The handshake is sent to an http address.
       await open(new URL(new URL(settings.url).href.replace(/^ws(?=s?:)/, "http")));
     } catch (error) {
-      // What says how it can be fixed says more than we could.
+      // An error that has a fix explains more than we could.
       if (isArsenalError(error) && error.details.fix !== undefined) throw error;
-      // If each of several addresses failed, only the code says how.
+      // If each of several addresses failed, only the code has the reason.
       const { message, code } = error as Error & { readonly code?: string };
       const problem = `No WebSocket connection to ${address} could be opened (${message || code}).`;
       throw new ArsenalError("TRANSPORT_FAILED", problem, {
@@ -61,7 +61,7 @@ export function webSocketTransport(settings: WebSocketSettings, options: WebSock
     const { WebSocket } = await import("ws");
     if (leaving) throw new Error("it was closed meanwhile");
     const opened = Promise.withResolvers<void>();
-    // What the package's types do not know yet is `closeTimeout`.
+    // The package's types lack `closeTimeout`.
     const how: ClientOptions & { readonly closeTimeout: number } = {
       createConnection: () => egress.connect(to, { trusted: true }) as Socket,
       headers: { ...settings.headers },

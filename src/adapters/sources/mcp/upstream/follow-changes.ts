@@ -4,14 +4,14 @@ import type { McpConnection } from "../../../../mcp/connection.ts";
 import { type JsonObject, RpcError, type RpcNotification } from "../../../../mcp/protocol.ts";
 import type { Listing } from "./upstream.ts";
 
-/** The lists of each capability: the server tells of changes of all of them at once. */
+/** The lists of each capability: the server announces changes of all of them at once. */
 const LISTED: Readonly<Record<string, readonly Listing[]>> = {
   tools: ["tools"],
   prompts: ["prompts"],
   resources: ["resources", "resourceTemplates"],
 };
 
-/** Follows what a server says outside requests, while the connection lasts. A modern server must be asked to tell of changes. */
+/** Follows a server's notifications outside requests, while the connection lasts. A modern server announces changes only to subscribers. */
 export function followChanges(
   connection: McpConnection,
   clock: Clock,
@@ -28,11 +28,14 @@ export function followChanges(
   connection.onNotification(take);
   if (connection.era === "legacy") return;
 
-  const tells = (capability: unknown): boolean => isPlainObject(capability) && capability["listChanged"] === true;
-  const told = Object.keys(LISTED).filter((capability) => tells(connection.server.capabilities[capability]));
-  if (told.length === 0) return;
+  const announcesChanges = (capability: unknown): boolean =>
+    isPlainObject(capability) && capability["listChanged"] === true;
+  const announced = Object.keys(LISTED).filter((capability) =>
+    announcesChanges(connection.server.capabilities[capability]),
+  );
+  if (announced.length === 0) return;
   keepListening(connection, clock, {
-    filter: Object.fromEntries(told.map((capability) => [`${capability}ListChanged`, true])),
+    filter: Object.fromEntries(announced.map((capability) => [`${capability}ListChanged`, true])),
     signal: new AbortController().signal,
     onNotification: take,
     acknowledged(again) {
@@ -45,9 +48,9 @@ export function followChanges(
 interface Listening {
   readonly filter: JsonObject;
   readonly onNotification: (notification: RpcNotification) => void;
-  /** The server tells from here on. `again` if the stream broke and is back: what happened meanwhile is unknown. */
+  /** The server sends notifications from now on. `again` if the stream broke and is back: changes in between are unknown. */
   readonly acknowledged: (again: boolean) => void;
-  /** The server does not tell, and will not be asked again. */
+  /** The server refuses the subscription, which is not retried. */
   readonly refused: (error: RpcError) => void;
   /** Ends it. It ends with the connection, too. */
   readonly signal: AbortSignal;

@@ -7,7 +7,7 @@ import { type Listing, LISTINGS } from "./upstream.ts";
 interface ListAllOptions {
   /** Called with the first few things that are left out, and why; then with how many more there are. */
   readonly report?: (entry: { readonly name: string; readonly reason: string }) => void;
-  /** Why a well-formed entry cannot be used. */
+  /** The reason why a well-formed entry cannot be used. */
   readonly refuse?: (entry: JsonObject) => string | undefined;
   readonly maxItems?: number;
   /** Bytes at most, as JSON. Default 64 MiB. */
@@ -22,7 +22,7 @@ const MAX_CURSOR_LENGTH = 8192;
 /** Entries that are left out are reported one by one up to this number. */
 const MAX_REPORTS = 10;
 
-/** What tells one entry of a list from another. */
+/** The member that identifies an entry of a list. */
 const KEYS: Readonly<Record<Listing, string>> = {
   tools: "name",
   prompts: "name",

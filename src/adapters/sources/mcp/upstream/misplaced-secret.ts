@@ -4,7 +4,7 @@ import type { HttpSettings, McpServerSettings, StdioSettings, WebSocketSettings 
 
 type Transport = McpServerSettings["transport"];
 
-/** What is wrong with a reference to a secret: where it stands, why it cannot, and what to do. */
+/** A misplaced reference to a secret: its field, the reason, and the fix. */
 interface MisplacedSecret {
   readonly field: string;
   readonly message: string;
@@ -61,7 +61,7 @@ function inAddress(transport: HttpSettings | WebSocketSettings): MisplacedSecret
 
 const hasInside = (text: string): boolean => text.includes("${secret:");
 
-/** Programs take `file:` as an address of their own, and a path tells nothing. */
+/** `file:` is excluded: programs take it as an address of their own, and a path reveals nothing. */
 function isReference(text: string): boolean {
   const reference = readReference(text);
   return reference !== undefined && reference.kind !== "file";

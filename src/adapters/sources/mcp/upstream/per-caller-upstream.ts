@@ -14,7 +14,10 @@ interface Own {
 /** The connections of a caller who made no request for this long are closed. */
 const IDLE_MS = 300_000;
 
-/** An upstream whose callers have credentials, and so connections, of their own. Tools are listed with those of nobody in particular, `_default`. */
+/**
+ * An upstream whose callers have credentials, and so connections, of their own. Tools are listed with the credentials `_default`, which belong to
+ * no caller.
+ */
 export function createPerCallerUpstream(settings: McpServerSettings, parts: UpstreamParts = {}): McpUpstream {
   const { clock = systemClock } = parts;
   const shared = createUpstream(settings, parts);
@@ -54,7 +57,7 @@ export function createPerCallerUpstream(settings: McpServerSettings, parts: Upst
     }
     const { state } = own.upstream;
     if (state.kind !== "failed") return { upstream: own.upstream, release };
-    // Not retried by itself: for a caller without credentials, the server would be asked forever.
+    // Not retried by itself: for a caller without credentials, the retries would never end.
     await drop(key, own);
     throw state.error;
   }

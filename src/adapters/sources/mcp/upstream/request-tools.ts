@@ -10,7 +10,7 @@ import { answered, callOf, sendRequest, type ServerRequest } from "../connection
 import type { McpServerSettings } from "../settings.ts";
 import type { McpUpstream } from "./upstream.ts";
 
-/** What a server answers besides `tools/call`. Each is a tool to the guard, like any other, and is run by its id alone: `files.resources/read`. */
+/** A server's requests besides `tools/call`. Each is a tool to the guard, like any other, and is run by its id alone: `files.resources/read`. */
 export type RequestTool = "resources/read" | "prompts/get" | "mcp/request";
 
 type Server = Pick<McpServerSettings, "name" | "namespace">;
@@ -102,7 +102,7 @@ const DEFINITIONS: Readonly<Record<RequestTool, Definition>> = {
   },
 };
 
-/** True for a method that this program knows: it never passes as an unknown one, for which other rules hold. */
+/** True for a known method: it never passes as an unknown one, for which other rules hold. */
 export function isKnown(method: string): boolean {
   // Also in other spellings, which a careless server may take for the same.
   return /^\s*(?:(?:tools|resources|prompts|completion|server|subscriptions|logging|notifications)\/|(?:initialize|ping)\s*$)/i.test(
@@ -126,7 +126,7 @@ function complete(
   return sendRequest(upstream, { method: "completion/complete", params, subject: "a completion" }, context);
 }
 
-/** Subscribes on the caller's own connection if it has one; otherwise with the upstream's shared subscription, for as long as the caller says. */
+/** Subscribes on the caller's own connection if it has one; otherwise with the upstream's shared subscription, until the caller's signal fires. */
 async function subscribeTo(upstream: McpUpstream, uri: unknown, context: HandlerContext): Promise<JsonObject> {
   const { connection, until } = callOf(context);
   const request: ServerRequest = { method: "resources/subscribe", params: { uri }, subject: "a subscription" };

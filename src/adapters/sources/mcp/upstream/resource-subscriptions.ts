@@ -11,11 +11,11 @@ interface Subscription {
   over: AbortController;
 }
 
-/** Subscribes to resources of a server, once for all subscribers of each, and passes what the server says to `tell`. */
-export function createResourceSubscriptions(clock: Clock, tell: (notification: RpcNotification) => void) {
+/** Subscribes to resources of a server, once for all subscribers of each, and passes the server's notifications to `notify`. */
+export function createResourceSubscriptions(clock: Clock, notify: (notification: RpcNotification) => void) {
   const subscriptions = new Map<string, Subscription>();
   const tellUpdated = (uri: string): void =>
-    tell({ jsonrpc: "2.0", method: "notifications/resources/updated", params: { uri } });
+    notify({ jsonrpc: "2.0", method: "notifications/resources/updated", params: { uri } });
 
   const make = (uri: string, connection: McpConnection, { signal }: AbortController): Promise<void> => {
     if (connection.era === "legacy") return subscribeLegacy(uri, connection, signal);
@@ -26,7 +26,7 @@ export function createResourceSubscriptions(clock: Clock, tell: (notification: R
         resolve();
         if (again) tellUpdated(uri);
       };
-      keepListening(connection, clock, { filter, signal, onNotification: tell, acknowledged, refused: reject });
+      keepListening(connection, clock, { filter, signal, onNotification: notify, acknowledged, refused: reject });
     });
   };
 
@@ -35,7 +35,7 @@ export function createResourceSubscriptions(clock: Clock, tell: (notification: R
   };
 
   return {
-    /** Resolves when the server tells of the resource's changes; it does so until the signal fires. */
+    /** Resolves when the server has accepted the subscription, which lasts until the signal fires. */
     async subscribe(uri: string, connection: McpConnection, signal: AbortSignal): Promise<void> {
       signal.throwIfAborted();
       let subscription = subscriptions.get(uri);

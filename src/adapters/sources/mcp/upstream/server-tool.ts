@@ -11,10 +11,10 @@ import { callOf, sendRequest } from "../connection/send-request.ts";
 import { type McpServerSettings, plainAddress } from "../settings.ts";
 import type { McpUpstream } from "./upstream.ts";
 
-/** Where the source's own definition is kept among what a tool's source said. */
+/** The key of the source's own definition in a tool's `sourceMeta`. */
 const RAW = "mcp";
 
-/** A draft of a tool as a server lists it. Whatever it says beyond our fields is in the definition that is kept whole. */
+/** A draft of a tool that a server lists. Members beyond our fields stay in the definition, which is kept whole. */
 export function toDraft(tool: JsonObject, { name, namespace, transport }: McpServerSettings): SourceDraft {
   const { annotations } = tool;
   const title = tool["title"] ?? (isPlainObject(annotations) ? annotations["title"] : undefined);
@@ -38,7 +38,10 @@ export function rawToolOf(tool: Tool): JsonObject | undefined {
   return tool.source === "mcp" && isPlainObject(raw) ? raw : undefined;
 }
 
-/** Why a tool that a server lists cannot be used; undefined if it can. `mirrors`: over HTTP with a modern server, wrong `x-mcp-header` marks make a tool invalid. */
+/**
+ * The reason why a listed tool cannot be used; undefined if it can. `mirrors`: over HTTP with a modern server, wrong `x-mcp-header` marks make a
+ * tool invalid.
+ */
 export function unusableTool(tool: JsonObject, { mirrors }: { readonly mirrors: boolean }): string | undefined {
   // Refused before anything reads, hashes, scans or indexes it.
   const { tooLarge } = measureSchema(tool, DEFINITION_LIMITS);

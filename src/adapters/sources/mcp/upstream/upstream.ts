@@ -30,7 +30,7 @@ import type { McpServerSettings } from "../settings.ts";
 import { unusableTool } from "./server-tool.ts";
 import { untilAborted } from "../../../../tool/until-aborted.ts";
 
-/** What an MCP server lists, by kind, and the method that lists it. */
+/** The lists of an MCP server, by kind, and their methods. */
 export const LISTINGS = {
   tools: "tools/list",
   resources: "resources/list",
@@ -40,7 +40,7 @@ export const LISTINGS = {
 
 export type Listing = keyof typeof LISTINGS;
 
-/** How an upstream fares. */
+/** The state of an upstream. */
 export type UpstreamState =
   | { readonly kind: "connecting" }
   | {
@@ -57,15 +57,15 @@ export type UpstreamChange =
   | { readonly kind: "state"; readonly state: UpstreamState }
   /** The server's list of this kind may have changed. */
   | { readonly kind: "listed"; readonly listing: Listing }
-  /** Anything else it says outside a request: a resource was updated, a log message. */
+  /** Any other notification outside a request: a resource was updated, a log message. */
   | { readonly kind: "notification"; readonly notification: RpcNotification };
 
 export interface UpstreamRequestOptions extends RequestOptions {
-  /** Answers the server's questions. A legacy server cannot say which request one belongs to, so the request has a connection to itself. */
+  /** Answers the server's questions. A legacy server's question does not name its request, so the request has a connection to itself. */
   readonly ask?: Ask | undefined;
   /** Returns an `input_required` result as it is instead of answering it. */
   readonly passInputRequired?: boolean | undefined;
-  /** Who asks: decides whose credentials are used, if each caller has their own, and how many connections a remote caller may have to itself. */
+  /** The caller: determines the credentials, if each caller has their own, and the number of connections a remote caller may have to itself. */
   readonly caller?: Caller | undefined;
 }
 
@@ -78,14 +78,14 @@ export interface McpUpstream {
   readonly attempted: Promise<void>;
   /** Returns what ends the watch. */
   watch(listener: (change: UpstreamChange) => void): () => void;
-  /** Everything of one kind, over all pages, as the server gave it; [] if it has no such thing. Kept until it changed; `fresh` asks again. */
+  /** Everything of one kind, over all pages, as the server gave it; [] if the server has none. Cached until it changes; `fresh` reads it again. */
   list(
     listing: Listing,
     options?: { readonly signal?: AbortSignal; readonly fresh?: boolean },
   ): Promise<readonly JsonObject[]>;
-  /** One request for one caller. Rejects like `McpConnection.request`, and with SOURCE_UNAVAILABLE while the server is away. */
+  /** One request for one caller. Rejects like `McpConnection.request`, and with SOURCE_UNAVAILABLE while the server is unavailable. */
   request(method: string, params?: JsonObject, options?: UpstreamRequestOptions): Promise<JsonObject>;
-  /** Has the server tell watchers of one resource's changes, also after a reconnect, until the signal fires. Subscribers to one URI share one subscription. */
+  /** Sends one resource's changes to watchers, also after a reconnect, until the signal fires. Subscribers to one URI share one subscription. */
   subscribe(uri: string, options: { readonly signal: AbortSignal }): Promise<void>;
   /** A connection for one legacy client's session alone, with that client's identity. The caller closes it. */
   openSession(
@@ -104,18 +104,18 @@ export interface UpstreamParts extends Pick<
 > {
   /** Where what the settings refer to is found. Defaults to the environment, files and the keychain. */
   readonly secrets?: Secrets;
-  /** Whose credentials are used, if each caller has their own. Defaults to nobody's in particular. */
+  /** The caller whose credentials are used, if each caller has their own. Defaults to the credentials of no caller. */
   readonly caller?: Caller;
   /** A number in [0, 1), for the pauses between attempts. */
   readonly random?: () => number;
-  /** Who the shared connections say they are. */
+  /** The identity of the shared connections. */
   readonly identity?: ClientIdentity;
   readonly connect?: typeof connect;
   /** Called with each listed thing that is left out, and why. */
   readonly report?: (problem: { readonly listing: Listing; readonly name: string; readonly reason: string }) => void;
 }
 
-/** An old server found once is asked which era it speaks again after this time; it may have been upgraded. */
+/** The era of an old server is probed again after this time; it may have been upgraded. */
 const VERDICT_MS = 3_600_000;
 
 /** Requests that change nothing on the server that they could change twice: sent once more if the server lost the session. */
@@ -147,7 +147,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
   const sessions = new Set<McpConnection>();
   const closing = new AbortController();
   let legacySince: number | undefined;
-  /** Whether a modern server speaks the older era too; unknown until it was tried. */
+  /** True if a modern server supports the older era too; unknown until it was tried. */
   let speaksBoth: boolean | undefined;
 
   const tell = (change: UpstreamChange): void => {
@@ -165,7 +165,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
     withDeadline(task, { clock, ms: timeoutMs, signal, doing: `${doing} the MCP server "${settings.name}"` });
 
   const connectAs = async (who: ClientIdentity, signal: AbortSignal): Promise<McpConnection> => {
-    // A modern server is asked again every time: its answer is also the proof that it is there.
+    // A modern server is probed every time: its answer also proves that it is running.
     const legacy = legacySince !== undefined && clock.now() - legacySince < VERDICT_MS;
     try {
       const connection = await openConnection(settings, { ...rest, legacy, clock, identity: who, signal });
@@ -207,7 +207,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
     },
   });
 
-  /** A modern server takes every request on one connection, and asks with its result. */
+  /** A modern server takes every request on one connection, and sends questions in its results. */
   const requestModern = (
     connection: McpConnection,
     method: string,
@@ -224,7 +224,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
     return answerInput(send, { ask, method, server: settings.name, signal: options.signal });
   };
 
-  /** An old server asks in requests of its own, so a caller that answers has the connection to itself. */
+  /** An old server sends questions in requests of its own, so a caller that answers them has the connection to itself. */
   const requestLegacy = (
     method: string,
     params: JsonObject | undefined,
@@ -247,7 +247,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
     try {
       return await requestLegacy(method, params, options);
     } catch (error) {
-      // A new session is being opened. A call is left to the engine, which knows whether the tool is safe to repeat.
+      // A new session is being opened. A call is left to the engine, which decides whether the tool is safe to repeat.
       if (!isSessionExpired(error) || !READS.has(method)) throw error;
       await keeper.ready(options.signal);
       return requestLegacy(method, params, options);
@@ -272,11 +272,11 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
 
   const readList = async (listing: Listing): Promise<readonly JsonObject[]> => {
     const { server, era } = await keeper.ready();
-    // Tools are asked for in any case: some servers have them and do not say so.
+    // Tools are always listed: some servers have tools but do not declare the capability.
     const capability = listing === "prompts" ? "prompts" : "resources";
     if (listing !== "tools" && !isPlainObject(server.capabilities[capability])) return [];
     const mirrors = era === "modern" && settings.transport.kind === "http";
-    // What was read when most of the time is up is better than nothing.
+    // The entries read when most of the time is up are better than nothing.
     const lateAt = clock.now() + timeoutMs * 0.8;
     return inTime("listing", (signal) =>
       listAll((method, params) => request(method, params, { signal }), listing, {
@@ -294,7 +294,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
   };
 
   const startReading = (listing: Listing): Promise<readonly JsonObject[]> => {
-    // Everybody gets what is read.
+    // All callers share the result.
     const reading = outsideCalls(() => readList(listing));
     lists.set(listing, reading);
     reading.catch(() => lists.get(listing) === reading && lists.delete(listing));

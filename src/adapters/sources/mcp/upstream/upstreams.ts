@@ -8,18 +8,18 @@ import type { McpUpstream } from "./upstream.ts";
 /** The MCP servers of one arsenal. */
 export type Upstreams = ReturnType<typeof createUpstreams>;
 
-/** What the servers need of their arsenal. */
+/** The parts of the arsenal that the servers need. */
 interface UpstreamsParts {
   /** Resolves when the ensemble's tools, as the server lists them now, are registered. */
   readonly relist: (ensemble: string) => Promise<void>;
   readonly registry: Pick<Registry, "own" | "ofEnsemble">;
 }
 
-/** One server, and what it answers besides tool calls. */
+/** One server, and its requests besides tool calls. */
 interface Member {
   readonly upstream: McpUpstream;
   readonly attempted: Promise<void>;
-  /** What the server's own names of its tools stand behind. */
+  /** The prefix of the server's own tool names. */
   readonly prefix: string;
   readonly requests: ReadonlyMap<string, Required<Registration>>;
 }
@@ -28,7 +28,7 @@ interface Member {
 export function createUpstreams(parts: UpstreamsParts) {
   const { relist, registry } = parts;
   const members = new Map<string, Member>();
-  /** The same list until a server is added or forgotten: each request at a server's own address looks through it. */
+  /** The same list until a server is added or forgotten: each request at a server's own address searches it. */
   let list: readonly McpUpstream[] | undefined;
 
   return {
@@ -60,7 +60,10 @@ export function createUpstreams(parts: UpstreamsParts) {
       members.delete(name);
       list = undefined;
     },
-    /** What a server answers besides tool calls, by its exact id (`files.resources/read`), or its tool by the server's own name (`files.tools/call/read-file`). */
+    /**
+     * Finds a server's request besides tool calls by its exact id (`files.resources/read`), or its tool by the server's own name
+     * (`files.tools/call/read-file`).
+     */
     find(id: string): Registration | undefined {
       if (!isUnlisted(id)) return undefined;
       for (const { upstream, prefix, requests } of members.values()) {

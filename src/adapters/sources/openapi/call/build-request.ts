@@ -88,7 +88,7 @@ function fillPath(
   given: (each: Argument) => unknown,
 ): string {
   const byName = new Map(parameters.map((each) => [each.name, each]));
-  // What follows # never reaches a server; documents use it to tell operations apart.
+  // The text after # never reaches a server; documents use it to distinguish operations.
   return template.replace(/#.*$/, "").replaceAll(/\{([^{}]+)\}/g, (whole, name: string) => {
     const each = byName.get(name);
     if (each === undefined) return whole;

@@ -15,12 +15,12 @@ import { buildRequest } from "./build-request.ts";
 import type { OpenFolder } from "./files.ts";
 import { readAnswer, readShortly } from "./read-answer.ts";
 
-/** What the operations of one document share. */
+/** The dependencies that the operations of one document share. */
 export interface CallParts {
   readonly egress: Egress;
   readonly authorize: Authorize;
   readonly tokens: ClientTokens;
-  /** Servers repeat what they were sent. */
+  /** Servers may repeat the request, with its secrets. */
   readonly redactor: Redactor;
   readonly clock: Clock;
   readonly files?: OpenFolder | undefined;
@@ -38,7 +38,7 @@ export function createHandler(operation: ReadOperation, parts: CallParts): Handl
   const { title, method, path, accept, security } = operation;
   return async (args, { signal, caller, beginRequest }) => {
     const { base, trusted } = operation.server();
-    // Before anything is asked for on behalf of a call that may not be made.
+    // Checked before any token is requested for a call that is not allowed.
     checkInCall(new URL(base));
     const { target, headers, cookies, body } = await buildRequest(operation, args, files);
     const authorization = await authorize(security, title, { signal, caller });
@@ -93,7 +93,7 @@ async function toReported(answer: EgressResponse, title: string, parts: CallPart
   });
 }
 
-/** What became of a request that was not answered, or whose answer could not be read. */
+/** The error for a request that was not answered, or whose answer could not be read. */
 function toFailure(error: unknown, { title, method }: ReadOperation, signal: AbortSignal): unknown {
   if (signal.aborted) return new ArsenalError("CANCELLED", `${title} was cancelled`, { cause: error });
   // Any other error: the connection broke while the answer was read.

@@ -22,7 +22,7 @@ export interface OpenFolder {
   readonly isOwnFile: IsOwnFile;
 }
 
-/** Tells a model how to give a file. */
+/** Explains to a model how to give a file. */
 export const FILE_DESCRIPTION = "Give the content as text or base64.";
 
 /** The schema of an argument that is a file. A path can be given only if a folder is open to it. */
@@ -61,7 +61,7 @@ export async function toFile(value: unknown, argument: string, files?: OpenFolde
 async function atPath(path: string, argument: string, files?: OpenFolder): Promise<SentFile> {
   if (files === undefined) throw wrongArgument(`${argument}.path`, "cannot be used here: give text or base64");
   const root = await realpath(files.folder);
-  // Links are followed first. The message does not say whether a path outside the folder exists.
+  // Links are followed first. The message does not reveal whether a path outside the folder exists.
   const file = await realpath(resolve(root, path)).catch(() => undefined);
   const found = file?.startsWith(root.endsWith(sep) ? root : root + sep) === true ? await stat(file) : undefined;
   if (file === undefined || found?.isFile() !== true || (await files.isOwnFile(file)))

@@ -28,10 +28,10 @@ async function readLarge(bytes: Uint8Array, charset: string): Promise<unknown> {
   return value;
 }
 
-/** How much more than what is shown is looked through. */
+/** The factor by which the searched text is longer than the shown one. */
 const READ_AHEAD = 16;
 
-/** What an answer says, without secrets and then shortened for a message: half of a secret is not known for one. */
+/** The text of an answer, redacted and then shortened for a message: half of a secret would not be recognised. */
 export async function readShortly(
   answer: Pick<EgressResponse, "headers" | "body">,
   max: number,
@@ -95,6 +95,6 @@ function toBlock(bytes: Uint8Array, mimeType: string, url: string): object {
   const data = Buffer.from(bytes).toString("base64");
   const kind = mimeType.split("/")[0];
   if (kind === "image" || kind === "audio") return { type: kind, data, mimeType };
-  // Keys stand in queries.
+  // Queries may contain keys.
   return { type: "resource", resource: { uri: url.replace(/[?#].*$/, ""), mimeType, blob: data } };
 }

@@ -14,7 +14,7 @@ export interface WrittenBody {
   readonly length?: number;
 }
 
-/** One member of a body: what the API calls it, what the model calls it, and its value. */
+/** One member of a body: the API's name for it, the model's name for it, and its value. */
 export interface BodyMember {
   readonly name: string;
   readonly argument: string;
@@ -82,7 +82,7 @@ function formPairs({ name, value }: BodyMember, { encoding }: Body, encode: Enco
 }
 
 /** One part of a multipart body. */
-interface Part {
+interface MultipartPart {
   readonly head: string;
   readonly content: string | SentFile;
 }
@@ -112,9 +112,9 @@ async function toContent(pieces: readonly (string | SentFile)[]): Promise<Omit<W
   return { content: Readable.from(chunks()), length: sizes.reduce((sum, size) => sum + size, 0) };
 }
 
-function textParts(member: BodyMember, body: Body): readonly Part[] {
+function textParts(member: BodyMember, body: Body): readonly MultipartPart[] {
   const { writing, contentType } = body.encoding.get(member.name) ?? {};
-  const typed = (content: unknown, type: string | undefined): Part => ({
+  const typed = (content: unknown, type: string | undefined): MultipartPart => ({
     head: headOf(member.name, undefined, type),
     content: type !== undefined && isJson(type) ? JSON.stringify(content) : toText(content),
   });
@@ -131,12 +131,12 @@ async function fileParts(
   { name, argument, value }: BodyMember,
   body: Body,
   files?: OpenFolder,
-): Promise<readonly Part[]> {
+): Promise<readonly MultipartPart[]> {
   if (value === undefined || value === null) return [];
-  // A list of types says which are taken, not which one this is.
+  // A list of types names the accepted ones, not the type of this file.
   const encoded = body.encoding.get(name)?.contentType;
   const fallback = encoded === undefined || /[,*]/.test(encoded) ? "application/octet-stream" : encoded;
-  const parts: Part[] = [];
+  const parts: MultipartPart[] = [];
   for (const [index, each] of (Array.isArray(value) ? value : [value]).entries()) {
     const file = await toFile(each, Array.isArray(value) ? `${argument}.${index}` : argument, files);
     parts.push({ head: headOf(name, file.filename ?? name, file.contentType ?? fallback), content: file });

@@ -3,7 +3,7 @@ import { isPlainObject } from "../../../../tool/json-schema.ts";
 import { isJson } from "../read/read-body.ts";
 import type { Writing } from "../read/read-parameters.ts";
 
-/** How characters that mean something else in their place are written. */
+/** Encodes characters that have a special meaning at their position. */
 export type Encode = (text: string) => string;
 
 /** A name and its value, encoded. */
@@ -13,15 +13,15 @@ export type Pair = readonly [name: string, value: string];
 export const encodeStrictly: Encode = (text) =>
   encodeURIComponent(text).replaceAll(/[!'()*]/g, (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`);
 
-/** The same without what may stand in a query as it is; what would end the value or the query is encoded all the same. */
+/** Like `encodeStrictly`, but keeps characters that are allowed in a query. Characters that would end the value or the query are still encoded. */
 export const encodeForQuery: Encode = (text) =>
   encodeStrictly(text).replaceAll(/%(?:3A|2F|3F|40|21|24|28|29|2A|2C|3B|3D)/g, decodeURIComponent);
 
-/** The same for a path of several segments. */
+/** Like `encodeStrictly`, for a path of several segments. */
 export const encodeForPath: Encode = (text) =>
   encodeStrictly(text).replaceAll(/%(?:3A|2F|40|21|24|26|27|28|29|2A|2B|2C|3B|3D)/g, decodeURIComponent);
 
-/** As forms write it: a blank as `+`. */
+/** Encodes as forms do: a blank as `+`. */
 export const encodeForForm: Encode = (text) => String(new URLSearchParams([["", text]])).slice(1);
 
 const DELIMITERS: Readonly<Record<string, string>> = { spaceDelimited: " ", pipeDelimited: "|", tabDelimited: "\t" };
@@ -63,12 +63,12 @@ export function writePairs(name: string, value: unknown, writing: Writing, encod
   if (members === undefined) return [[key, encode(toText(value))]];
   if (members.length === 0) return [];
   if (explode) return members.map(([member, text]) => [member === undefined ? key : encode(member), encode(text)]);
-  // Delimiters other than the comma are encoded: they may not stand in an address.
+  // Delimiters other than the comma are encoded: they are not allowed in an address.
   const delimiter = style in DELIMITERS ? encodeStrictly(DELIMITERS[style] ?? "") : ",";
   return [[key, joinMembers(members, false, delimiter, encode)]];
 }
 
-/** A value as it is written if nothing says how: text as it is, what has members as JSON. */
+/** The default text of a value: text as it is, a value with members as JSON. */
 export function toText(value: unknown): string {
   if (typeof value === "string") return value;
   return typeof value === "object" && value !== null ? JSON.stringify(value) : String(value ?? "");
@@ -80,7 +80,7 @@ function toMedia(value: unknown, contentType: string): string {
 
 type Member = readonly [name: string | undefined, text: string];
 
-/** The members of a list, without names, or of an object; undefined for a plain value. What is null or absent is left out. */
+/** The members of a list, without names, or of an object; undefined for a plain value. Null and undefined members are left out. */
 function toMembers(value: unknown): readonly Member[] | undefined {
   if (Array.isArray(value))
     return value.flatMap((each) => (isAbsent(each) ? [] : [[undefined, toText(each)] as const]));
@@ -97,7 +97,7 @@ function joinMembers(members: readonly Member[], explode: boolean, delimiter: st
     .join(delimiter);
 }
 
-/** `a[b][0][c]` for whatever lies inside. */
+/** `a[b][0][c]` for nested values. */
 function deepPairs(path: string, value: unknown): readonly Pair[] {
   if (isAbsent(value)) return [];
   if (typeof value !== "object") return [[path, toText(value)]];
@@ -108,7 +108,7 @@ function isAbsent(value: unknown): boolean {
   return value === undefined || value === null;
 }
 
-/** An argument that cannot be written into a request. Nothing was sent. */
+/** The error for an argument that cannot be written into a request. Nothing was sent. */
 export function wrongArgument(argument: string, problem: string): ArsenalError {
   const fix = `Call again with another value for ${argument}.`;
   return fixable("ARGUMENTS_INVALID", `${argument} ${problem}.`, fix, { field: argument, beforeSend: true });

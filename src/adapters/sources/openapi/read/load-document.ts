@@ -13,7 +13,7 @@ import { upgradeSwagger } from "./swagger.ts";
 /** A document of version 3.1 or later, whatever it was written as. */
 export interface LoadedDocument {
   readonly root: JsonObject;
-  /** Where it came from; absent for one from a file or from the program itself. */
+  /** The address of the document; omitted for one from a file or from the program itself. */
   readonly url?: string;
   /** Operations that could not be brought to this version. */
   readonly problems: readonly Problem[];
@@ -65,7 +65,7 @@ async function readText(path: string, { maxBytes, signal }: LoadParts): Promise<
 }
 
 async function parse(written: string, shown: string): Promise<unknown> {
-  // A mark some editors write first, which JSON does not know.
+  // Some editors write a byte order mark first, which JSON does not allow.
   const source = written.replace(/^\uFEFF/, "");
   let jsonError: unknown;
   try {
@@ -83,7 +83,7 @@ async function parse(written: string, shown: string): Promise<unknown> {
   }
 }
 
-/** The upgrade writes into what it is given. */
+/** The upgrade changes its argument. */
 function copyOf(document: object): unknown {
   try {
     return JSON.parse(JSON.stringify(document)) as unknown;

@@ -5,13 +5,13 @@ import type { JsonObject, References } from "./references.ts";
 export interface ObjectShape {
   readonly properties: ReadonlyMap<string, unknown>;
   readonly required: ReadonlySet<string>;
-  /** What further members must be; undefined if none are foreseen. */
+  /** The schema of further members; undefined if none are foreseen. */
   readonly additional?: unknown;
   /** Groups of members of which one (`anyOf`) or exactly one (`oneOf`) must be there. */
   readonly alternatives: readonly Alternatives[];
 }
 
-/** One `anyOf` or `oneOf` that only says which members must be there. */
+/** One `anyOf` or `oneOf` that only lists required members. */
 export interface Alternatives {
   readonly keyword: "anyOf" | "oneOf";
   readonly groups: readonly (readonly string[])[];
@@ -20,8 +20,8 @@ export interface Alternatives {
 const MAX_DEPTH = 10;
 
 /**
- * The members of an object's schema; undefined if it is not an object, names no members, or has members only in some variants. What else
- * the schema asks of the members together is left to the server: arguments are then refused too seldom, never wrongly.
+ * The members of an object's schema; undefined if it is not an object, names no members, or has members only in some variants. Other conditions
+ * on several members are left to the server: arguments are then refused too seldom, never wrongly.
  */
 export function toObjectShape(schema: unknown, references: References, depth = 0): ObjectShape | undefined {
   if (depth > MAX_DEPTH || !isPlainObject(schema)) return undefined;
@@ -65,7 +65,7 @@ export function toObjectShape(schema: unknown, references: References, depth = 0
   return { properties: members, required, ...(additional === undefined ? {} : { additional }), alternatives };
 }
 
-/** The members that a variant speaks of. */
+/** The members that a variant names. */
 function namesIn(variant: unknown, references: References, depth: number): readonly string[] | undefined {
   if (!isPlainObject(variant)) return undefined;
   if (isRequirement(variant)) return asTexts(variant["required"]);
@@ -73,7 +73,7 @@ function namesIn(variant: unknown, references: References, depth: number): reado
   return shape && [...shape.properties.keys()];
 }
 
-/** A variant that says nothing but which members must be there. */
+/** True for a variant that only lists required members. */
 function isRequirement(variant: unknown): boolean {
   const { required, title: _title, description: _description, ...others } = asRecord(variant);
   return Array.isArray(required) && Object.keys(others).length === 0;

@@ -13,14 +13,14 @@ export interface Operation {
   /** Upper case. */
   readonly method: string;
   readonly path: string;
-  /** How it is named in messages, and without an operationId also in the catalog: `GET /pets/{id}`. */
+  /** Its name in messages, and without an operationId also in the catalog: `GET /pets/{id}`. */
   readonly title: string;
   readonly definition: JsonObject;
-  /** What the operations of one path share. */
+  /** The members that the operations of one path share. */
   readonly item: JsonObject;
 }
 
-/** What is wrong with an operation. */
+/** A problem of an operation. */
 export interface Problem {
   /** `GET /pets/{id}` */
   readonly operation: string;
@@ -29,7 +29,7 @@ export interface Problem {
   readonly skipped: boolean;
 }
 
-/** Every operation of a document that is wanted, and those that cannot be read. */
+/** The wanted operations of a document, and the problems of those that cannot be read. */
 export function listOperations(
   root: JsonObject,
   references: References,

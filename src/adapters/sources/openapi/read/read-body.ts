@@ -3,31 +3,31 @@ import { type ObjectShape, toObjectShape } from "./object-shape.ts";
 import { explodes, type Style, type Writing } from "./read-parameters.ts";
 import type { JsonObject, References } from "./references.ts";
 
-/** How a body is written. */
+/** The format of a body. */
 export type BodyKind = "json" | "form" | "multipart" | "text" | "binary";
 
 /** The body of an operation's request. */
 export interface Body {
-  /** As it is sent. */
+  /** The content type of the request. */
   readonly contentType: string;
   readonly kind: BodyKind;
   readonly required: boolean;
   readonly description: string | undefined;
-  /** As the document has it. */
+  /** The schema in the document. */
   readonly schema: unknown;
   /** Its members, if it is an object whose members can be arguments. */
   readonly shape: ObjectShape | undefined;
-  /** How single members of a form are written. */
+  /** The formats of single members of a form. */
   readonly encoding: ReadonlyMap<string, PartEncoding>;
 }
 
-/** How one member of a form is written: by a style, or as a media type. */
+/** The format of one member of a form: a style, or a media type. */
 interface PartEncoding {
   readonly writing: Writing | undefined;
   readonly contentType: string | undefined;
 }
 
-/** The body that an operation's request has; undefined if it has none. Of several media types the one that suits a model best. */
+/** The body that an operation's request has; undefined if it has none. If there are several media types, the one that suits a model best. */
 export function readBody(definition: JsonObject, fromParameters: readonly JsonObject[], references: References) {
   const given = definition["requestBody"];
   const read = given === undefined ? merged(fromParameters) : references.follow(given, "the request body");
@@ -129,7 +129,7 @@ function merged(bodies: readonly JsonObject[]): JsonObject | undefined {
   return { content, required: bodies.some((body) => body["required"] === true) };
 }
 
-/** Reads the schema of an operation's successful answers, and what to accept. They only describe, so whatever is wrong with them is ignored. */
+/** Reads the schema of an operation's successful answers, and what to accept. They only describe, so errors in them are ignored. */
 export function readReturns(definition: JsonObject, references: References) {
   const responses = asRecord(definition["responses"]);
   const statuses = Object.keys(responses).filter((status) => /^2(?:\d\d|XX)$/i.test(status));

@@ -20,18 +20,18 @@ export interface ReadOperation extends Operation {
   readonly sourceName: string;
   readonly arguments: Arguments;
   readonly security: Security;
-  /** What its requests accept. */
+  /** The `Accept` header of its requests. */
   readonly accept: string;
   /** Schema of the answer, as the document has it. */
   readonly returns: unknown;
-  /** Throws CONFIG_INVALID if neither the settings nor the document say. */
+  /** Throws CONFIG_INVALID if neither the settings nor the document name a server. */
   readonly server: () => Server;
 }
 
 /** The tools of a document. */
 export type ReadDocument = ReturnType<typeof readDocument>;
 
-/** Makes one tool of each operation. One that is broken is reported, and the others are made all the same. */
+/** Makes one tool of each operation. Broken operations are reported; the others are still made. */
 export function readDocument(loaded: LoadedDocument, settings: OpenApiSettings, parts: CallParts) {
   const { root, url } = loaded;
   const references = createReferences(root);
@@ -75,7 +75,7 @@ export function readDocument(loaded: LoadedDocument, settings: OpenApiSettings, 
   return { tools, problems };
 }
 
-/** Some documents name a key both as a security scheme and as a parameter. A model is never asked for it. */
+/** Some documents name a key both as a security scheme and as a parameter. A model never has to give it. */
 function isCredential(parameter: { readonly in: string; readonly name: string }, security: Security): boolean {
   return security.flat().some(({ scheme }) => {
     if (scheme.type !== "apiKey" || scheme.in !== parameter.in) return false;

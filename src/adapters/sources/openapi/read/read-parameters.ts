@@ -11,13 +11,13 @@ const STYLES = {
   cookie: ["form", "cookie"],
 } as const;
 
-/** Where a parameter stands in a request. */
+/** The position of a parameter in a request. */
 export type Location = keyof typeof STYLES;
 
-/** How a value is written, as OpenAPI names it. */
+/** The format of a value, as OpenAPI names it. */
 export type Style = (typeof STYLES)[Location][number];
 
-/** How the values of one name are written. */
+/** The format of the values of one name. */
 export interface Writing {
   readonly style: Style;
   readonly explode: boolean;
@@ -33,7 +33,7 @@ export interface Parameter extends Writing {
   readonly required: boolean;
   readonly description?: string | undefined;
   readonly deprecated: boolean;
-  /** As the document has it. */
+  /** The schema in the document. */
   readonly schema: unknown;
 }
 
@@ -44,7 +44,7 @@ const NOT_PARAMETERS: ReadonlySet<string> = new Set(
   "accept content-type authorization content-length host connection transfer-encoding upgrade".split(" "),
 );
 
-/** The parameters of an operation, its path's included, and request bodies of version 2.0 that stand among them. */
+/** The parameters of an operation, its path's included, and request bodies that version 2.0 lists among them. */
 export function readParameters(
   { definition, item, path }: Operation,
   references: References,
@@ -107,7 +107,7 @@ function toWriting(given: JsonObject, where: Location): Writing {
   return { style, explode: explodes(style, explode), allowReserved };
 }
 
-/** Whether each member is written under its own name. */
+/** True if each member is written under its own name. */
 export function explodes(style: unknown, explode: unknown): boolean {
   return typeof explode === "boolean" ? explode : style === "form" || style === "deepObject" || style === "cookie";
 }

@@ -6,15 +6,15 @@ import { isPlainObject } from "../../../../tool/json-schema.ts";
 /** A part of a document. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Finds what `$ref` names, within one document. Nothing outside it is ever read. */
+/** Resolves `$ref`, within one document. Nothing outside it is ever read. */
 export type References = ReturnType<typeof createReferences>;
 
-/** Nobody writes longer chains by hand. */
+/** Longer chains do not occur in documents written by hand. */
 const MAX_HOPS = 50;
 
 /** The references of one document. */
 export function createReferences(root: JsonObject) {
-  /** What stands at `#/a/b`; undefined if there is nothing, or the reference leads out of the document. */
+  /** The value at `#/a/b`; undefined if there is none, or the reference leads out of the document. */
   function lookUp(reference: string): unknown {
     const parts = partsOf(reference);
     return parts && walk(root, parts);

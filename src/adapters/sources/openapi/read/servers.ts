@@ -13,7 +13,7 @@ export interface Server {
   readonly trusted: boolean;
 }
 
-/** The server of an operation: the operator's, or the first that the operation, its path or the document names. Throws CONFIG_INVALID if none is whole. */
+/** The server of an operation: the operator's, or the first that the operation, its path or the document names. Throws CONFIG_INVALID if none is complete. */
 export function chooseServer(
   { definition, item }: Operation,
   parts: {

@@ -38,7 +38,7 @@ function prepare(document: Mutable, upgrade: (document: Mutable) => unknown): re
   const problems: Problem[] = [];
   for (const [path, item] of Object.entries(paths)) {
     if (!isPlainObject(item)) continue;
-    // The upgrade knows the path's own parameters only for what follows them.
+    // The upgrade applies the path's own parameters only to the members that follow them.
     const { parameters: shared, ...others } = item;
     const ordered: Mutable = Array.isArray(shared) ? { parameters: shared, ...others } : others;
     paths[path] = ordered;

@@ -1,5 +1,5 @@
 import { asRecord, type JsonSchema } from "../../../../tool/json-schema.ts";
-import type { Place } from "./definitions.ts";
+import type { SchemaPosition } from "./definitions.ts";
 import { FILE_DESCRIPTION, fileSchema } from "../call/files.ts";
 import { type Body, isFile, isFileList } from "../read/read-body.ts";
 import type { Parameter } from "../read/read-parameters.ts";
@@ -16,20 +16,20 @@ interface BodyArgument {
   readonly deprecated?: undefined;
   /** True if the value is a file, or a list of files. */
   readonly file?: boolean;
-  /** As the document has it. */
+  /** The schema in the document. */
   readonly schema: unknown;
 }
 
-type Given = BodyArgument | (Parameter & { readonly file?: undefined });
+type RequestValue = BodyArgument | (Parameter & { readonly file?: undefined });
 
-/** One argument of a tool, and where it goes in the request. */
-export type Argument = Given & { /** As the model writes it. */ readonly argument: string };
+/** One argument of a tool, and its position in the request. */
+export type Argument = RequestValue & { /** As the model writes it. */ readonly argument: string };
 
 /** The arguments of one operation. */
 export interface Arguments {
   readonly list: readonly Argument[];
   readonly body: Body | undefined;
-  /** What arguments beyond these must be, if the body takes them; undefined if there can be none. */
+  /** The schema of further arguments, if the body takes them; undefined if there can be none. */
   readonly additional: unknown;
 }
 
@@ -44,7 +44,7 @@ export function layOut(
   paths: boolean,
 ): Arguments {
   const inBody = body === undefined ? [] : bodyArguments(body, references, paths);
-  const given: readonly Given[] = [...parameters, ...inBody];
+  const given: readonly RequestValue[] = [...parameters, ...inBody];
   const wanted = new Set(given.map(({ name }) => name));
   const taken = new Set<string>();
   const list = given.map((each): Argument => {
@@ -55,7 +55,7 @@ export function layOut(
   return { list, body, additional: body?.shape?.additional };
 }
 
-function freeName({ name, in: place }: Given, wanted: ReadonlySet<string>, taken: ReadonlySet<string>): string {
+function freeName({ name, in: place }: RequestValue, wanted: ReadonlySet<string>, taken: ReadonlySet<string>): string {
   const plain = toLegal(name === "" ? "body" : name);
   if (!taken.has(plain) && (plain === name || !wanted.has(plain))) return plain;
   const base = `${plain.slice(0, 50)}_${place}`;
@@ -94,7 +94,7 @@ function describeFile(description: unknown): string {
   return typeof description === "string" ? `${description} ${FILE_DESCRIPTION}` : FILE_DESCRIPTION;
 }
 
-const ROOT: Place = { depth: 0, required: true, nesting: 0 };
+const ROOT: SchemaPosition = { depth: 0, required: true, nesting: 0 };
 
 /** The schema of a tool's parameters, by one writer. */
 export function writeArguments({ list, body, additional }: Arguments, writer: SchemaWriter): JsonSchema {
@@ -113,7 +113,7 @@ export function writeArguments({ list, body, additional }: Arguments, writer: Sc
   };
 }
 
-/** What the parameter says, and what the writer had to add to what the schema says. */
+/** The parameter's description, with the writer's additions to the schema's description. */
 function joined(description: string, written: string | undefined): string {
   const added = written?.match(/Default: .{1,100}\.$|\(shortened\)$/)?.[0];
   return added === undefined ? description : `${description} ${added}`;

@@ -1,25 +1,25 @@
 import type { JsonSchema } from "../../../../tool/json-schema.ts";
 import { partsOf } from "../read/references.ts";
 
-/** Where a schema stands among what is written. */
-export interface Place {
-  /** How many members lie around it. */
+/** The position of a schema in the written one. */
+export interface SchemaPosition {
+  /** The number of members around it. */
   readonly depth: number;
   /** True if no valid value can do without it. */
   readonly required: boolean;
-  /** How many schemas lie around it. */
+  /** The number of schemas around it. */
   readonly nesting: number;
 }
 
 interface Entry {
   readonly reference: string;
   readonly name: string;
-  place: Place;
+  place: SchemaPosition;
   written: JsonSchema | undefined;
 }
 
 /** Schemas that are referred to, each written once, by `write`. */
-export function createDefinitions(write: (reference: string, place: Place) => JsonSchema) {
+export function createDefinitions(write: (reference: string, place: SchemaPosition) => JsonSchema) {
   const entries = new Map<string, Entry>();
   const names = new Set<string>();
 
@@ -33,7 +33,7 @@ export function createDefinitions(write: (reference: string, place: Place) => Js
 
   return {
     /** The name under which a schema is defined. */
-    nameOf(reference: string, place: Place): string {
+    nameOf(reference: string, place: SchemaPosition): string {
       const known = entries.get(reference);
       if (known === undefined) {
         const name = freeName(reference);
@@ -44,12 +44,12 @@ export function createDefinitions(write: (reference: string, place: Place) => Js
       const required = known.place.required || place.required;
       if (depth !== known.place.depth || required !== known.place.required) {
         known.place = { depth, required, nesting: 0 };
-        // What is needed more than was known when it was written is written again.
+        // A schema that is needed more than when it was written is written again.
         known.written = undefined;
       }
       return known.name;
     },
-    /** All that were named, and those that they name in turn. */
+    /** All named schemas, and those that they refer to in turn. */
     all(): Readonly<Record<string, JsonSchema>> {
       for (;;) {
         // The shallowest first, so that a schema is written for the place where most of it is kept.

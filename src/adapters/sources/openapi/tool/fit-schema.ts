@@ -2,7 +2,7 @@ import type { JsonSchema } from "../../../../tool/json-schema.ts";
 import { createSchemaWriter, type SchemaWriter, TOO_LARGE, type WriteOptions } from "./write-schema.ts";
 import type { References } from "../read/references.ts";
 
-/** What is written, by a writer that may be asked to be brief. */
+/** Writes the root schema, with a writer that may shorten it. */
 export type WriteRoot = (writer: SchemaWriter) => JsonSchema;
 
 type Way = Pick<WriteOptions, "depth" | "shortenRequired" | "words">;
@@ -17,7 +17,7 @@ const LEAST: readonly Way[] = [
   { depth: 0, shortenRequired: true, words: 0 },
 ];
 
-/** The schema, with what it refers to in `$defs`, as much of it as fits into so many bytes of JSON; undefined if not even the least does. */
+/** The schema, with its references in `$defs`, as much of it as fits into `maxBytes` of JSON; undefined if not even the least does. */
 export function fitSchema(
   root: WriteRoot,
   references: References,

@@ -4,7 +4,7 @@ const INLINE =
 const BLOCKS =
   "article aside blockquote caption center dd details div dl dt figure figcaption h1 h2 h3 h4 h5 h6 hr ol p pre section summary table tbody tfoot thead ul";
 const PARAGRAPH = "\n\n";
-/** What stands in a tag's place. */
+/** The text that replaces a tag. */
 const STANDS_FOR: ReadonlyMap<string, string> = new Map([
   ...INLINE.split(" ").map((name) => [name, ""] as const),
   ...BLOCKS.split(" ").map((name) => [name, PARAGRAPH] as const),
@@ -19,7 +19,7 @@ const NEED_NO_END: ReadonlySet<string> = new Set(["br", "hr", "img", "p", "li"])
 /** Elements whose content is not text. */
 const HIDDEN: ReadonlySet<string> = new Set(["script", "style"]);
 
-/** Entities by name, each with what it stands for. */
+/** Entities by name, each with its text. */
 const ENTITIES: ReadonlyMap<string, string> = new Map([
   ["nbsp", " "],
   ...`amp=& lt=< gt=> quot=" apos=' ndash=– mdash=— hellip=… lsquo=‘ rsquo=’ ldquo=“ rdquo=” bull=• middot=· times=× deg=° copy=© reg=® trade=™ euro=€ pound=£ sect=§ larr=← rarr=→ aacute=á agrave=à auml=ä ccedil=ç eacute=é egrave=è iacute=í ntilde=ñ oacute=ó ouml=ö szlig=ß uacute=ú uuml=ü`
@@ -107,7 +107,7 @@ export function plainText(text: string): string {
   return changed ? tidy(plain) : text;
 }
 
-/** Finds a text from a place on. What is not there any more is looked for once, so that all searches together take linear time. */
+/** Finds a text from a position on. A text that does not occur any more is searched once, so that all searches together take linear time. */
 function createFinder(text: string): (sought: string, from: number) => number {
   const found = new Map<string, number>();
   return (sought, from) => {

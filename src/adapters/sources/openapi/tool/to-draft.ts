@@ -74,7 +74,7 @@ function returnsOf({ returns }: ReadOperation, references: References): WriteRoo
   return (writer) => writer.write(schema, { depth: 0, required: true, nesting: 0 });
 }
 
-/** How the operation is called: where each argument goes. */
+/** The position of each argument in the operation's request. */
 function toMeta(read: ReadOperation): Readonly<Record<string, unknown>> {
   const { method, path, definition, security } = read;
   const { list, body } = read.arguments;
@@ -101,7 +101,7 @@ function serverOf({ server }: ReadOperation): { readonly server?: string } {
   }
 }
 
-/** The summary says it shortly, the description at length; what is too long for one field goes on in the next. */
+/** The summary becomes the short description, the description the long one; text that is too long for one field continues in the next. */
 function toDescriptions({ summary, description }: ReadOperation["definition"]): SourceDraft {
   const short = typeof summary === "string" ? plainText(summary).trim() : "";
   const long = typeof description === "string" ? plainText(description).trim() : "";
@@ -127,7 +127,7 @@ function toCapabilities({ method, arguments: { list } }: ReadOperation, settings
   ];
 }
 
-/** What HTTP says of the method. */
+/** The annotations that HTTP implies for the method. */
 function toAnnotations(method: string): Partial<Annotations> {
   const readOnly = READS.has(method);
   return {

@@ -1,10 +1,10 @@
 import { asList, asRecord, asText, isPlainObject, type JsonSchema } from "../../../../tool/json-schema.ts";
 import { TYPES, WELL_FORMED, words } from "../../../../tool/schema/keywords.ts";
-import { createDefinitions, type Place } from "./definitions.ts";
+import { createDefinitions, type SchemaPosition } from "./definitions.ts";
 import { broken, isExternal, type JsonObject, type References } from "../read/references.ts";
 import { plainText } from "./plain-text.ts";
 
-/** How a schema is written. */
+/** Options for writing a schema. */
 export interface WriteOptions {
   /** A request keeps what refuses wrong arguments; an answer only what describes it. */
   readonly direction: "request" | "answer";
@@ -32,7 +32,7 @@ const NAMED = words("patternProperties dependentSchemas");
 /** Deeper schemas are cut off, whatever may be written: everything that walks them is recursive. */
 const MAX_NESTING = 60;
 
-/** Creates a writer. What is referred to is written once, under `$defs`, so cycles and schemas used a hundred times cost nothing. */
+/** Creates a writer. A referenced schema is written once, under `$defs`, so cycles and schemas used a hundred times cost nothing. */
 export function createSchemaWriter(references: References, options: WriteOptions) {
   const external = new Set<string>();
   const definitions = createDefinitions((reference, place) => write(targetOf(reference), place));
@@ -44,7 +44,7 @@ export function createSchemaWriter(references: References, options: WriteOptions
     if (length > options.maxLength) throw TOO_LARGE;
   }
 
-  function write(schema: unknown, place: Place): JsonSchema {
+  function write(schema: unknown, place: SchemaPosition): JsonSchema {
     if (schema === false) return { not: {} };
     if (!isPlainObject(schema)) return {};
     const reference = schema["$ref"];
@@ -52,7 +52,7 @@ export function createSchemaWriter(references: References, options: WriteOptions
     return isTooDeep(schema, place) ? shorten(schema, schema) : writeObject(schema, place);
   }
 
-  function writeReference(reference: string, schema: JsonObject, place: Place): JsonSchema {
+  function writeReference(reference: string, schema: JsonObject, place: SchemaPosition): JsonSchema {
     if (isExternal(reference)) {
       external.add(reference);
       return { description: `Described in ${reference.slice(0, 200)}, which is not part of this document.` };
@@ -84,7 +84,7 @@ export function createSchemaWriter(references: References, options: WriteOptions
     return true;
   }
 
-  function isTooDeep(schema: JsonObject, { depth, required, nesting }: Place): boolean {
+  function isTooDeep(schema: JsonObject, { depth, required, nesting }: SchemaPosition): boolean {
     if (nesting >= MAX_NESTING) return true;
     if (depth < options.depth || isSmall(schema)) return false;
     return options.shortenRequired || !required || options.direction === "answer";
@@ -100,7 +100,7 @@ export function createSchemaWriter(references: References, options: WriteOptions
     return { ...(isSoundValue("type", type) ? { type: type as string } : known), description };
   }
 
-  function writeObject(schema: JsonObject, place: Place): JsonSchema {
+  function writeObject(schema: JsonObject, place: SchemaPosition): JsonSchema {
     const written: Record<string, unknown> = {};
     for (const [keyword, value] of Object.entries(schema)) {
       const kept = writeKeyword(keyword, value, schema, place);
@@ -116,8 +116,8 @@ export function createSchemaWriter(references: References, options: WriteOptions
     return schema["nullable"] === true ? orNull(written) : written;
   }
 
-  function writeKeyword(keyword: string, value: unknown, schema: JsonObject, place: Place): unknown {
-    const inside: Place = { ...place, nesting: place.nesting + 1 };
+  function writeKeyword(keyword: string, value: unknown, schema: JsonObject, place: SchemaPosition): unknown {
+    const inside: SchemaPosition = { ...place, nesting: place.nesting + 1 };
     if (keyword === "properties") return isPlainObject(value) ? writeProperties(value, schema, inside) : undefined;
     if (keyword === "items")
       return Array.isArray(value) ? value.map((each) => write(each, inside)) : write(value, inside);
@@ -137,11 +137,14 @@ export function createSchemaWriter(references: References, options: WriteOptions
     return value;
   }
 
-  function writeNamed(schemas: readonly (readonly [string, unknown])[], placeOf: (name: string) => Place): JsonObject {
+  function writeNamed(
+    schemas: readonly (readonly [string, unknown])[],
+    placeOf: (name: string) => SchemaPosition,
+  ): JsonObject {
     return Object.fromEntries(schemas.map(([name, schema]) => [name, write(schema, placeOf(name))]));
   }
 
-  function writeProperties(properties: JsonObject, parent: JsonObject, place: Place): JsonObject {
+  function writeProperties(properties: JsonObject, parent: JsonObject, place: SchemaPosition): JsonObject {
     const required = new Set(asList(parent["required"]));
     const meant = Object.entries(properties).filter(([, property]) => isMeant(property));
     return writeNamed(meant, (name) => {

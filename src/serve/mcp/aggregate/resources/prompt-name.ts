@@ -12,8 +12,8 @@ const PLAIN_UPSTREAM = /^[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?$/;
 const PLAIN_PROMPT = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 
 /**
- * The name by which clients know an upstream's prompt: `NAME-prompt`, with dashes inside either doubled. What does not fit is shortened, or
- * put into plain letters, and ends in a hash of both. A name depends on nothing but the two, so no other server's prompts can change it.
+ * The name of an upstream's prompt for clients: `NAME-prompt`, with dashes inside either doubled. A name that does not fit is shortened, or put
+ * into plain letters, and ends in a hash of both. A name depends on nothing but the two, so no other server's prompts can change it.
  */
 export function toPromptName(upstream: string, prompt: string): string {
   const fits = PLAIN_UPSTREAM.test(upstream) && PLAIN_PROMPT.test(prompt);
@@ -25,7 +25,7 @@ export function toPromptName(upstream: string, prompt: string): string {
   return readable + tail;
 }
 
-/** The upstream and its prompt that a name spells out; undefined for one that ends in a hash, or is none. */
+/** The upstream and its prompt that a name spells out; undefined for one that ends in a hash, or is invalid. */
 export function fromPromptName(name: string): { readonly upstream: string; readonly prompt: string } | undefined {
   const [, upstream, prompt] = /^((?:[^-]|--)+)-((?:[^-]|--)+)$/.exec(name) ?? [];
   if (upstream === undefined || prompt === undefined) return undefined;
@@ -47,7 +47,7 @@ export async function findPrompt(
     const spelled = fromPromptName(name);
     const upstream = spelled === undefined ? undefined : parts.upstream(spelled.upstream);
     if (spelled !== undefined && upstream !== undefined) return { upstream, prompt: spelled.prompt };
-    // What ends in a hash can only be found among those that are listed.
+    // A name that ends in a hash can only be found among the listed prompts.
     for (const listed of spelled === undefined ? await parts.listings("prompts", principal) : []) {
       const prompt = listed.item["name"];
       if (typeof prompt === "string" && toPromptName(listed.upstream.name, prompt) === name)
@@ -57,7 +57,7 @@ export async function findPrompt(
   throw unknownPrompt(name);
 }
 
-/** The protocol's error for a prompt that does not exist, or that the client may not know of. */
+/** The protocol's error for a prompt that does not exist, or that the client may not see. */
 export function unknownPrompt(name: unknown): RpcError {
   const message = `There is no prompt ${showValue(name)}. Use a name from prompts/list.`;
   return new RpcError({ code: RPC.invalidParams, message });

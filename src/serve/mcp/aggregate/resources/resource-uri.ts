@@ -2,12 +2,12 @@ import type { JsonObject } from "../../../../mcp/protocol.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
 
 /**
- * Tells the resources of several servers apart: `toolarsenal:NAME/` comes before the server's own URI, which follows unchanged. A template so
- * stays a template, and parsers that tidy URLs find no path in it to tidy.
+ * Separates the resources of several servers: `toolarsenal:NAME/` comes before the server's own URI, which follows unchanged. A template so stays
+ * a template, and parsers that tidy URLs find no path in it to tidy.
  */
 const SCHEME = "toolarsenal:";
 
-/** The URI, or URI template, by which clients know one of an upstream's. */
+/** Converts an upstream's URI, or URI template, to the one that clients see. */
 export function toServedUri(upstream: string, uri: string): string {
   return `${SCHEME}${encodeName(upstream)}/${uri}`;
 }
@@ -34,7 +34,7 @@ function decodeName(encoded: string): string | undefined {
   }
 }
 
-/** A tool's result, a prompt or a resource as an upstream gave it, with the URIs in it as clients of the aggregate know them. */
+/** A tool's result, a prompt or a resource of an upstream, with its URIs converted to those that clients of the aggregate see. */
 export function rewriteUris(result: JsonObject, upstream: string): JsonObject {
   const { content, contents, messages } = result;
   return {
@@ -45,7 +45,7 @@ export function rewriteUris(result: JsonObject, upstream: string): JsonObject {
   };
 }
 
-/** An object with a `uri` or `uriTemplate`, with that as clients know it. */
+/** An object with its `uri` or `uriTemplate` converted to the one that clients see. */
 export function withServedUri(given: unknown, upstream: string): unknown {
   if (!isPlainObject(given)) return given;
   const { uri, uriTemplate } = given;

@@ -21,7 +21,7 @@ export function findResource(served: unknown, upstream: (name: string) => McpUps
   throw unknownResource(served);
 }
 
-/** The protocol's error for a resource that does not exist, or that the client may not know of. */
+/** The protocol's error for a resource that does not exist, or that the client may not see. */
 export function unknownResource(served: unknown): RpcError {
   return new RpcError({ code: RPC.resourceNotFound, message: "Resource not found", data: { uri: served } });
 }
@@ -61,7 +61,7 @@ export function createSubscriptions(subscribe: Subscribe) {
       held.get(key)?.controller.abort();
       held.delete(key);
     },
-    /** Whether an update of this resource concerns the client: it subscribed to it, or to what it is a part of. */
+    /** True if an update of this resource concerns the client: it subscribed to the resource, or to one that contains it. */
     watches(name: string, uri: string): boolean {
       return [...held.values()].some(({ upstream, uri: whole, granted }) => {
         if (!granted || upstream.name !== name) return false;

@@ -30,13 +30,13 @@ export async function listTools({ params, peer, signal }: Exchange, parts: Answe
 
 const MAY_BE_THEIRS = "The tool may be theirs: try again in a few seconds.";
 
-/** Answers `tools/call`: of a meta-tool, where there are any, or of any tool by its name, listed or not. */
+/** Answers `tools/call`: of a meta-tool, if the mode has any, or of any tool by its name, listed or not. */
 export async function callNamed(exchange: Exchange, parts: AnswerParts): Promise<JsonObject> {
   const { params, peer, signal } = exchange;
   const { name, arguments: given } = params;
   if (typeof name !== "string") throw unknownTool(name);
   if (parts.mode !== "static" && META_TOOL_NAMES.has(name)) return callMetaTool(name, exchange, parts);
-  // What can be no tool's name is asked for all the same, as an id that no tool has: every call leaves its record.
+  // An invalid name is still called, as an id that no tool has, so that every call leaves a record.
   const asked = fromToolName(name) ?? `.${name}`;
   if (given !== undefined && given !== null && !isPlainObject(given)) {
     const message = "arguments is not an object. Give an object with one member for each parameter.";
@@ -68,7 +68,7 @@ async function callMetaTool(name: string, exchange: Exchange, parts: AnswerParts
   }
 }
 
-/** Runs one tool. An MCP server's answer goes back as it came, but for its URIs. `missing` if the client knows of no such tool. */
+/** Runs one tool. An MCP server's answer goes back unchanged, except for its URIs. `missing` if the client sees no such tool. */
 async function callTool(
   exchange: Exchange,
   target: { readonly toolName: string; readonly arguments: unknown },
@@ -107,7 +107,10 @@ async function callTool(
 /** Members of `_meta` that belong to one request and do not change its answer. */
 const OF_ONE_REQUEST: ReadonlySet<string> = new Set(["progressToken", "traceparent", "tracestate", "baggage"]);
 
-/** How the server may ask the client, and when its answer may be given again: not if it asked, or if it is a question or a task. */
+/**
+ * Whether the server may send requests to the client, and whether its answer may be reused: not if it sent one, or if the answer is a question or
+ * a task.
+ */
 function reusable(extra: JsonObject, { ask }: ReturnType<typeof askOf>): Pick<McpRequest, "ask" | "reuse"> {
   let asked = false;
   const noting = ask && { ask: ((...question) => ((asked = true), ask(...question))) satisfies Ask };

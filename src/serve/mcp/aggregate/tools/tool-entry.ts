@@ -27,7 +27,7 @@ const entryOf = remember((tool: Tool): Readonly<Record<Era, JsonObject>> => {
   return { modern, legacy: returns === undefined || returns.type === "object" ? modern : common };
 });
 
-/** The hints, and whatever else a server annotated. What is malformed is left out, or a client could refuse the whole list for it. */
+/** The hints, and the server's other annotations. Malformed ones are left out, because a client could refuse the whole list for them. */
 function annotationsOf({ annotations }: Tool, given: unknown): JsonObject {
   const { readOnly, destructive, idempotent, openWorld } = annotations;
   const others = isPlainObject(given) ? given : {};
@@ -43,7 +43,7 @@ function annotationsOf({ annotations }: Tool, given: unknown): JsonObject {
   return told.length === 0 ? {} : { annotations: Object.fromEntries(told) };
 }
 
-/** What else an MCP server said of its tool. */
+/** Other members that an MCP server set on its tool. */
 function othersOf({ icons, _meta }: JsonObject): JsonObject {
   const shown = Array.isArray(icons)
     ? icons.filter((icon) => isPlainObject(icon) && typeof icon["src"] === "string")
