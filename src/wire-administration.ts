@@ -212,7 +212,8 @@ function createEnsembleAdministration(parts: AdministrationParts): EnsembleAdmin
   function allowed(by: Principal, reach: Reach): Pick<AddOptions, "egress"> {
     if (by.local || config.server.allowCommands) return {};
     const { allowedDomains } = config.security;
-    const inside = reach.addresses?.find((address) => isPrivate(address, allowedDomains));
+    const { addresses = [], calls = [] } = reach;
+    const inside = [...addresses, ...calls].find((address) => isPrivate(address, allowedDomains));
     const listing = inside === undefined ? "" : "list its host in security.allowed_domains, ";
     const what = reachInWords(reach) ?? (inside === undefined ? undefined : `reaches ${URL.parse(inside)?.host} from`);
     if (what === undefined) return { egress: withoutTrust(parts.egress, allowedDomains) };

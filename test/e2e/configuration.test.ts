@@ -1,3 +1,4 @@
+import { resolvedOptions } from "../../src/config/parts/arsenal-parts.ts";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -172,7 +173,7 @@ describe("a configuration file", () => {
       OTLP_ENDPOINT: "http://otlp",
     };
     const { config } = await loadConfig(await file("seed.prod.yaml", PRODUCTION), environment);
-    await using arsenal = new ToolArsenal(config);
+    await using arsenal = new ToolArsenal(resolvedOptions(config, {}));
     expect(arsenal.toolCount).toBe(0);
     expect(config).toMatchObject({
       vectorStore: { type: "qdrant", url: "http://qdrant", collectionName: "production_tools" },

@@ -15,7 +15,7 @@ describeInBrowser("the dashboard of an operator", (browser) => {
   afterAll(() => upstream.close());
 
   it.each([
-    ["without a tenant", undefined, ["Restart", "Reload", "Disconnect", "Log", "Add"]],
+    ["without a tenant", undefined, ["Restart", "Reload", "Disconnect", "Log", "Add args", "Add"]],
     ["of a tenant", "north", []],
   ])("%s has the buttons that the operator may use, and no others", async (_name, tenant, expected) => {
     const key = createKeyText("olga");

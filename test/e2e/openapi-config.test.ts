@@ -149,7 +149,7 @@ openapi:${pets()}
   it("has mistakes reported with their place, the known keys included", async () => {
     await put("arsenal.yaml", "openapi:\n  - name: pets\n    document: ./pets.json\n    zzzzzz: 1\n");
     expect((await run("list")).err).toContain(
-      'arsenal.yaml:4:5 openapi.0.zzzzzz: unknown key "zzzzzz". Known keys here: name, document, namespace, base_url, server_variables, credentials, headers, include, exclude, trust_methods, files_from, max_tool_bytes, max_document_bytes, max_answer_bytes, timeout_ms, max_concurrent, disabled.',
+      'arsenal.yaml:4:5 openapi.0.zzzzzz: unknown key "zzzzzz". Known keys here: name, document, namespace, server, base_url, server_variables, credentials, headers, include, exclude, trust_methods, files_from, max_tool_bytes, max_document_bytes, max_answer_bytes, timeout_ms, max_concurrent, disabled.',
     );
     await put("arsenal.yaml", "openapi:\n  - name: pets\n");
     expect((await run("list")).err).toContain("openapi.0.document: is missing");

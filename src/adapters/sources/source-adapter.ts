@@ -53,6 +53,8 @@ export interface Reach {
   readonly secrets?: boolean;
   /** Addresses that it connects to. */
   readonly addresses?: readonly string[];
+  /** Addresses that only its tools call, so that adding it does not wait for them. */
+  readonly calls?: readonly string[];
 }
 
 /** Where a source is found, for people: its files, its address or its command. */

@@ -120,7 +120,8 @@ export function reach({
   const place = typeof document === "string" ? [document] : [];
   return {
     reads: [...place.filter(isLocal), ...(filesFrom === undefined ? [] : [filesFrom])],
-    addresses: [...place.filter((each) => !isLocal(each)), ...(server === undefined ? [] : [server])],
+    addresses: place.filter((each) => !isLocal(each)),
+    calls: server === undefined ? [] : [server],
     secrets: hasReference([credentials, headers]),
   };
 }
