@@ -170,9 +170,11 @@ describeInBrowser("the dashboard of a gateway with three real MCP servers", (bro
     const server = await startLegacyServer();
     onTestFinished(() => server.close());
     const page = await open("servers");
-    await page.getByLabel("Name", { exact: true }).fill("late");
-    await page.getByLabel("Address").fill(server.url);
-    await page.getByRole("button", { name: "Add" }).click();
+    await page.getByRole("radio", { name: "mcp", exact: true }).check();
+    const form = page.getByRole("form", { name: "Add a server" });
+    await form.getByLabel(/^name /).fill("late");
+    await form.getByLabel(/^url /).fill(server.url);
+    await form.getByRole("button", { name: "Add", exact: true }).click();
     await page.getByText("late was added with 5 tools.").waitFor();
     const row = page.getByRole("article", { name: "late" });
     await row.getByText("connected", { exact: true }).waitFor();

@@ -247,7 +247,7 @@ describe("serve", () => {
     await put("shops.json", document("Shops", ["list_shops"]));
     await put("arsenal.yaml", `openapi:${pets()}`);
     const gateway = await serve();
-    await gateway.until(/pets: 1 tool \(OpenAPI, /);
+    await gateway.until(/pets: 1 tool \(openapi, /);
     await gateway.until(/1 tool.*mode static/);
     expect(await served(gateway.url)).toEqual(["pets-list_pets"]);
 
