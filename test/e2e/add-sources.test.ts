@@ -57,7 +57,9 @@ describe("arsenal.add", () => {
     await using arsenal = new ToolArsenal(quiet);
     const draft = { name: "lookup", description: "Looks an order up by its number.", parameters: { type: "object" } };
     const seven = { tool: { ...draft, name: "seven" }, handler: () => 7 };
-    expect(await arsenal.add([draft, seven, { ...draft, name: "" }])).toBe(2);
+    const { registered, rejected } = await arsenal.add([draft, seven, { ...draft, name: "" }]);
+    expect(registered.map(({ name }) => name)).toEqual(["lookup", "seven"]);
+    expect(rejected).toMatchObject([{ index: 2, error: { code: "TOOL_INVALID" } }]);
     expect(await arsenal.execute({ toolName: "seven" })).toMatchObject({ result: 7 });
   });
 

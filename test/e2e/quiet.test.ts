@@ -26,7 +26,7 @@ describe("the library", () => {
       const arsenal = new ToolArsenal(${config});
       const parameters = { type: "object" };
       arsenal.register({ name: "fail", description: "Always fails.", parameters }, () => { throw new Error("broken"); });
-      await arsenal.addTools([{ tool: { name: "", description: "", parameters } }]);
+      await arsenal.add([{ tool: { name: "", description: "", parameters } }]);
       await arsenal.execute({ toolName: "fail", arguments: {} });
       await arsenal.execute({ toolName: "nowhere", arguments: {} });
       await arsenal.close();

@@ -102,7 +102,7 @@ describe("the shipped tiers [000-5.2-shipped]", () => {
         await arsenal.addTool({ name: "tool_" + index, description: "Does thing number " + index + " for people.", parameters: { type: "object" } });`;
     const child = spawn(
       process.execPath,
-      program(`${register} setInterval(() => {}, 1000); await arsenal.ready(); console.log("done")`),
+      program(`${register} setInterval(() => {}, 1000); await arsenal.sync({ tier: "best" }); console.log("done")`),
       {
         env: environment(cache),
         stdio: ["ignore", "pipe", "inherit"],
@@ -121,7 +121,7 @@ describe("the shipped tiers [000-5.2-shipped]", () => {
     const next = spawnSync(
       process.execPath,
       program(
-        `${register} await arsenal.ready(); console.log((await arsenal.retrieve({ context: { query: "thing" } })).tier); await arsenal.close()`,
+        `${register} await arsenal.sync({ tier: "best" }); console.log((await arsenal.retrieve({ context: { query: "thing" } })).tier); await arsenal.close()`,
       ),
       { encoding: "utf8", timeout: 100_000, env: environment(cache) },
     );

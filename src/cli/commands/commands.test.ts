@@ -62,7 +62,7 @@ describe("search", () => {
   });
 
   it("counts the same tools as list, and says which are not searched", async () => {
-    const module = `export default (arsenal) => arsenal.addTools([
+    const module = `export default (arsenal) => arsenal.add([
       { tool: { name: "send_mail", description: "Sends an email to people.", parameters: { type: "object" } } },
       { tool: { name: "post_mail", description: "Sends an email to people.", parameters: { type: "object" }, deprecated: true } },
     ]);`;

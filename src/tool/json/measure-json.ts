@@ -49,9 +49,10 @@ export function measureJson(value: unknown, limit: number): MeasuredJson {
     }
     add(2, 2);
     if (Array.isArray(part)) {
+      // Commas stand between members.
+      if (part.length > 1) add(part.length - 1, part.length - 1);
       for (const member of part) {
         if (least > limit) return;
-        add(1, 1);
         walk(member, depth + 1);
       }
       return;
