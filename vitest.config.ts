@@ -14,13 +14,13 @@ process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("node_modules/.cache
 /** Time limits only end what hangs: a busy machine may be ten times slower than an idle one. */
 const MOST_MS = IS_DEEP ? 3_600_000 : 120_000;
 
-/** Files that leave much memory behind. In a worker that is kept, collecting it would take more time than the tests. */
+/** Files that leave much memory behind, which would take more time to collect than the tests, or a model that is loaded already. */
 const ALONE = [
   "src/adapters/{engines,sandboxes,state}/**/*.test.ts",
   "test/{catalog,golden}/**/*.test.ts",
   "test/e2e/{a2a,replicas}/**/*.test.ts",
   "test/e2e/{approval-bounds,audited-crash,catalog-replicas,dashboard*,effect,event-loop,fair-*,gateway-*,hostile-*}.test.ts",
-  "test/e2e/{huge-definitions,idempotent-results,killed-*,memory-per-caller,rest-fuzz,rest/event-readers}.test.ts",
+  "test/e2e/{huge-definitions,idempotent-results,killed-*,memory-per-caller,rest-fuzz,rest/event-readers,tiers}.test.ts",
 ];
 
 const config: ViteUserConfig = defineConfig({
