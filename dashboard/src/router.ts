@@ -18,7 +18,7 @@ function read(): PageLocation {
   return { page, rest, query: new URLSearchParams(search) };
 }
 
-/** A part of a path. One that cannot be decoded stays unchanged: there is no such page. */
+/** Decodes a part of a path. Returns it unchanged if it is malformed; the router then shows "not found". */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);

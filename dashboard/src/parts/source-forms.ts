@@ -3,13 +3,13 @@ import type { JsonSchema } from "../../../src/tool/json-schema.ts";
 /** A form for the settings of one type of source. */
 export interface SourceForm {
   readonly type: string;
-  /** What must be set, and what most sources of the type set. */
+  /** The required settings, and the first optional ones. */
   readonly main: JsonSchema;
-  /** Everything else. */
+  /** The other settings. */
   readonly more: JsonSchema;
 }
 
-/** How many settings are shown at once. The others are behind "More settings". */
+/** The number of settings that are shown at first. The others are behind "More settings". */
 const MAIN = 8;
 
 /** The form of a type, from the schema that the gateway gives. */

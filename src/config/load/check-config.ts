@@ -61,7 +61,7 @@ function readSetting(given: unknown, schema: JsonSchema, path: readonly string[]
   if (alternatives.length > 0 && properties !== undefined && isPlainObject(value)) {
     const named = namedAlternative(schema, value);
     if (named !== undefined) return readSetting(value, named, path, reading);
-    // Only the type is wrong: what else is there cannot be judged.
+    // The type is unknown, so the other settings cannot be checked.
     return readMembers(present({ type: value["type"] }), schema, path, reading);
   }
   if (alternatives.length > 0 && properties === undefined) {

@@ -217,7 +217,7 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
     tellWaiting(ensemble, unseen);
     admit(ensemble, known || (mode === "changes" && !waits && failure === undefined));
 
-    // Tools that are no longer offered stay blocked: a call may be imminent. So do those that a later listing blocked meanwhile.
+    // Tools that the source stopped offering stay blocked, because a call may already be on its way. Tools that a later listing blocked stay blocked, too.
     for (const each of all) {
       const settled = each.found === "accepted" || (each === said && each.found === "new");
       if (settled && blocks.get(each.id) === each.before) blocks.delete(each.id);

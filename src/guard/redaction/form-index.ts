@@ -30,7 +30,7 @@ export function createFormIndex() {
       marked[hash] = 1;
       longest = Math.max(longest, form.length);
     },
-    /** False for a text that contains none of them in full. True is inconclusive. */
+    /** Returns false if the text contains no secret in full. True means that it may contain one. */
     mayFind(text: string): boolean {
       if (longest === 0) return false;
       let hash = 0;

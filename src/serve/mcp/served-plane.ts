@@ -33,7 +33,7 @@ export function servedPlane(
 
 /**
  * Wraps a plane so that no known secret reaches a client through it. Text that only looks like a credential is redacted in errors, progress and
- * logs, and left alone in results. Returns the same object if there is no secret in it.
+ * logs, and left alone in results. A value without a secret is returned as the same object.
  */
 function redactedPlane(plane: Plane, redactor: Redactor): Plane {
   const { known } = redactor;

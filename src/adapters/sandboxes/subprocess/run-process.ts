@@ -194,7 +194,7 @@ export function followThread(
 const GONE_WITHIN_MS = 2_000;
 const LOOK_EVERY_MS = 5;
 
-/** Waits until killed processes that are not our children have ended: there is no notification, so they are polled. */
+/** Waits until killed processes that are not our children have ended. The system does not report their end, so they are polled. */
 export async function untilGone(isLiving: () => boolean): Promise<void> {
   for (let waited = 0; waited < GONE_WITHIN_MS && isLiving(); waited += LOOK_EVERY_MS) await sleep(LOOK_EVERY_MS);
 }

@@ -12,7 +12,7 @@ interface FlowParts {
   /** Scopes that this run requests, if the caller chose them. */
   readonly scope?: string | undefined;
   readonly state?: string;
-  /** Gets the address that a person has to visit. May throw if there is no person. */
+  /** Receives the address that a person has to visit. May throw if this process cannot show it to a person. */
   readonly onRedirect: (url: URL) => void;
   /** Called if this client would have to register with an authorization server first. May throw too. */
   readonly onUnknownClient?: () => void;
