@@ -24,6 +24,10 @@ export function createWaitingCalls(
   const held = new Map<string, Pass>();
   let stopLooking: (() => void) | undefined;
 
+  function hold({ holdMs }: AdmitRequest, admission: Admission): void {
+    if (admission.admitted && holdMs > 0) held.set(admission.pass.id, admission.pass);
+  }
+
   function lookWhileWaiting(): void {
     if (waiting.size > 0) stopLooking ??= look();
     else {
@@ -35,6 +39,9 @@ export function createWaitingCalls(
   return {
     waiting,
     held,
+
+    /** Keeps the pass of an admitted call until it is released. A pass that holds nothing is never released, and is not kept. */
+    hold,
 
     /** Registers a call before it can be answered. Returns a function that waits for the answer, which may come before the wait begins. */
     enqueue(id: string, request: AdmitRequest) {
@@ -48,7 +55,7 @@ export function createWaitingCalls(
       };
       const answer = (admission: Admission): void => {
         end();
-        if (admission.admitted) held.set(id, admission.pass);
+        hold(request, admission);
         resolve(admission);
       };
       const fail = (error: Error): void => {

@@ -136,7 +136,7 @@ export function createPostgresLimits(
         const answer = await ask<AdmitAnswer | null>({ admit: id, request });
         if (answer === null) return wait === undefined ? ABORTED : await wait(signal);
         const admission = toAdmission(id, request, answer);
-        if (admission.admitted) held.set(id, admission.pass);
+        calls.hold(request, admission);
         return admission;
       } finally {
         calls.drop(id);

@@ -131,7 +131,7 @@ export function createRedisLimits(
       if (wait !== undefined && text.startsWith("queued")) return wait(signal);
       calls.drop(id);
       const admission = toAdmission(id, request, text);
-      if (admission.admitted) held.set(id, admission.pass);
+      calls.hold(request, admission);
       return admission;
     },
     async release(pass, outcome) {

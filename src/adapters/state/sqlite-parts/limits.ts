@@ -165,7 +165,7 @@ export function createSqliteLimits(
         });
         told();
         if (admission === undefined) return (await wait?.(signal)) ?? ABORTED;
-        if (admission.admitted) held.set(id, admission.pass);
+        calls.hold(request, admission);
         return admission;
       } catch (error) {
         calls.drop(id);
