@@ -20,8 +20,8 @@ import { shortRequests, syntheticTools } from "../src/cli/benchmark/synthetic-to
 import { table } from "../src/cli/terminal/style.ts";
 import type { ToolArsenalConfig, VectorStoreConfig } from "../src/config/config.ts";
 import { defineTool } from "../src/tool/define-tool.ts";
-import { divideOptions } from "../src/config/parts/arsenal-parts.ts";
-import { wireArsenal } from "../src/wire.ts";
+import { divideOptions } from "../src/wire/parts.ts";
+import { wireArsenal } from "../src/wire/wire.ts";
 
 /** The task of a process. */
 interface Task {

@@ -11,15 +11,10 @@ import type {
   DefinitionWriter,
   Llm,
   RetrieveToolsOptions,
-} from "./arsenal-options.ts";
+} from "./facade/options.ts";
 import type { ServableArsenal } from "./serve/served-arsenal.ts";
 import type { Settled, SettledOptions } from "./catalog/dense/tiers.ts";
-import {
-  divideOptions,
-  resolvedOptions,
-  type ToolArsenalOptions,
-  type ToolArsenalParts,
-} from "./config/parts/arsenal-parts.ts";
+import { divideOptions, resolvedOptions, type ToolArsenalOptions, type ToolArsenalParts } from "./wire/parts.ts";
 import type { BatchCall, ToolCall } from "./execute/call.ts";
 import type { BatchResult, ToolResult } from "./execute/result.ts";
 import type { ArsenalEvent, EventChoice } from "./observe/events.ts";
@@ -34,8 +29,8 @@ import type { ArgumentsOf, ParametersSchema } from "./tool/infer.ts";
 import type { Health, Tool } from "./tool/tool.ts";
 import type { Toolsets } from "./toolset/toolsets.ts";
 import type { GivenTools, ImportOptions } from "./transcode/import-tools.ts";
-import type { Approvals, ExportedTools, ExportOptions, ListToolsOptions, Pins, Started, Wired } from "./wire.ts";
-import { wireArsenal } from "./wire.ts";
+import type { Approvals, ExportedTools, ExportOptions, ListToolsOptions, Pins, Started, Wired } from "./wire/wire.ts";
+import { wireArsenal } from "./wire/wire.ts";
 
 let wiredOf: (arsenal: ToolArsenal) => Wired;
 
@@ -62,7 +57,7 @@ export class ToolArsenal {
 
   /** Builds and starts an arsenal from a YAML file and its modules. `parts.environment` fills `${NAME}`; it defaults to the process environment. */
   static async fromConfig(path: string, parts: ToolArsenalParts = {}): Promise<ToolArsenal> {
-    const { bootFile } = await import("./config/parts/boot.ts");
+    const { bootFile } = await import("./config/start/boot.ts");
     return bootFile(path, parts.environment, (config) => new ToolArsenal(resolvedOptions(config, parts)));
   }
 

@@ -6,9 +6,9 @@ export type {
   DefinitionOptions,
   DefinitionWriter,
   RetrieveToolsOptions,
-} from "./arsenal-options.ts";
-export type { ExportedTools, ExportOptions } from "./wire-registrations.ts";
-export type { ToolArsenalOptions, ToolArsenalParts } from "./config/parts/arsenal-parts.ts";
+} from "./facade/options.ts";
+export type { ExportedTools, ExportOptions } from "./facade/registrations.ts";
+export type { ToolArsenalOptions, ToolArsenalParts } from "./wire/parts.ts";
 export type * from "./config/config.ts";
 
 export { ArsenalError, isArsenalError, type ErrorDetails, type ErrorIssue } from "./errors/arsenal-error.ts";

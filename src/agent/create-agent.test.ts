@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { llmOf, ToolArsenal } from "../arsenal.ts";
 import { memoryAudit } from "../adapters/audit/memory.ts";
 import type { ToolArsenalConfig } from "../config/config.ts";
-import type { ToolArsenalParts } from "../config/parts/arsenal-parts.ts";
+import type { ToolArsenalParts } from "../wire/parts.ts";
 import { createRunner, createToolset } from "../toolset/index.ts";
 import { localOperator } from "../guard/principal.ts";
 import type { Tool } from "../tool/tool.ts";

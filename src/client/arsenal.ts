@@ -15,7 +15,7 @@ import type { ToolDraft } from "../tool/draft.ts";
 import type { Health, Tool, ToolSource } from "../tool/tool.ts";
 import type { Toolset } from "../toolset/toolset.ts";
 import type { GivenTools, ImportOptions } from "../transcode/import-tools.ts";
-import type { ExportedTools, ExportOptions } from "../wire-registrations.ts";
+import type { ExportedTools, ExportOptions } from "../facade/registrations.ts";
 import type { RemoteOperations } from "./operate.ts";
 
 /** A call for a gateway. The gateway identifies the caller by its credentials, so there is no `principal`. */

@@ -11,7 +11,7 @@ import type { RetrievalResult } from "../retrieve/result.ts";
 import type { ToolDraft } from "../tool/draft.ts";
 import type { Health, Tool } from "../tool/tool.ts";
 import type { Toolset } from "../toolset/toolset.ts";
-import type { ExportedTools } from "../wire-registrations.ts";
+import type { ExportedTools } from "../facade/registrations.ts";
 import type {
   AddOptions,
   ArsenalClient,

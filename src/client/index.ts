@@ -28,7 +28,7 @@ export type {
 
 export { ArsenalError, isArsenalError, type ErrorDetails, type ErrorIssue } from "../errors/arsenal-error.ts";
 export type { ErrorCode } from "../errors/codes.ts";
-export type { ExportedTools } from "../wire-registrations.ts";
+export type { ExportedTools } from "../facade/registrations.ts";
 export type { BatchResult, ExecutionStatus, ResultError, ToolResult } from "../execute/result.ts";
 export type { ApprovalPage, ListApprovalsOptions, PendingApproval } from "../guard/aegis.ts";
 export type { Pin } from "../guard/pins/pins.ts";

@@ -1,6 +1,6 @@
 import { Cause, Clock, Effect, Exit } from "effect";
 import type { ToolArsenal } from "../arsenal.ts";
-import type { AskedBy } from "../arsenal-options.ts";
+import type { AskedBy } from "../facade/options.ts";
 import { isArsenalError } from "../errors/arsenal-error.ts";
 import type { ToolCall } from "../execute/call.ts";
 import type { ResultError, ToolResult } from "../execute/result.ts";

@@ -1,12 +1,12 @@
 import { internalsOf } from "../arsenal.ts";
 import { Effect } from "effect";
 import type { ToolArsenal } from "../arsenal.ts";
-import type { AskedBy } from "../arsenal-options.ts";
+import type { AskedBy } from "../facade/options.ts";
 import { isArsenalError } from "../errors/arsenal-error.ts";
 import { lookUp, spellingsOf } from "../register/look-up.ts";
 import type { Tool } from "../tool/tool.ts";
 import { fromAlias, isCutAlias, toAlias } from "../transcode/alias.ts";
-import type { ListToolsOptions } from "../visible-tools.ts";
+import type { ListToolsOptions } from "../facade/visible-tools.ts";
 
 /** Finds the tool that an agent names, if it may see it: `server/tool` of an MCP server, a bare name, or any other name that `execute` takes. */
 export function findTool(arsenal: ToolArsenal, name: string, by: AskedBy): Effect.Effect<Tool | undefined, unknown> {

@@ -1,6 +1,6 @@
 import { Context, type Effect, type Scope } from "effect";
 import type { DialectName, DialectTools } from "../adapters/dialects/built-in.ts";
-import type { RetrieveToolsOptions } from "../arsenal-options.ts";
+import type { RetrieveToolsOptions } from "../facade/options.ts";
 import type { ToolQuery } from "../retrieve/query.ts";
 import type { RetrievalResult } from "../retrieve/result.ts";
 import type { HandlerContext } from "../tool/handler.ts";

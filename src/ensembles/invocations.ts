@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type DialectMessages, type DialectTools, toDialect } from "../adapters/dialects/built-in.ts";
-import type { AskedBy } from "../arsenal-options.ts";
+import type { AskedBy } from "../facade/options.ts";
 import { ArsenalError, fixable } from "../errors/arsenal-error.ts";
 import { nearest, showValue } from "../errors/show-value.ts";
 import type { ToolCall } from "../execute/call.ts";

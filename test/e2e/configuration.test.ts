@@ -1,4 +1,4 @@
-import { resolvedOptions } from "../../src/config/parts/arsenal-parts.ts";
+import { resolvedOptions } from "../../src/wire/parts.ts";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { MODEL_APIS, openModel } from "../doubles/llms/model-double.ts";
 import { ToolArsenal } from "../../src/index.ts";
-import { checkAdapters } from "../../src/config/parts/check-adapters.ts";
-import { createSurroundings } from "../../src/config/parts/surroundings.ts";
+import { checkAdapters } from "../../src/config/start/check-adapters.ts";
+import { createSurroundings } from "../../src/wire/surroundings.ts";
 import { resolveConfig } from "../../src/config/load/resolve-config.ts";
 
 const QUESTION = { messages: [{ role: "user", text: "Are you there?" }], tools: [] } as const;

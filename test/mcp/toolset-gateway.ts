@@ -1,6 +1,6 @@
 import { ToolArsenal } from "../../src/arsenal.ts";
 import type { ToolArsenalConfig } from "../../src/config/config.ts";
-import type { ToolArsenalParts } from "../../src/config/parts/arsenal-parts.ts";
+import type { ToolArsenalParts } from "../../src/wire/parts.ts";
 import type { JsonObject } from "../../src/mcp/protocol.ts";
 import type { ToolFilter } from "../../src/tool/tool-filter.ts";
 import type { Toolset } from "../../src/toolset/toolset.ts";

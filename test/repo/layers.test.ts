@@ -19,24 +19,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The top: the façade, what it is wired from, and what is built on it. These may import everything, and nothing else may import them. */
-const TOP = [
-  "arsenal.ts",
-  "arsenal-options.ts",
-  "visible-tools.ts",
-  "wire.ts",
-  "wire-administration.ts",
-  "wire-calls.ts",
-  "wire-history.ts",
-  "wire-policy.ts",
-  "wire-metrics.ts",
-  "wire-registrations.ts",
-  "wire-sources.ts",
-  "index.ts",
-  "cli",
-  "client",
-  "ensembles",
-  "effect",
-];
+const TOP = ["arsenal.ts", "index.ts", "wire", "facade", "administration", "cli", "client", "ensembles", "effect"];
 
 /** What a stage shows to other stages besides its ports: the data of the path, and the one interface at its front. */
 const FRONTS: readonly string[] = [
@@ -101,7 +84,7 @@ function wrongImports(path: string, text: string): readonly string[] {
     if (!mayImport(from, to)) wrong.push(`${path} imports ${target}: ${from} may not import ${to}`);
     if (from === to || !STAGES.includes(from) || !STAGES.includes(to)) continue;
     if (!typeOnly)
-      wrong.push(`${path} imports a value of the stage ${to}: import its types, and let src/wire.ts pass the value in`);
+      wrong.push(`${path} imports a value of the stage ${to}: import its types, and let src/wire pass the value in`);
     else if (!target.endsWith(".port.ts") && !FRONTS.includes(target))
       wrong.push(`${path} imports types from inside the stage ${to} (${target}): use its port or its front`);
   }

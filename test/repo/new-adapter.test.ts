@@ -202,9 +202,9 @@ import { writeFileSync } from "node:fs";
 import { sourceForm } from "./dashboard/src/parts/source-forms.ts";
 import { createClient } from "./src/client/index.ts";
 import { ToolArsenal, type ToolArsenalConfig } from "./src/index.ts";
-import { checkAdapters } from "./src/config/parts/check-adapters.ts";
-import { createSurroundings } from "./src/config/parts/surroundings.ts";
-import { configuredIdentity } from "./src/config/parts/configured-identity.ts";
+import { checkAdapters } from "./src/config/start/check-adapters.ts";
+import { createSurroundings } from "./src/wire/surroundings.ts";
+import { configuredIdentity } from "./src/wire/identity.ts";
 import { resolveConfig } from "./src/config/load/resolve-config.ts";
 ${kinds.map(([kind, { factory }]) => `import { ${factory} } from "./src/adapters/${kind}/index.ts";`).join("\n")}
 

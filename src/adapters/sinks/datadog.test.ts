@@ -12,7 +12,7 @@ import { createManualClock } from "../../testing/manual-clock.ts";
 import { check, datadogSink } from "./datadog.ts";
 import { startCollector } from "../../../test/doubles/otlp-collector.ts";
 import { resolveConfig } from "../../config/load/resolve-config.ts";
-import { createSurroundings } from "../../config/parts/surroundings.ts";
+import { createSurroundings } from "../../wire/surroundings.ts";
 
 let agent: ReturnType<typeof createSocket>;
 let datagrams: Buffer[];

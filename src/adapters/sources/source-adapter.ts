@@ -1,9 +1,12 @@
 import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
+import type { Reach } from "../../guard/source-reach.ts";
 import { hasSecret } from "../../guard/secrets/reference.ts";
 import type { Source } from "../../register/source.port.ts";
 import type { JsonSchema } from "../../tool/json-schema.ts";
 import type { Surroundings } from "../surroundings.ts";
 import type { Invocables } from "./descriptor/invocable.ts";
+
+export type { Reach } from "../../guard/source-reach.ts";
 
 /** The module of a source, as its manifest names it. Configuration, library, REST, client, dashboard, hot reload, `import` and `doctor` use nothing else. */
 export interface SourceAdapter<Settings = object> {
@@ -39,22 +42,6 @@ export interface SourceSurroundings extends Pick<Surroundings, "clock" | "emit" 
   readonly handlers?: Invocables | undefined;
   /** True if every message to and from servers is an event. */
   readonly debugProtocol: boolean;
-}
-
-/** The access that a source needs to its machine and its network. */
-export interface Reach {
-  /** Programs that it starts. */
-  readonly commands?: readonly string[];
-  /** Files and folders that it reads. */
-  readonly reads?: readonly string[];
-  /** Files that it writes. */
-  readonly writes?: readonly string[];
-  /** True if it reads secrets of this machine. */
-  readonly secrets?: boolean;
-  /** Addresses that it connects to. */
-  readonly addresses?: readonly string[];
-  /** Addresses that only its tools call, so that adding it does not wait for them. */
-  readonly calls?: readonly string[];
 }
 
 /** Where a source is found, for people: its files, its address or its command. */

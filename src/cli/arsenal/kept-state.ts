@@ -1,8 +1,8 @@
 import type { Surroundings } from "../../adapters/surroundings.ts";
-import { configuredAudit } from "../../config/parts/arsenal-parts.ts";
-import { configuredCallAudit } from "../../config/parts/configured-call-audit.ts";
-import { configuredState, stateInFile } from "../../config/parts/state/configured-state.ts";
-import { createSurroundings } from "../../config/parts/surroundings.ts";
+import { configuredAudit } from "../../wire/parts.ts";
+import { configuredCallAudit } from "../../wire/call-audit.ts";
+import { configuredState, stateInFile } from "../../wire/state.ts";
+import { createSurroundings } from "../../wire/surroundings.ts";
 import { stateType } from "../../config/load/state-type.ts";
 import type { ResolvedConfig } from "../../config/load/resolve-config.ts";
 import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";

@@ -1,7 +1,7 @@
 import { defaultCache } from "../../adapters/embedders/cached.ts";
 import type { TierName } from "../../adapters/embedders/shipped-tiers.ts";
 import { ToolArsenal } from "../../arsenal.ts";
-import { resolvedOptions, type ToolArsenalParts } from "../../config/parts/arsenal-parts.ts";
+import { resolvedOptions, type ToolArsenalParts } from "../../wire/parts.ts";
 import type { ToolArsenalConfig } from "../../config/config.ts";
 import { resolveConfig } from "../../config/load/resolve-config.ts";
 import type { Terminal } from "../command.ts";

@@ -4,7 +4,7 @@ import type { ToolArsenal } from "../../arsenal.ts";
 import { showProblem } from "../../config/clients/server-problem.ts";
 import { clientLines, type Endpoint } from "../arsenal/client-entries.ts";
 import type { Input, Terminal } from "../command.ts";
-import type { SourceReport } from "../../config/parts/start-configured.ts";
+import type { SourceReport } from "../../config/start/start-configured.ts";
 import type { ConfigFiles, Configured } from "../arsenal/open-arsenal.ts";
 import type { ArsenalEvent, EventMap } from "../../observe/events.ts";
 import { styles } from "../terminal/style.ts";

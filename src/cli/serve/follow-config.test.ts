@@ -8,7 +8,7 @@ import { startTestAgent } from "../../../test/a2a/test-agent.ts";
 import { configuredSources } from "../../config/load/configured-sources.ts";
 import { resolveConfig } from "../../config/load/resolve-config.ts";
 import { createManualClock } from "../../testing/manual-clock.ts";
-import { addSources } from "../../config/parts/start-configured.ts";
+import { addSources } from "../../config/start/start-configured.ts";
 import type { Configured } from "../arsenal/open-arsenal.ts";
 import { createFollower } from "./follow-config.ts";
 

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { internalsOf, type ToolArsenal } from "../../arsenal.ts";
 import { configChanges } from "../../config/load/config-changes.ts";
-import { configuredToolsets } from "../../config/parts/configured-guard.ts";
-import { addSources, reasonOf, type SourceReport } from "../../config/parts/start-configured.ts";
+import { configuredToolsets } from "../../wire/guard.ts";
+import { addSources, reasonOf, type SourceReport } from "../../config/start/start-configured.ts";
 import type { ResolvedConfig } from "../../config/load/resolve-config.ts";
 import { loadSource } from "../../adapters/sources/load-source.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";

@@ -3,7 +3,7 @@ import { memoryAudit } from "../../adapters/audit/memory.ts";
 import { createRedaction } from "../../adapters/policies/rules/redaction.ts";
 import { ToolArsenal } from "../../arsenal.ts";
 import type { ToolArsenalConfig } from "../../config/config.ts";
-import type { ToolArsenalParts } from "../../config/parts/arsenal-parts.ts";
+import type { ToolArsenalParts } from "../../wire/parts.ts";
 import { localOperator } from "../../guard/principal.ts";
 import { createManualClock } from "../../testing/manual-clock.ts";
 import type { Handler } from "../../tool/handler.ts";

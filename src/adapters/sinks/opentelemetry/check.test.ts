@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { type Misbehave, type OtlpCollector, startCollector } from "../../../../test/doubles/otlp-collector.ts";
-import { createSurroundings } from "../../../config/parts/surroundings.ts";
+import { createSurroundings } from "../../../wire/surroundings.ts";
 import { resolveConfig } from "../../../config/load/resolve-config.ts";
 import type { OpenTelemetrySinkOptions } from "./settings.ts";
 import { check } from "./opentelemetry.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runInMemory, type Ran } from "../../../../test/e2e/terminal.ts";
 import { sqliteState } from "../../../adapters/state/sqlite.ts";
-import { configuredIdentity } from "../../../config/parts/configured-identity.ts";
+import { configuredIdentity } from "../../../wire/identity.ts";
 import { loadConfig } from "../../../config/load/load-config.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import { CAPABILITIES } from "../../../tool/tool.ts";

@@ -1,4 +1,4 @@
-import { configuredEgress } from "../../../config/parts/surroundings.ts";
+import { configuredEgress } from "../../../wire/surroundings.ts";
 import type { WrittenMcpServer } from "../../../adapters/sources/mcp/settings.ts";
 import { nearest } from "../../../errors/show-value.ts";
 import { createSecrets } from "../../../guard/secrets/secrets.ts";

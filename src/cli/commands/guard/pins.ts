@@ -1,7 +1,7 @@
 import type { Surroundings } from "../../../adapters/surroundings.ts";
 import type { ResolvedConfig } from "../../../config/load/resolve-config.ts";
-import { configuredEngine } from "../../../config/parts/arsenal-parts.ts";
-import { pinMode } from "../../../config/parts/configured-guard.ts";
+import { configuredEngine } from "../../../wire/parts.ts";
+import { pinMode } from "../../../wire/guard.ts";
 import { count, messageOf } from "../../../errors/show-value.ts";
 import { createPins } from "../../../guard/pins/create-pins.ts";
 import type { Pin } from "../../../guard/pins/pins.ts";

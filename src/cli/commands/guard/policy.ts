@@ -1,13 +1,7 @@
 import { dirname, resolve } from "node:path";
 import type { Explained, RulesPolicy } from "../../../adapters/policies/rules/rules.ts";
-import { readPolicyFile } from "../../../config/parts/policy/file-policies.ts";
-import {
-  judgeCases,
-  outcomeOf,
-  readCases,
-  readPrincipal,
-  sayOutcome,
-} from "../../../config/parts/policy/policy-cases.ts";
+import { readPolicyFile } from "../../../administration/file-policies.ts";
+import { judgeCases, outcomeOf, readCases, readPrincipal, sayOutcome } from "../../../administration/policy-cases.ts";
 import { count, harmless, showValue } from "../../../errors/show-value.ts";
 import type { Policy } from "../../../guard/policy.port.ts";
 import { localOperator, type Principal } from "../../../guard/principal.ts";

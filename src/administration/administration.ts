@@ -1,0 +1,60 @@
+import { keepsHistory } from "../config/load/state-type.ts";
+import type { Egress } from "../guard/egress/egress.ts";
+import type { Principal } from "../guard/principal.ts";
+import type { Clock } from "../observe/clock.ts";
+import type { Ensembles } from "../register/ensembles.ts";
+import { type Administration, statusFor } from "../serve/administration.ts";
+import type { EventFeed } from "../serve/event-feed.ts";
+import { divideId } from "../tool/tool.ts";
+import type { WiredMetrics } from "../wire/metrics.ts";
+import type { Wired } from "../wire/wire.ts";
+import { createAuditAdministration } from "./audit.ts";
+import { createEnsembleAdministration } from "./ensembles.ts";
+import { createHistoryAdministration } from "./history.ts";
+import { createPolicyAdministration } from "./policy.ts";
+
+type Stages = "config" | "guard" | "health" | "redactor" | "registry" | "upstreams" | "ready";
+type Sources = "add" | "addEnsemble" | "remove";
+export interface AdministrationParts extends Pick<Wired, Stages | Sources> {
+  readonly feed: EventFeed;
+  readonly statistics: WiredMetrics["statistics"];
+  readonly clock: Clock;
+  /** Writes pending records to the history. */
+  flushHistory(): Promise<void>;
+  /** Undefined while nothing was added. */
+  ensembles(): Ensembles | undefined;
+  readonly egress: Egress;
+}
+
+export function createAdministration(parts: AdministrationParts): Administration {
+  const ensembles = createEnsembleAdministration(parts);
+  const audit = createAuditAdministration(parts.guard.auditLog);
+  const history = keepsHistory(parts.config) ? createHistoryAdministration(parts) : undefined;
+  return {
+    operatorRole: parts.config.server.operatorRole,
+    ensembles,
+    policy: createPolicyAdministration(parts),
+    events: parts.feed,
+    audit,
+    recorder: async () => (await parts.guard.load()).audit,
+    history,
+    async overview(principal) {
+      const keeps = { audit: audit !== undefined, history: history !== undefined };
+      const openBreakers = await seenBy(principal, parts.health.openCircuits());
+      const conflicts = await seenBy(principal, [...parts.registry.conflicts].sort());
+      const listed = ensembles.list().map((each) => statusFor(principal, each));
+      return { ...(await parts.statistics(principal.tenant)), openBreakers, conflicts, ensembles: listed, keeps };
+    },
+  };
+
+  async function seenBy(principal: Principal, ids: readonly string[]): Promise<readonly string[]> {
+    if (principal.tenant === undefined) return ids;
+    const { visible } = await parts.ready();
+    const sees = async (id: string): Promise<unknown> => {
+      const { name, namespace } = divideId(id);
+      return visible.get(name, namespace, { principal });
+    };
+    const seen = await Promise.all(ids.map(sees));
+    return ids.filter((_, at) => seen[at] !== undefined);
+  }
+}

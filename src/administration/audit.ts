@@ -1,0 +1,45 @@
+import type { AuditLog, KeptRecord } from "../guard/audit.port.ts";
+import type { AuditAdministration, AuditQuery } from "../serve/administration.ts";
+
+/** Records that are looked at for one page, at most. */
+const MAX_LOOKED_AT = 50_000;
+
+/** The clocks of processes that write one log differ by less: nothing older than a time comes after this much before it. */
+const CLOCK_SKEW_MS = 3_600_000;
+
+/** Reads and verifies an audit log. Undefined if it cannot be read. */
+export function createAuditAdministration(log: AuditLog | undefined): AuditAdministration | undefined {
+  const [read, verify] = [log?.read?.bind(log), log?.verify?.bind(log)];
+  if (read === undefined || verify === undefined) return undefined;
+  return {
+    async query(query, { limit, before, signal }) {
+      const records: KeptRecord[] = [];
+      let looked = 0;
+      for await (const record of await read({ before, signal })) {
+        if (query.from !== undefined && record.at < query.from - CLOCK_SKEW_MS) break;
+        if (matches(record, query)) records.push(record);
+        if (records.length >= limit || ++looked >= MAX_LOOKED_AT)
+          return { records, ...(record.seq > 1 && { next: record.seq }) };
+      }
+      return { records };
+    },
+    verify,
+  };
+}
+
+function matches(record: KeptRecord, query: AuditQuery): boolean {
+  const { kind, at, toolId, targets, action, traceId, tenant, principal, by, status, outcome } = record;
+  const is = (wanted: string | undefined, ...found: readonly unknown[]): boolean =>
+    wanted === undefined || found.includes(wanted);
+  return (
+    is(query.kind, kind) &&
+    is(query.toolId, toolId, ...(Array.isArray(targets) ? targets : [])) &&
+    is(query.action, action) &&
+    is(query.principal, principal, by) &&
+    is(query.traceId, traceId) &&
+    is(query.status, status, outcome) &&
+    is(query.tenant, tenant) &&
+    (query.from === undefined || at >= query.from) &&
+    (query.to === undefined || at < query.to)
+  );
+}

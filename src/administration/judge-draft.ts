@@ -1,0 +1,60 @@
+import { Worker } from "node:worker_threads";
+import { ArsenalError, type ErrorDetails, fixable } from "../errors/arsenal-error.ts";
+import type { ErrorCode } from "../errors/codes.ts";
+import { type Clock, systemClock } from "../observe/clock.ts";
+import { createTurns } from "../tool/turns/in-order.ts";
+import type { JudgedCase, PolicyCase } from "./policy-cases.ts";
+
+/** A draft of a policy, and the cases to judge by it. */
+export interface DraftJob {
+  readonly policy: string;
+  readonly cases: readonly PolicyCase[];
+}
+
+export type JudgedDraft =
+  | { readonly judged: readonly JudgedCase[] }
+  | { readonly error: { readonly code: ErrorCode; readonly message: string; readonly details: ErrorDetails } };
+
+const TIME_LIMIT_MS = 30_000;
+
+/** Judges one draft at a time: each has a thread of its own. */
+const turns = createTurns();
+
+/** Judges cases by a draft, in a thread: compiling thousands of rules would hold the process up. Rejects with INPUT_INVALID if it takes too long. */
+export function judgeDraft(
+  job: DraftJob,
+  { clock = systemClock }: { readonly clock?: Clock } = {},
+): Promise<readonly JudgedCase[]> {
+  return turns.take(async () => {
+    const answer = await ask(job, clock);
+    if ("judged" in answer) return answer.judged;
+    throw new ArsenalError(answer.error.code, answer.error.message, answer.error.details);
+  });
+}
+
+async function ask(job: DraftJob, clock: Clock): Promise<JudgedDraft> {
+  const { promise, resolve, reject } = Promise.withResolvers<JudgedDraft>();
+  const file = new URL(import.meta.url.endsWith(".ts") ? "./draft-worker.ts" : "./draft-worker.js", import.meta.url);
+  const worker = new Worker(file, {
+    workerData: JSON.stringify(job),
+    // The worker would refuse some of the flags that the process was started with.
+    execArgv: [],
+    name: "toolarsenal-policy-draft",
+    resourceLimits: { maxOldGenerationSizeMb: 256 },
+  });
+  worker.on("message", resolve);
+  worker.on("error", () => reject(tooMuch("takes more memory than it may")));
+  worker.on("exit", () => reject(tooMuch("could not be judged")));
+  const cancel = clock.after(TIME_LIMIT_MS, () => reject(tooMuch(`takes more than ${TIME_LIMIT_MS / 1_000} s`)));
+  try {
+    return await promise;
+  } finally {
+    cancel();
+    await worker.terminate();
+  }
+}
+
+function tooMuch(what: string): ArsenalError {
+  const fix = "Test fewer rules or fewer cases at once, or run toolarsenal policy test.";
+  return fixable("INPUT_INVALID", `The draft ${what}.`, fix, { field: "policy" });
+}

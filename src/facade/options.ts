@@ -1,0 +1,24 @@
+import type { AnyDialect } from "../adapters/dialects/write-definitions.ts";
+import type { Principal } from "../guard/principal.ts";
+import type { ImportOptions } from "../transcode/import-tools.ts";
+
+export type {
+  AnyDialect,
+  DefinitionOptions,
+  DefinitionWriter,
+  RetrieveToolsOptions,
+} from "../adapters/dialects/write-definitions.ts";
+export type { Llm } from "../agent/llm.port.ts";
+
+/** The options of adding tools. */
+export interface AddToolsOptions extends AskedBy, ImportOptions {
+  /** The API or framework that the tools are written for. Defaults to the arsenal's own definitions. */
+  readonly format?: AnyDialect;
+}
+
+/** For whom something is asked of the catalog: what they may not see does not exist for them. */
+export interface AskedBy {
+  readonly principal?: Principal;
+  /** Looks only at the tools of this toolset. Defaults to the whole catalog. */
+  readonly toolset?: string;
+}

@@ -1,0 +1,47 @@
+import { fixable } from "../errors/arsenal-error.ts";
+import type { Egress } from "./egress/egress.ts";
+import { isPrivate, withoutTrust } from "./egress/without-trust.ts";
+import type { Principal } from "./principal.ts";
+
+/** The access that a source needs to its machine and its network. */
+export interface Reach {
+  /** Programs that it starts. */
+  readonly commands?: readonly string[];
+  /** Files and folders that it reads. */
+  readonly reads?: readonly string[];
+  /** Files that it writes. */
+  readonly writes?: readonly string[];
+  /** True if it reads secrets of this machine. */
+  readonly secrets?: boolean;
+  /** Addresses that it connects to. */
+  readonly addresses?: readonly string[];
+  /** Addresses that only its tools call, so that adding it does not wait for them. */
+  readonly calls?: readonly string[];
+}
+
+/**
+ * Decides whether a caller may add a source. Returns the egress that the source gets. Throws PERMISSION_DENIED if the source would reach more of
+ * this machine than the caller may.
+ */
+export function egressForSource(
+  by: Principal,
+  reach: Reach,
+  settings: { readonly allowCommands: boolean; readonly allowedDomains: readonly string[]; readonly egress: Egress },
+): Egress {
+  const { allowCommands, allowedDomains, egress } = settings;
+  if (by.local || allowCommands) return egress;
+  const { addresses = [], calls = [] } = reach;
+  const inside = [...addresses, ...calls].find((address) => isPrivate(address, allowedDomains));
+  const listing = inside === undefined ? "" : "list its host in security.allowed_domains, ";
+  const action = reachInWords(reach) ?? (inside === undefined ? undefined : `reaches ${URL.parse(inside)?.host} from`);
+  if (action === undefined) return withoutTrust(egress, allowedDomains);
+  const fix = `Add it on the gateway's own machine, in its configuration, ${listing}or set server.allow_commands to true.`;
+  throw fixable("PERMISSION_DENIED", `"${by.id}" may not add what ${action} the gateway's machine.`, fix);
+}
+
+function reachInWords({ commands = [], writes = [], reads = [], secrets = false }: Reach): string | undefined {
+  if (commands.length > 0) return "runs a command on";
+  if (writes.length > 0) return "writes a file of";
+  if (reads.length > 0) return "reads files of";
+  return secrets ? "reads a secret of" : undefined;
+}

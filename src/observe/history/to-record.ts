@@ -1,0 +1,72 @@
+import type { Principal } from "../../guard/principal.ts";
+import type { RetrievalResult } from "../../retrieve/result.ts";
+import type { ArsenalEvent } from "../events.ts";
+import type { CallRecord, RetrievalRecord } from "./record.ts";
+
+/** The part of a query that the history keeps. */
+interface RecordedQuery {
+  readonly context: { readonly query: string };
+  readonly toolset?: string;
+  readonly principal?: Principal;
+}
+
+/** Describes a retrieval, without its explanation. */
+export function toRetrievalRecord(
+  { context, toolset, principal }: RecordedQuery,
+  result: RetrievalResult,
+  at: number,
+): Omit<RetrievalRecord, "explanation"> {
+  const { traceId, intent, tier, confidence, nothingFits, candidateCount, filteredCount } = result;
+  const { queryEmbeddingTimeMs, searchTimeMs, rerankTimeMs, steps } = result;
+  return {
+    kind: "retrieval",
+    at: Math.round(at),
+    traceId,
+    query: context.query,
+    ...(toolset !== undefined && { toolset }),
+    ...(principal !== undefined && { principal: principal.id }),
+    ...(principal?.tenant !== undefined && { tenant: principal.tenant }),
+    intent,
+    tier,
+    confidence,
+    nothingFits,
+    candidateCount,
+    filteredCount,
+    durationMs: result.totalTimeMs,
+    queryEmbeddingTimeMs,
+    searchTimeMs,
+    ...(rerankTimeMs !== undefined && { rerankTimeMs }),
+    steps,
+  };
+}
+
+/** Describes a call that ended. */
+export function toCallRecord({ at, data }: ArsenalEvent<"call-finished">): CallRecord {
+  const { toolId, ensemble, traceId, spanId, parentSpanId, toolset, status, code, message, cached } = data;
+  const { attempts, queuedMs, latencyMs, principal, tenant, cost, startedAt, durationMs, steps } = data;
+  const record: { -readonly [Key in keyof CallRecord]: CallRecord[Key] } = {
+    kind: "call",
+    at,
+    traceId,
+    spanId,
+    toolId,
+    status,
+    attempts,
+    queuedMs,
+    latencyMs,
+    startedAt,
+    durationMs,
+    steps,
+    principal,
+  };
+  // Every call makes a record, and spreading each of these would cost more than the rest of it.
+  if (parentSpanId !== undefined) record.parentSpanId = parentSpanId;
+  if (ensemble !== undefined) record.ensemble = ensemble;
+  if (toolset !== undefined) record.toolset = toolset;
+  if (code !== undefined) record.code = code;
+  if (message !== undefined) record.message = message;
+  if (cached !== undefined) record.cached = cached;
+  if (tenant !== undefined) record.tenant = tenant;
+  if (cost !== undefined) record.cost = cost;
+  return record;
+}

@@ -1,0 +1,95 @@
+import type { Surroundings } from "../adapters/surroundings.ts";
+import { createAegis } from "../guard/aegis.ts";
+import { withAudit } from "../guard/audit/call-audit.ts";
+import type { AuditLog } from "../guard/audit.port.ts";
+import { createIdempotency } from "../guard/idempotency.ts";
+import { createPins } from "../guard/pins/create-pins.ts";
+import type { PinGuard } from "../guard/pins/pins.ts";
+import { screenedOffer, screenedPins } from "../guard/pins/screened-pins.ts";
+import type { Policy } from "../guard/policy.port.ts";
+import type { SharedState } from "../state/shared-state.ts";
+import { withLocalLimits } from "../state/with-local-limits.ts";
+import type { Toolsets } from "../toolset/toolsets.ts";
+import type { ResolvedConfig } from "../config/load/resolve-config.ts";
+import { configuredCallAudit } from "./call-audit.ts";
+import { pinMode, type RegisteredTools } from "./guard.ts";
+import { configuredScan } from "./scan.ts";
+import { createWebhook, type webhookSettings } from "./webhook.ts";
+import { stateInFile } from "./state.ts";
+
+/** The parts of the guard that no program needs before its first source, request or call. */
+export type LoadedGuard = Awaited<ReturnType<typeof loadGuard>>;
+
+/** Creates what judges, scans and records calls. */
+export async function loadGuard(
+  config: ResolvedConfig,
+  parts: {
+    readonly policy: Policy;
+    readonly state: SharedState;
+    /** Keeps approvals in a file of their own. */
+    readonly approvalsFile: string | undefined;
+    readonly log: AuditLog | undefined;
+    readonly webhook: ReturnType<typeof webhookSettings>;
+    readonly surroundings: Surroundings;
+    readonly toolsets: Pick<Toolsets, "mustRecord">;
+    readonly registered: RegisteredTools;
+  },
+) {
+  const { security, approvals } = config;
+  const { policy, state, approvalsFile, log, surroundings, toolsets, registered } = parts;
+  const { clock, emit } = surroundings;
+  const { documents, changes } = state;
+  const callLimits = withLocalLimits(state.limits, { clock, emit });
+  const audit = log === undefined ? undefined : configuredCallAudit(config, log, surroundings, toolsets.mustRecord);
+  const tell = audit === undefined ? emit : withAudit(emit, audit);
+  const { inspection, screening } = await configuredScan(config, tell);
+  const mode = pinMode(config);
+  const pins =
+    mode === "off"
+      ? undefined
+      : screenedPins(
+          createPins({
+            state: documents,
+            changes,
+            clock,
+            emit: tell,
+            mode,
+            onAccepted: registered.relist,
+            held: registered.held,
+          }),
+          screening.instructions,
+        );
+  const find = (id: string) => aegis.approvals.get(id);
+  const webhook = parts.webhook && (await createWebhook(parts.webhook, config, { ...surroundings, find }));
+  const told = webhook?.watching(tell) ?? tell;
+  const kept = approvalsFile === undefined ? undefined : stateInFile(approvalsFile, surroundings);
+  const settings = {
+    ...security,
+    selfApproval: security.selfApproval ?? "never",
+    approveCommand: approvals?.command,
+    operatorRole: config.server.operatorRole,
+  };
+  const approvalState = kept?.documents ?? documents;
+  const aegis = createAegis({ policy, state: approvalState, clock, emit: told, settings, inspection, pins });
+  const screenOffer: PinGuard["review"] = async (offer) => screenedOffer(offer, screening.instructions);
+  return {
+    aegis,
+    audit,
+    idempotency: createIdempotency(state, clock),
+    /** Rates, places, breakers and retry budgets, which processes share for as long as the state works. */
+    callLimits,
+    /** Looks through a definition before it is registered. */
+    screen: screening.screen,
+    /** The definition of each tool when it was accepted; undefined if pinning is off. */
+    pins,
+    /** Returns the part of an offer that may be registered: screens its instructions, and compares all of it with the accepted offer. */
+    review: pins?.review ?? screenOffer,
+    async close(): Promise<void> {
+      pins?.close();
+      callLimits.close();
+      await webhook?.close();
+      await audit?.close();
+      await kept?.close();
+    },
+  };
+}

@@ -1,0 +1,248 @@
+import type { Surroundings } from "../adapters/surroundings.ts";
+import type { Invocables } from "../adapters/sources/descriptor/invocable.ts";
+import type { Llm } from "../agent/llm.port.ts";
+import { fixable } from "../errors/arsenal-error.ts";
+import type { Embedder } from "../catalog/embedder.port.ts";
+import type { Tier } from "../catalog/dense/tiers.ts";
+import type { CatalogEngine } from "../catalog/catalog-engine.port.ts";
+import type { Executor } from "../execute/executor.port.ts";
+import type { Validator } from "../execute/validator.port.ts";
+import { type AuditKey, hmacKey } from "../guard/audit/key.ts";
+import type { AuditLog } from "../guard/audit.port.ts";
+import type { Policy } from "../guard/policy.port.ts";
+import { hasSecret } from "../guard/secrets/reference.ts";
+import type { Secrets } from "../guard/secrets/secrets.ts";
+import type { SharedState } from "../state/shared-state.ts";
+import type { Clock } from "../observe/clock.ts";
+import type { Sink } from "../observe/sink.port.ts";
+import type { Dialect } from "../transcode/dialect.port.ts";
+import type { IntentClassifier } from "../retrieve/query.ts";
+import type { Reranker } from "../retrieve/reranker.port.ts";
+import { present } from "../tool/present.ts";
+import { needsOf } from "../config/adapter-settings.ts";
+import { auditType, llmType } from "../config/load/chosen-adapters.ts";
+import { type ResolvedConfig, resolveConfig } from "../config/load/resolve-config.ts";
+import type { AuditConfig, EmbedderConfig, RerankerConfig, StateConfig, ToolArsenalConfig } from "../config/config.ts";
+import { createAdapter } from "./create-adapter.ts";
+import { lazyPort } from "./lazy-port.ts";
+
+/** Parts that stand in for the built-in ones. */
+export interface ToolArsenalParts {
+  /** Where tools and vectors are stored and searched. Defaults to memory. */
+  readonly engine?: CatalogEngine;
+  /** Stands in for the shipped embedders. */
+  readonly embedder?: Embedder;
+  /** Stand in for the shipped embedders: from the least, which is waited for, to the best, which learns the tools in the background. */
+  readonly tiers?: readonly Tier[];
+  readonly reranker?: Reranker;
+  readonly classifyIntent?: IntentClassifier;
+  readonly policy?: Policy;
+  /** The state that replicas share: approvals, pins, idempotency keys, limits and breakers. The program that injects it closes it. */
+  readonly state?: SharedState;
+  /** The log that records every call. The program that injects it closes it. */
+  readonly audit?: AuditLog;
+  readonly validator?: Validator;
+  /** Functions `(context, arguments)` by name, for the descriptors under `ensembles` that name no module. */
+  readonly handlers?: Invocables;
+  /** Tried in order before the one that runs handlers in this process. */
+  readonly executors?: readonly Executor[];
+  /** In addition to the configured telemetry. */
+  readonly sinks?: readonly Sink[];
+  /** Dialects of your own, in addition to the built-in ones. */
+  readonly dialects?: readonly Dialect[];
+  readonly clock?: Clock;
+  /** Where references to secrets (`env:NAME`), and `${NAME}` in a file, are looked up. Defaults to the process environment. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+}
+
+/** The names that are both a section of the configuration and a part. */
+type Shared = keyof ToolArsenalConfig & keyof ToolArsenalParts;
+
+/** Everything a new arsenal takes: the configuration, and parts that stand in for the built-in ones. All optional. */
+export type ToolArsenalOptions = Omit<ToolArsenalConfig, Shared> &
+  Omit<ToolArsenalParts, Shared> & {
+    /** The settings of an embedder, or an embedder of your own. */
+    readonly embedder?: EmbedderConfig | Embedder;
+    /** The settings of a reranker, or a reranker of your own. It is used if the query asks for it, or always with `enabled: true`. */
+    readonly reranker?: RerankerConfig | (Reranker & Pick<RerankerConfig, "enabled">);
+    /** The settings of the shared state, or a state of your own. */
+    readonly state?: StateConfig | SharedState;
+    /** The settings of the audit log, or a log of your own. */
+    readonly audit?: AuditConfig | AuditLog;
+  };
+
+const PARTS: { readonly [Name in keyof Required<ToolArsenalParts>]: true } = {
+  engine: true,
+  embedder: true,
+  tiers: true,
+  reranker: true,
+  classifyIntent: true,
+  policy: true,
+  state: true,
+  audit: true,
+  validator: true,
+  handlers: true,
+  executors: true,
+  sinks: true,
+  dialects: true,
+  clock: true,
+  environment: true,
+};
+
+/** The sections of the configuration that can be a part instead. */
+const SHARED: ReadonlySet<string> = new Set<Shared>(["embedder", "reranker", "state", "audit"]);
+
+/** The key of a configuration that was checked when it was read. Checking every section again costs a start some 100 ms. */
+const RESOLVED: unique symbol = Symbol("resolved configuration");
+
+/** Makes options of a configuration that was checked already, and of parts. */
+export function resolvedOptions(config: ResolvedConfig, parts: ToolArsenalParts): ToolArsenalOptions {
+  return { ...parts, [RESOLVED]: config } as ToolArsenalOptions;
+}
+
+/** A checked configuration, and the parts that stand in for built-in ones. */
+export interface DividedOptions {
+  readonly config: ResolvedConfig;
+  readonly parts: ToolArsenalParts;
+}
+
+/** Divides the options of an arsenal into its configuration and its parts. Throws CONFIG_INVALID if the configuration is broken. */
+export function divideOptions(options: ToolArsenalOptions): DividedOptions {
+  const { [RESOLVED]: resolved } = options as { readonly [RESOLVED]?: ResolvedConfig };
+  const config: Record<string, unknown> = {};
+  const parts: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(options)) {
+    const isPart = Object.hasOwn(PARTS, name) && (!SHARED.has(name) || hasMethods(value));
+    (isPart ? parts : config)[name] = value;
+  }
+  const checked = resolved ?? resolveConfig(config);
+  const { enabled } = (parts["reranker"] ?? {}) as Pick<RerankerConfig, "enabled">;
+  if (enabled === undefined) return { config: checked, parts };
+  return { config: { ...checked, reranker: { ...checked.reranker, enabled } }, parts };
+}
+
+/** True for a part: settings have no functions, and a part has them itself or one level below. */
+function hasMethods(value: unknown, depth = 1): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  for (const name in value) {
+    const member: unknown = Reflect.get(value, name);
+    if (typeof member === "function" || (depth > 0 && hasMethods(member, depth - 1))) return true;
+  }
+  // The methods of a class are not listed.
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype !== Object.prototype && prototype !== null && !Array.isArray(value);
+}
+
+/** Where tools are stored and searched: the injected engine, or else the configured one. */
+export function configuredEngine(
+  { vectorStore }: ResolvedConfig,
+  parts: ToolArsenalParts,
+  surroundings: Surroundings,
+): CatalogEngine {
+  const { type } = vectorStore;
+  return parts.engine ?? lazyPort(type, () => createAdapter<CatalogEngine>("engines", type, vectorStore, surroundings));
+}
+
+/** The injected embedder or tiers, or else a function that loads the configured ones. */
+export function configuredTiers(
+  { embedder: { replaces, ...settings } }: ResolvedConfig,
+  { embedder, tiers }: ToolArsenalParts,
+  surroundings: Surroundings,
+): readonly Tier[] | (() => Promise<readonly Tier[]>) {
+  if (tiers !== undefined) return tiers;
+  if (embedder !== undefined) return [{ embedder }];
+  const { cache } = settings;
+  return async () => [
+    ...(replaces === undefined ? [] : await tiersOf({ ...present({ cache }), ...replaces }, surroundings)),
+    ...(await tiersOf(settings, surroundings)),
+  ];
+}
+
+/** The shipped embedders, or the one that is named. Its vectors are cached here, whichever it is. */
+async function tiersOf(
+  settings: Omit<ResolvedConfig["embedder"], "replaces">,
+  surroundings: Surroundings,
+): Promise<readonly Tier[]> {
+  const { type, cache = false } = settings;
+  if (type === "sentence_transformers") {
+    const { shippedTiers } = await import("../adapters/embedders/shipped-tiers.ts");
+    return shippedTiers(settings, surroundings.emit);
+  }
+  const embedder = await createAdapter<Embedder>("embedders", type, settings, surroundings);
+  if (cache === false) return [{ embedder }];
+  const { cachedEmbedder } = await import("../adapters/embedders/cached.ts");
+  return [{ embedder: cachedEmbedder(embedder, cache === true ? {} : { folder: cache }) }];
+}
+
+/** The injected reranker, or the configured one, which is loaded with its first query. Undefined if there is none. */
+export function configuredReranker(
+  { reranker: settings }: Pick<ResolvedConfig, "reranker">,
+  { reranker }: ToolArsenalParts,
+  surroundings: Surroundings,
+): Reranker | undefined {
+  if (reranker !== undefined || !settings.enabled) return reranker;
+  const { type = "cross_encoder", model, apiBase } = settings;
+  // If no type is written, the configuration may count on an injected reranker: it is checked here, where none was.
+  const fix = needsOf("rerankers", type)["apiBase"];
+  if (apiBase === undefined && fix !== undefined) {
+    const ways = `${fix} Or choose another reranker.type, or inject your own as \`reranker\`.`;
+    const field = "reranker.api_base";
+    throw fixable("CONFIG_INVALID", `${field} is needed for ${type}.`, ways, { field });
+  }
+  let loading: Promise<Reranker> | undefined;
+  const load = (): Promise<Reranker> =>
+    (loading ??= createAdapter<Reranker>("rerankers", type, settings, surroundings));
+  return {
+    model: model === undefined ? type : `${type}/${model}`,
+    rerank: async (...given) => (await load()).rerank(...given),
+  };
+}
+
+/** The configured model, loaded with its first request. Undefined if there is none. */
+export function configuredLlm(
+  { llm: settings }: Pick<ResolvedConfig, "llm">,
+  surroundings: Surroundings,
+): Llm | undefined {
+  const type = llmType(settings);
+  if (type === undefined) return undefined;
+  let loading: Promise<Llm> | undefined;
+  const load = (): Promise<Llm> => (loading ??= createAdapter<Llm>("llms", type, settings, surroundings));
+  return {
+    name: `${type}/${settings.model ?? ""}`,
+    next: async (request) => (await load()).next(request),
+    close: () => void loading?.then((llm) => llm.close()).catch(() => {}),
+  };
+}
+
+/** The configured sinks. A library prints nothing unless it is asked to. */
+export function configuredSinks({ telemetry }: ResolvedConfig, surroundings: Surroundings): readonly Sink[] {
+  const { type: name = "console", level, enabled = telemetry.type !== undefined || level !== undefined } = telemetry;
+  if (!enabled) return [];
+  let loading: Promise<Sink> | undefined;
+  let loaded: Sink | undefined;
+  const load = async (): Promise<Sink> => (loaded = await createAdapter<Sink>("sinks", name, telemetry, surroundings));
+  return [
+    {
+      name,
+      // Until it is loaded, with its first event, it wants every event.
+      wants: (event, at) => loaded?.wants?.(event, at) ?? true,
+      write: async (events) => (await (loading ??= load())).write(events),
+      close: async () => (await loading)?.close?.(),
+    },
+  ];
+}
+
+/** The configured audit log; undefined if nothing is recorded. */
+export function configuredAudit({ audit }: ResolvedConfig, surroundings: Surroundings): AuditLog | undefined {
+  const { secret } = audit;
+  const type = auditType(audit);
+  if (type === undefined) return undefined;
+  const key = secret === undefined ? {} : { key: auditKey(secret, surroundings.secrets) };
+  return lazyPort(type, () => createAdapter<AuditLog>("audit", type, audit, { ...surroundings, ...key }));
+}
+
+/** The key that a secret makes. A secret that is written out is checked at once, one that is referred to when the log is opened. */
+export function auditKey(secret: string, secrets: Secrets): AuditKey | (() => Promise<AuditKey>) {
+  if (!hasSecret(secret)) return hmacKey(secret);
+  return async () => hmacKey(await secrets.fill(secret, { scope: "audit", field: "audit.secret" }));
+}

@@ -1,0 +1,295 @@
+import type { RetrieveToolsOptions } from "../adapters/dialects/write-definitions.ts";
+import type { GivenSource } from "../adapters/sources/named-source.ts";
+import { createUpstreams } from "../adapters/sources/mcp/upstream/upstreams.ts";
+import { createCatalog } from "../catalog/catalog.ts";
+import { auditType } from "../config/load/chosen-adapters.ts";
+import { keepsHistory } from "../config/load/state-type.ts";
+import {
+  configuredEngine,
+  configuredLlm,
+  configuredReranker,
+  configuredSinks,
+  configuredTiers,
+  type DividedOptions,
+} from "./parts.ts";
+import { configuredGuard, configuredToolsets } from "./guard.ts";
+import { createSurroundings } from "./surroundings.ts";
+import type { ConfiguredExecutors } from "../config/load/configured-executors.ts";
+import type { Started } from "../config/start/start-configured.ts";
+import { ArsenalError } from "../errors/arsenal-error.ts";
+import type { PinGuard } from "../guard/pins/pins.ts";
+import { localOperator } from "../guard/principal.ts";
+import { createEvents } from "../observe/emitter.ts";
+import { createHealth } from "../observe/health.ts";
+import type { MetricRegistry } from "../observe/metrics/registry.ts";
+import type { Ensembles } from "../register/ensembles.ts";
+import { createRegistry } from "../register/registry.ts";
+import type { EnsembleSettings, Source } from "../register/source.port.ts";
+import type { EventFeed } from "../serve/event-feed.ts";
+import type { ServableArsenal } from "../serve/served-arsenal.ts";
+import type { ServedGateway, ServeOptions } from "../serve/serve-arsenal.ts";
+import { createToolsets } from "../toolset/toolsets.ts";
+import { fromAlias, isCutAlias, toAlias } from "../transcode/alias.ts";
+import type { Tool } from "../tool/tool.ts";
+import type { Dialect } from "../transcode/dialect.port.ts";
+import type { CallStages } from "./calls.ts";
+import type { WiredHistory } from "./history.ts";
+import type { AddOptions } from "../adapters/sources/add-source.ts";
+import type { WiredMetrics } from "./metrics.ts";
+import { createRegistrations } from "../facade/registrations.ts";
+
+export type { Started } from "../config/start/start-configured.ts";
+export type { Approvals } from "../guard/aegis.ts";
+export type { Pins } from "../guard/pins/pins.ts";
+export type { ListToolsOptions } from "../facade/visible-tools.ts";
+export type { ExportedTools, ExportOptions } from "../facade/registrations.ts";
+
+/** The stages of one arsenal, wired. Nothing runs and nothing is connected until `start`. */
+export type Wired = ReturnType<typeof wireArsenal>;
+
+/** Wires the stages of an arsenal, in the order data takes. Throws CONFIG_INVALID if the configuration is broken. */
+export function wireArsenal({ config, parts }: DividedOptions) {
+  const operator = localOperator();
+
+  // observe
+  const surroundings = { ...createSurroundings(config, parts, (...event) => events.emit(...event)), metrics };
+  const { clock, egress, secrets } = surroundings;
+  const { redactor } = secrets;
+  const sinks = [...configuredSinks(config, surroundings), ...(parts.sinks ?? [])];
+  const events = createEvents({ sinks, clock, redactor });
+  const { emit } = events;
+  const health = createHealth({ clock, emit });
+
+  // guard
+  const relist = async (name: string): Promise<void> => ensembles?.relist(name);
+  /** A server whose command waited is started, and its tools are listed again. */
+  const afterAccepting = async (name: string): Promise<void> => {
+    const upstream = upstreams.all().find((each) => each.name === name);
+    if (upstream?.state.kind === "failed") await upstream.retry();
+    await relist(name);
+  };
+  const recordsCalls = parts.audit !== undefined || auditType(config.audit) !== undefined;
+  const toolsets = createToolsets({ initial: configuredToolsets(config), clock, emit, recordsCalls });
+  const held = async (ids: readonly string[]): Promise<readonly Tool[]> => {
+    await catalog.open();
+    return catalog.shared ? catalog.engine.get(ids) : [];
+  };
+  const guard = configuredGuard(config, parts, surroundings, toolsets, { relist: afterAccepting, held });
+
+  // catalog, register
+  const tiers = configuredTiers(config, parts, surroundings);
+  const reranker = configuredReranker(config, parts, surroundings);
+  const engine = configuredEngine(config, parts, surroundings);
+  const { changes, leases } = guard.state;
+  const catalog = createCatalog({ engine, tiers, emit, clock, changes, leases });
+  const registry = createRegistry({
+    catalog,
+    emit(name, data) {
+      emit(name, data);
+      // A tool that comes back, or comes back changed, starts afresh.
+      if ((name === "tool-deleted" || name === "tool-replaced") && "toolId" in data) calls?.engine.forget(data.toolId);
+      if (name === "tool-deleted" && "toolId" in data) health.forget(data.toolId);
+    },
+    clock,
+    alias: { toAlias, fromAlias, isCutAlias },
+    limits: guard.limits,
+  });
+  let ensembles: Ensembles | undefined;
+  const { debugProtocol, prices } = config.telemetry;
+  const mayStart: PinGuard["mayStart"] = async (...command) => (await guard.load()).pins?.mayStart(...command);
+  const upstreams = createUpstreams({ registry, relist });
+  /** Dialects that were added, by name. */
+  const dialects = new Map<string, Dialect>((parts.dialects ?? []).map((dialect) => [dialect.name, dialect]));
+  /** Sources that are retried until they come, by name. */
+  const wanted = new Map<string, object>();
+  const stages = { redactor, health, catalog, registry, upstreams, toolsets };
+  const sources = { add, addEnsemble, remove };
+
+  // start and close
+  let starting: Promise<Started> | undefined;
+  let started: Started | undefined;
+  let calls: CallStages | undefined;
+  let loading: Promise<typeof stages & CallStages> | undefined;
+  let closing: Promise<void> | undefined;
+  let feed: EventFeed | undefined;
+  let sandboxing: Promise<ConfiguredExecutors> | undefined;
+  let measuring: Promise<WiredMetrics> | undefined;
+  const isClosed = (): boolean => closing !== undefined;
+  const executors = (): Promise<ConfiguredExecutors> =>
+    (sandboxing ??= import("../config/load/configured-executors.ts").then(({ configuredExecutors }) =>
+      configuredExecutors(config),
+    ));
+
+  function refuseIfClosed(): void {
+    if (isClosed()) throw new ArsenalError("CLOSED", "This arsenal was closed.", { fix: "Create a new ToolArsenal." });
+  }
+
+  const measure = (): Promise<WiredMetrics> =>
+    (measuring ??= import("./metrics.ts").then(({ wireMetrics }) =>
+      wireMetrics({ ...stages, events, clock, prices, approvals: guard.approvals, engine: () => calls?.engine }),
+    ));
+
+  async function metrics(): Promise<MetricRegistry> {
+    return (await measure()).registry;
+  }
+
+  /** Indexes pending registrations. Returns how many tools were new or changed. */
+  async function sync(options: { readonly signal?: AbortSignal } = {}): Promise<number> {
+    refuseIfClosed();
+    await catalog.open();
+    return registry.sync(options);
+  }
+
+  async function addEnsemble(source: Source, options: { signal?: AbortSignal | undefined } = {}): Promise<number> {
+    refuseIfClosed();
+    // Opened first, so that a tool restored from the store is known to belong to its ensemble before its name is taken.
+    const [{ screen, review }] = await Promise.all([guard.load(), catalog.open()]);
+    const { createEnsembles } = await import("../register/ensembles.ts");
+    refuseIfClosed();
+    const all = (ensembles ??= createEnsembles({ registry, emit, clock, screen, review }));
+    const { tools } = await upstreams.during(source, () => all.add(source, options));
+    if (config.syncOnRegister) await sync();
+    return tools;
+  }
+
+  /** Adds a source by its settings, a source of the program's own, or a list of tools. Returns how many tools came. */
+  async function add(source: GivenSource, options: AddOptions = {}): Promise<number> {
+    refuseIfClosed();
+    const { addSource } = await import("../adapters/sources/add-source.ts");
+    const ownFiles = async (): Promise<readonly string[]> =>
+      (await import("../config/load/own-files.ts")).ownFiles(config);
+    const around = { clock, emit, egress, secrets, debugProtocol, mayStart, ownFiles, handlers: parts.handlers };
+    return addSource(source, options, { ...around, wanted, addEnsemble, isClosed });
+  }
+
+  /** Connects what the configuration names, once. */
+  async function start(): Promise<Started> {
+    refuseIfClosed();
+    return (starting ??= connect());
+  }
+
+  async function connect(): Promise<Started> {
+    const { startConfigured } = await import("../config/start/start-configured.ts");
+    started = await startConfigured(config, await executors(), { add, emit, clock, isClosed });
+    if (isClosed()) await started.close();
+    return started;
+  }
+
+  /** Resolves to every stage once the arsenal has started and, with `autoSync`, every registration is indexed. */
+  async function ready(): Promise<typeof stages & CallStages> {
+    await start();
+    if (!catalog.opened) await catalog.open();
+    if (config.autoSync && registry.pending > 0) await registry.sync();
+    return (loading ??= loadCalls());
+  }
+
+  async function loadCalls(): Promise<typeof stages & CallStages> {
+    const { wireCalls } = await import("./calls.ts");
+    // A sink that sends metrics is loaded with the first event, which is to be counted too.
+    const { enabled = true, type = "console" } = config.telemetry;
+    if (enabled && type !== "console") await metrics();
+    const ensembleSettings = (name: string): EnsembleSettings => ensembles?.settings(name) ?? {};
+    const history = keepsHistory(config) ? await loadHistory() : undefined;
+    const own = { config, parts, clock, emit, operator, reranker, executors: (await executors()).executors, history };
+    calls = wireCalls({ ...own, ...stages, guard: await guard.load(), ensembleSettings });
+    if (isClosed()) calls.engine.close();
+    return { ...stages, ...calls };
+  }
+
+  async function loadHistory(): Promise<WiredHistory> {
+    const { wireHistory } = await import("./history.ts");
+    return wireHistory({ config, events, state: guard.state.documents, clock, redactor });
+  }
+
+  /** With `keep`, the ensemble can be connected again. */
+  async function remove(name: string, options?: { readonly keep?: boolean }): Promise<boolean> {
+    upstreams.forget(name);
+    wanted.delete(name);
+    return ensembles?.remove(name, options) ?? false;
+  }
+
+  async function disconnect(): Promise<void> {
+    feed?.close();
+    calls?.engine.close();
+    await started?.close();
+    await ensembles?.close();
+    egress.close();
+    try {
+      await catalog.close();
+    } finally {
+      // The history is written to the state, which the guard closes.
+      await Promise.allSettled([calls?.close()]);
+      await Promise.allSettled([guard.close()]);
+      // Sinks that send metrics read them a last time.
+      await events.close();
+      (await measuring)?.close();
+    }
+  }
+
+  const registrations = createRegistrations({
+    registry,
+    visible: async () => (await ready()).visible,
+    emit,
+    dialects,
+    sync: config.syncOnRegister ? sync : undefined,
+  });
+  const wired = {
+    config,
+    events,
+    guard,
+    ...stages,
+    /** The configured language model; undefined if there is none. */
+    llm: configuredLlm(config, surroundings),
+    ...registrations,
+    dialects,
+    sync,
+    ...sources,
+    start,
+    ready,
+    async retrieveTools(query: string, options: RetrieveToolsOptions): Promise<object[]> {
+      const { definitionWriter, toToolQuery } = await import("../adapters/dialects/write-definitions.ts");
+      const write = await definitionWriter(options, dialects);
+      const { tools } = await (await ready()).retriever.retrieve(toToolQuery(query, options));
+      return write(tools.map(({ tool }) => tool));
+    },
+    async healthCheck(): Promise<Record<string, boolean>> {
+      await ready();
+      return { ...(await catalog.healthCheck()), state: await guard.state.healthCheck() };
+    },
+    async upstreamsAttempted(options: { readonly name?: string; readonly signal?: AbortSignal }): Promise<void> {
+      if (!isClosed()) await start();
+      await upstreams.attempted(options);
+    },
+    async serve(arsenal: ServableArsenal, options: ServeOptions): Promise<ServedGateway> {
+      const { serveArsenal } = await import("../serve/serve-arsenal.ts");
+      const { withListening } = await import("./identity.ts");
+      const listening = await withListening(options, config, { state: guard.state, egress, secrets });
+      const dependencies = {
+        catalog: async () => (await catalog.open(), await catalog.engine.count(), true),
+        audit: async () => (await (await guard.load()).audit?.refusal()) === undefined,
+        state: () => guard.state.healthCheck(),
+      };
+      const { createAdministration } = await import("../administration/administration.ts");
+      const { createEventFeed } = await import("../serve/event-feed.ts");
+      const write = (event: unknown): string => JSON.stringify(redactor.known.value(event));
+      feed ??= createEventFeed({ events, state: guard.state, clock, write });
+      const { registry: measured, statistics } = await measure();
+      const own = { config, guard, clock, egress, feed, statistics, ready, ensembles: () => ensembles };
+      const flushHistory = async (): Promise<void> => calls?.flushHistory();
+      const administration = createAdministration({ ...stages, ...sources, ...own, flushHistory });
+      const { state } = guard;
+      const served = { config, redactor, emit, metrics: measured, dependencies, dialects, administration, state };
+      return serveArsenal(arsenal, listening, { ...served, outside: { egress, secrets, emit } });
+    },
+    /** Ends calls that wait, disconnects, lets writes under way end and releases everything, once. */
+    close: (): Promise<void> => (closing ??= disconnect()),
+  };
+  return {
+    ...wired,
+    /** Throws CLOSED once the arsenal was closed. */
+    open(): typeof wired {
+      refuseIfClosed();
+      return wired;
+    },
+  };
+}
