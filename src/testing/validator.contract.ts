@@ -97,7 +97,7 @@ export function validatorContract(make: Make<Validator>): readonly ContractCase[
       assert.equal((await check(validator, `${"a".repeat(50)}!`, evil)).valid, false);
     },
     "finds equal items without comparing each with each": async (validator) => {
-      const items = Array.from({ length: 100_000 }, (_, index) => ({ index }));
+      const items = Array.from({ length: 20_000 }, (_, index) => ({ index }));
       assert.equal((await check(validator, items, { uniqueItems: true })).valid, true);
       assert.equal((await check(validator, [...items, { index: 5 }], { uniqueItems: true })).valid, false);
     },
