@@ -15,6 +15,7 @@ import {
   withSpellings,
 } from "../adapters/settings.ts";
 import { anySource, configOf, listed, namesOf, proofs, scanModes, section } from "./adapter-settings.ts";
+import { EGRESS } from "./egress-settings.ts";
 import { TOOLSET } from "./toolset-settings.ts";
 
 /** Settings that every embedder may have. */
@@ -208,6 +209,7 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
       ["currency"],
     ),
   }),
+  egress: EGRESS,
   security: object("What may run, and who must agree.", {
     policy: choice(
       "strict refuses what no rule allows; standard allows what no rule refuses.",

@@ -13,6 +13,7 @@ import { count, messageOf } from "../../errors/show-value.ts";
 import type { EventName } from "../../observe/events.ts";
 import { isAtLeast } from "../../observe/levels.ts";
 import type { Sink } from "../../observe/sink.port.ts";
+import { createProxyRoutes, showProxy } from "../../guard/egress/proxy.ts";
 import { isPerCaller, readReference } from "../../guard/secrets/reference.ts";
 import { createSecrets } from "../../guard/secrets/secrets.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
@@ -66,12 +67,33 @@ function checkNode(): Finding {
   return failed("node", `Node ${node} is too old`, `Install Node ${MINIMUM_NODE} or newer.`);
 }
 
+/** The way that requests take out of this machine. Reports nothing if they leave directly, with the authorities of Node. */
+function checkRoute({ egress }: ResolvedConfig, environment: Terminal["environment"]): readonly Finding[] {
+  const routeTo = createProxyRoutes(egress, environment);
+  const ways = ["https:", "http:"].flatMap((scheme) => {
+    try {
+      const route = routeTo(new URL(`${scheme}//toolarsenal.invalid`));
+      return route === undefined ? [] : [ok("network", `${scheme}// through ${showProxy(route)} (${route.from})`)];
+    } catch (error) {
+      return failures("network", error);
+    }
+  });
+  const { caFile } = egress;
+  const { NODE_EXTRA_CA_CERTS: extra } = environment;
+  const files = [caFile && `${caFile} (egress.ca_file)`, extra && `${extra} (NODE_EXTRA_CA_CERTS)`].filter(Boolean);
+  return [
+    ...ways,
+    ...(files.length === 0 ? [] : [ok("network", `also trusts the authorities in ${files.join(" and ")}`)]),
+  ];
+}
+
 async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
   let configured: Configured;
   try {
     configured = await loadConfigured(files, terminal);
     findings.push(ok("configuration", files.paths.join(", ")));
+    findings.push(...checkRoute(configured.config, terminal.environment));
     const surroundings = createSurroundings(configured.config, terminal);
     for (const { part, message = "", error } of await checkAdapters(configured.config, surroundings))
       findings.push(...(error === undefined ? [ok(part, message)] : failures(part, error)));

@@ -70,7 +70,7 @@ export const command: Command = {
     const { host = server.host, toolset } = input.options;
     const { environment } = terminal;
     const { TOOLARSENAL_TOKEN: token } = environment;
-    const proving = { token, egress: configuredEgress(config), secrets: createSecrets({ environment }) };
+    const proving = { token, egress: configuredEgress(config, environment), secrets: createSecrets({ environment }) };
     const identity = identityInState(server, proving) ?? (await configuredIdentity(server, proving));
     const { policyFile } = config.security;
     const knownPolicy = await fileTexts(policyFile === undefined ? [] : [policyFile]);

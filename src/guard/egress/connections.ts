@@ -1,10 +1,12 @@
-import type { ClientRequest, RequestOptions } from "node:http";
+import type { Agent, ClientRequest, RequestOptions } from "node:http";
 import type { LookupFunction, Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import type { ConnectionOptions, PeerCertificate } from "node:tls";
 import { type ClientCertificate, hostOf, type Resolve, withoutBrackets } from "./check-url.ts";
-import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable, isArsenalError } from "../../errors/arsenal-error.ts";
 import { nodeCrypto, sha256 } from "../../tool/crypto.ts";
 import { domainToASCII } from "node:url";
+import { addressOf, openTunnel, type ProxyRoute, proxyUnreachable } from "./proxy.ts";
 
 /** An idle connection is closed after this time, before most servers close it, possibly during a request. */
 const IDLE_MS = 4000;
@@ -25,15 +27,27 @@ function loadNetwork() {
   };
 }
 
+/** A request as it is sent. */
+interface SentRequest {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Whether the IP address of the name may be private. */
+  readonly allowPrivate: boolean;
+}
+
 /** Connections that are checked when they are opened, and reused. Opens none yet. */
 export function createConnections(parts: {
   readonly resolve: Resolve;
   readonly isPublic: (address: string) => boolean;
   readonly pins: ReturnType<typeof readPins>;
   readonly certificate?: ClientCertificate | undefined;
+  /** Trusted certificate authorities, PEM, in addition to those that Node trusts. */
+  readonly ca?: string | undefined;
+  /** The proxy for an address; undefined if it is reached directly. */
+  readonly routeTo: (url: URL) => ProxyRoute | undefined;
 }) {
-  const { resolve, isPublic, pins, certificate } = parts;
-  const others = new Set<Socket>();
+  const { resolve, isPublic, pins, certificate, routeTo } = parts;
+  const others = new Set<Duplex>();
   // A reused connection was checked when it was opened; those to private addresses are kept separately.
   let outside: ReturnType<typeof createWays> | undefined;
   let inside: typeof outside;
@@ -45,29 +59,116 @@ export function createConnections(parts: {
     const { http, https } = network();
     const plain = { lookup: checkedLookup(resolve, mayReach) };
     const { checkServerIdentity } = pins;
-    const secure = { ...plain, ...certificate, rejectUnauthorized: true, checkServerIdentity };
+    const trusted = trustedAuthorities(parts.ca);
+    const secure = { ...plain, ...trusted, ...certificate, rejectUnauthorized: true, checkServerIdentity };
     const kept = { keepAlive: true, timeout: IDLE_MS };
     return {
       plain,
       secure,
+      trusted,
+      /** Agents whose connections go through a proxy, by the protocol of the target. */
+      throughProxy: new Map<string, Agent>(),
       "http:": new http.Agent({ ...plain, ...kept }),
       // TLS does not verify the certificate of a resumed session, so sessions are not resumed.
       "https:": new https.Agent({ ...secure, ...kept, maxCachedSessions: 0 }),
     };
   }
 
+  /**
+   * Refuses a name that resolves to a forbidden address here. A name that this machine cannot resolve is left to the proxy, because many
+   * networks resolve public names only there.
+   */
+  function checkName(url: URL, { plain }: ReturnType<typeof createWays>): Promise<void> {
+    const host = withoutBrackets(url.hostname);
+    if (network().net.isIP(host) !== 0) return Promise.resolve();
+    return new Promise((passed, reject) => {
+      plain.lookup(host, { all: true }, (error) => (isArsenalError(error) ? reject(error) : passed()));
+    });
+  }
+
+  /** Begins a request through a proxy. */
+  function beginThrough(route: ProxyRoute, url: URL, { method, headers, allowPrivate }: SentRequest): ClientRequest {
+    const isTunnel = url.protocol === "https:";
+    const proof = isTunnel ? undefined : route.authorization;
+    return network().http.request({
+      ...targetOf(url),
+      method,
+      protocol: url.protocol,
+      path: (isTunnel ? "" : url.origin) + url.pathname + url.search,
+      headers: { host: url.host, ...headers, ...(proof !== undefined && { "proxy-authorization": proof }) },
+      agent: agentThrough(route, url.protocol, waysTo(allowPrivate)),
+    });
+  }
+
+  /** An agent whose connections go through a proxy. Each of them leads to one target, which is checked when the connection is opened. */
+  function agentThrough(route: ProxyRoute, protocol: string, ways: ReturnType<typeof createWays>): Agent {
+    const known = ways.throughProxy.get(protocol);
+    if (known !== undefined) return known;
+    const { http, https } = network();
+    const agent = new (protocol === "https:" ? https : http).Agent({ keepAlive: true, timeout: IDLE_MS });
+    agent.createConnection = ({ host, port }, created) => {
+      const url = new URL(`${protocol}//${network().net.isIPv6(host ?? "") ? `[${host}]` : host}:${port}`);
+      openThrough(route, url, ways).then(
+        (socket) => created?.(null, socket),
+        (error: Error) => created?.(error, undefined as never),
+      );
+      return undefined;
+    };
+    ways.throughProxy.set(protocol, agent);
+    return agent;
+  }
+
+  async function openThrough(route: ProxyRoute, url: URL, ways: ReturnType<typeof createWays>): Promise<Socket> {
+    const { net, tls } = network();
+    await checkName(url, ways);
+    if (url.protocol === "https:") {
+      const socket = await openTunnel(route, url, ways.trusted);
+      return tls.connect({ ...ways.secure, socket, host: hostOf(url), servername: targetOf(url).servername });
+    }
+    const proxy = addressOf(route);
+    const socket = route.url.protocol === "https:" ? tls.connect({ ...proxy, ...ways.trusted }) : net.connect(proxy);
+    await process
+      .getBuiltinModule("node:events")
+      .once(socket, route.url.protocol === "https:" ? "secureConnect" : "connect")
+      .catch((cause: Error) => {
+        throw proxyUnreachable(route, cause);
+      });
+    return socket;
+  }
+
+  function connectDirectly(url: URL, allowPrivate: boolean): Socket {
+    const { net, tls } = network();
+    const { plain, secure } = waysTo(allowPrivate);
+    const target = targetOf(url);
+    const socket =
+      url.protocol === "https:" ? tls.connect({ ...target, ...secure }) : net.connect({ ...target, ...plain });
+    return socket.setKeepAlive(true, SILENT_MS);
+  }
+
+  /** Opens a connection through a proxy, for another protocol. Returned at once, it works when the tunnel is open. */
+  function connectThrough(route: ProxyRoute, url: URL, allowPrivate: boolean): Duplex {
+    const ways = waysTo(allowPrivate);
+    const { duplexPair, pipeline } = process.getBuiltinModule("node:stream");
+    const [near, far] = duplexPair();
+    checkName(url, ways)
+      .then(() => openTunnel(route, url, ways.trusted))
+      .then(
+        (socket) => pipeline(far, socket, far, () => near.destroy()),
+        (error: Error) => near.destroy(error),
+      );
+    if (url.protocol !== "https:") return near;
+    const { servername } = targetOf(url);
+    const secured = network().tls.connect({ ...ways.secure, socket: near, servername });
+    near.once("error", (error) => secured.destroy(error));
+    return secured;
+  }
+
   return {
     /** Begins a request to a checked address. The caller sends its body. */
-    begin(
-      url: URL,
-      sent: {
-        readonly method: string;
-        readonly headers: Readonly<Record<string, string>>;
-        /** Whether the IP address of the name may be private. */
-        readonly allowPrivate: boolean;
-      },
-    ): ClientRequest {
+    begin(url: URL, sent: SentRequest): ClientRequest {
       const { method, headers, allowPrivate } = sent;
+      const route = routeTo(url);
+      if (route !== undefined) return beginThrough(route, url, sent);
       const options: RequestOptions & ConnectionOptions = {
         ...targetOf(url),
         method,
@@ -79,13 +180,9 @@ export function createConnections(parts: {
       return network().http.request(options);
     },
     /** Opens a connection to a checked address, for another protocol. */
-    connect(url: URL, allowPrivate: boolean): Socket {
-      const { net, tls } = network();
-      const { plain, secure } = waysTo(allowPrivate);
-      const target = targetOf(url);
-      const socket =
-        url.protocol === "https:" ? tls.connect({ ...target, ...secure }) : net.connect({ ...target, ...plain });
-      socket.setKeepAlive(true, SILENT_MS);
+    connect(url: URL, allowPrivate: boolean): Duplex {
+      const route = routeTo(url);
+      const socket = route ? connectThrough(route, url, allowPrivate) : connectDirectly(url, allowPrivate);
       others.add(socket);
       socket.once("close", () => others.delete(socket));
       return socket;
@@ -95,10 +192,16 @@ export function createConnections(parts: {
       for (const ways of [outside, inside]) {
         ways?.["http:"].destroy();
         ways?.["https:"].destroy();
+        for (const agent of ways?.throughProxy.values() ?? []) agent.destroy();
       }
       for (const socket of others) socket.destroy();
     },
   };
+}
+
+/** Node's certificate authorities and those of a file; empty if there is no file. */
+function trustedAuthorities(ca: string | undefined): { readonly ca?: string[] } {
+  return ca === undefined ? {} : { ca: [...network().tls.getCACertificates("default"), ca] };
 }
 
 /** The target of a connection, and the host of its certificate: that of the address, even if a header names another host. */

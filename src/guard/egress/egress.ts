@@ -15,6 +15,7 @@ import {
 } from "./check-url.ts";
 import { boundOfSetting } from "./domain-bound.ts";
 import { ArsenalError, fixable } from "../../errors/arsenal-error.ts";
+import { createProxyRoutes, type ProxySettings } from "./proxy.ts";
 
 export type { ClientCertificate, Resolve } from "./check-url.ts";
 
@@ -65,22 +66,28 @@ const MAX_BYTES = 16 * 1024 * 1024;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** The rules for every request of a program. */
-export interface ProgramRules extends EgressRules {
+export interface ProgramRules extends EgressRules, ProxySettings {
+  /** Certificate authorities to trust in addition to those of Node, as PEM. */
+  readonly ca?: string | undefined;
   /** Hosts by name, each with `sha256/BASE64` of the public key its certificate must have; several are separated by blanks. */
   readonly certificatePins?: Readonly<Record<string, string>>;
 }
 
-/** Replaceable parts of the egress, for tests. */
+/** Replaceable parts of the egress. */
 export interface EgressParts {
   readonly resolve?: Resolve;
   /** Returns whether an address is public. */
   readonly isPublic?: (address: string) => boolean;
+  /** Where HTTPS_PROXY, HTTP_PROXY and NO_PROXY are looked up. Defaults to the process environment. */
+  readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
 /** Creates the egress. `rules` apply to every request; a request can narrow the domains, and only its own `allowPrivate` permits private addresses. */
 export function createEgress(rules: ProgramRules = {}, parts: EgressParts = {}): Egress {
   const { resolve = resolveAll, isPublic = isPublicAddress } = parts;
   const pins = readPins(rules.certificatePins);
+  const routeTo = createProxyRoutes(rules, parts.environment ?? process.env);
+  const { ca } = rules;
   const programBound = boundOfSetting(rules.allowedDomains);
 
   /** The rules of the program and of the request both apply; those of the program not to the operator's own addresses. */
@@ -98,7 +105,7 @@ export function createEgress(rules: ProgramRules = {}, parts: EgressParts = {}):
   }
 
   function create(certificate?: ClientCertificate): Egress {
-    const connections = createConnections({ resolve, isPublic, pins, certificate });
+    const connections = createConnections({ resolve, isPublic, pins, certificate, ca, routeTo });
 
     async function request(given: string | URL, asked: EgressRequest = {}): Promise<EgressResponse> {
       let may = permissionOf(asked);

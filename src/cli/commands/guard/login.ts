@@ -43,7 +43,7 @@ export const command: Command = {
       serverName: name,
       serverUrl: transport.url,
       ...(transport.headers === undefined ? {} : { headers: transport.headers }),
-      egress: configuredEgress(config),
+      egress: configuredEgress(config, terminal.environment),
       credentials: createCredentials(name, { secrets: createSecrets({ environment: terminal.environment }) }),
       signal: terminal.signal,
       showUrl: (url) => void terminal.err.write(`Open this address in a browser and sign in:\n  ${paint.cyan(url)}\n`),
