@@ -12,7 +12,8 @@ import type { EngineSettings } from "../settings.ts";
 import { longestRunMs, timeLeftMs } from "./deadline.ts";
 import type { Verdict } from "./verdict.ts";
 
-type Rates = ReturnType<Aegis["limitsOf"]>;
+/** The rate limits of a call. */
+export type Rates = ReturnType<Aegis["limitsOf"]>;
 
 /** The number of calls of this process that run now, and of those that wait for a place to run. */
 export interface CallLoad {
@@ -76,8 +77,9 @@ export function createAdmissions(parts: {
     return { key: tool.ensemble ?? tool.namespace, share: settings.retryBudget };
   }
 
-  function toPass(admission: Admission, checked: CheckedCall, rates: Rates): Pass | Outcome {
+  function toPass(admission: Admission, checked: CheckedCall, rates: Rates, enteredAt: number): Pass | Outcome {
     const { id } = checked.tool;
+    checked.steps.queue = { startedAt: enteredAt, durationMs: clock.now() - enteredAt };
     if (!admission.admitted) {
       if (admission.because === "breaker" && admission.retryAfterMs !== undefined)
         setCircuit(id, clock.now() + admission.retryAfterMs);
@@ -97,13 +99,14 @@ export function createAdmissions(parts: {
       const wait = probeAt === undefined ? 0 : probeAt - clock.now();
       return wait > 0 ? circuitOpen(tool, Math.ceil(wait)) : undefined;
     },
-    /** Takes a call from its rates alone: how it ends, or undefined if they have room. */
+    /** Counts a call against its rates alone. Returns its outcome, or undefined if they have room. */
     async takeRates(checked: CheckedCall, rates: Rates): Promise<Outcome | undefined> {
       const admission = await limits.admit({ windows: rates, holdMs: 0 });
       return admission.admitted ? undefined : toOutcome(admission, checked, rates, ofAll);
     },
-    /** Takes all that a call needs, and waits for a place: its pass, or how it ends without one. Every pass must be given back. */
+    /** Takes all that a call needs, and waits for a place. Returns its pass, or its outcome without one. Every pass must be given back. */
     enter(checked: CheckedCall, rates: Rates): Pass | Outcome | Promise<Pass | Outcome> {
+      const enteredAt = clock.now();
       const { tool, ensemble, limits: bounds, maxAttempts, principal } = checked;
       const { places, shares, breaker, budget } = needsOf(tool, ensemble?.maxConcurrent);
       const request = {
@@ -115,9 +118,9 @@ export function createAdmissions(parts: {
         holdMs: longestRunMs(bounds.timeoutMs, maxAttempts),
       };
       const admission = limits.admit(request, bounds);
-      if (!(admission instanceof Promise)) return toPass(admission, checked, rates);
+      if (!(admission instanceof Promise)) return toPass(admission, checked, rates, enteredAt);
       waiting++;
-      return admission.finally(() => waiting--).then((answer) => toPass(answer, checked, rates));
+      return admission.finally(() => waiting--).then((answer) => toPass(answer, checked, rates, enteredAt));
     },
     /** Gives a pass back and records the verdict on the call. */
     leave(tool: Tool, pass: Pass, verdict: Verdict): void | Promise<void> {

@@ -1,10 +1,12 @@
 import type { AdmitWaiting, Aegis, AegisDecision, AegisRequest } from "../../guard/aegis.ts";
 import type { Tool } from "../../tool/tool.ts";
+import { nextTurn } from "../../tool/turns/event-loop.ts";
 import { isPastDeadline, untilEnd, type WaitLimits } from "./deadline.ts";
 import type { RunningEngine } from "../engine.ts";
 import { cancelled, failed, neverStarted, type Outcome } from "../outcome.ts";
 import { toResultError } from "../results/to-result-error.ts";
 import type { CheckedCall } from "../running-call.ts";
+import { redactReplayed } from "./guard-outcome.ts";
 
 /** The guard's leave to run, with the rule that gives it and what the rule demands. */
 export type Permission = Extract<AegisDecision, { readonly effect: "allow" }>;
@@ -15,15 +17,18 @@ export type Permission = Extract<AegisDecision, { readonly effect: "allow" }>;
  */
 export async function askAegis(
   checked: CheckedCall,
-  { aegis, admissions }: Pick<RunningEngine, "aegis" | "admissions">,
+  { aegis, admissions, clock }: RunningEngine,
 ): Promise<Permission | { readonly effect: "stop"; readonly outcome: Outcome }> {
   const { tool, request, limits } = checked;
+  const startedAt = clock.now();
   let limited: Outcome | undefined;
   const admit: AdmitWaiting = async (obligations) => {
     limited = await admissions.takeRates(checked, aegis.limitsOf(request, obligations));
     return limited === undefined;
   };
   const decided = await untilEnd(aegis.decide(request, admit), limits);
+  if (checked.isLarge === true) await nextTurn();
+  checked.steps.policy = { startedAt, durationMs: clock.now() - startedAt };
   if (limited !== undefined) return stop(limited);
   if (decided.kind === "cancelled") return stop(cancelled(tool.id, limits.signal));
   if (decided.kind === "timeout") return stop(neverStarted(tool, limits, "the policy's decision"));
@@ -35,13 +40,27 @@ export async function askAegis(
   return decision.effect === "allow" ? decision : stop(stoppedBy(decision));
 }
 
+/** Returns the call with the approval that the guard found for it; the same call if it found none. */
+export function withApproval(checked: CheckedCall, { confirmationId }: Permission): CheckedCall {
+  return confirmationId === undefined ? checked : { ...checked, request: { ...checked.request, confirmationId } };
+}
+
+/** Adds the rule that allowed the call to the outcome of a call that ran. Redacts a replayed result as the rules demand now. */
+export function withRule({ rule, obligations }: Permission, tool: Tool, outcome: Outcome): Outcome {
+  const { redact } = obligations ?? {};
+  const isReplayed = outcome.replayed === true;
+  const redacted = isReplayed && redact !== undefined ? redactReplayed(outcome, tool, redact) : outcome;
+  const ran = isReplayed || outcome.cached === true || (outcome.attempts ?? 0) > 0;
+  return ran && rule !== undefined && redacted.rule === undefined ? { ...redacted, rule } : redacted;
+}
+
 /** Checks the call with the guard for the last time, which uses up the approval that the call names. Returns undefined if the call may run now. */
 export async function redeemApproval(
   request: AegisRequest,
   limits: WaitLimits,
   aegis: Aegis,
 ): Promise<Outcome | undefined> {
-  // A call that was given up while it waited will not run, so it keeps its approval.
+  // A call that was given up while it waited does not run, so it keeps its approval.
   const late = givenUp(request.tool, limits);
   if (late !== undefined) return late;
   const decision = await aegis.redeem(request);

@@ -18,11 +18,11 @@ interface AttemptsOutcome {
   readonly outcome: Outcome;
   readonly lastAttemptMs: number;
   /** Present if the tool itself reported the error: its whole answer, if there is one. */
-  readonly told?: ToldError;
+  readonly reported?: ReportedError;
 }
 
 /** An error in the tool's own words, and the whole answer that they come from. */
-export interface ToldError {
+export interface ReportedError {
   readonly answer?: SourceAnswer;
 }
 
@@ -60,8 +60,8 @@ export async function runAttempts(checked: CheckedCall, engine: RunningEngine): 
     if (attempt >= maxAttempts || !mayRetry(tool, error) || !isInTime || !(await isWithinBudget(attempt))) {
       const outcome = { status: failed(error).status, error: withOutcomeKnown(tool, error), ...ran };
       if (ended.kind === "timeout") return { outcome, lastAttemptMs };
-      const told = toldBy(ended.error);
-      return { outcome: answersRequest ? { ...outcome, ...told } : outcome, lastAttemptMs, told };
+      const reported = reportedBy(ended.error);
+      return { outcome: answersRequest ? { ...outcome, ...reported } : outcome, lastAttemptMs, reported };
     }
     emit("call-retried", { toolId: tool.id, ...ids, attempt, delayMs, message: error.message });
     if (!(await pause(delayMs, limits))) return { outcome: cancelledAfter(attempt), lastAttemptMs };
@@ -112,7 +112,7 @@ function codeOf(ended: Ended<unknown>): ErrorCode | undefined {
 }
 
 /** An error that a tool reported has the whole answer as its cause. */
-function toldBy(thrown: unknown): ToldError {
+function reportedBy(thrown: unknown): ReportedError {
   if (!isArsenalError(thrown) || thrown.details.answered !== true || thrown.cause === undefined) return {};
   const { cause } = thrown;
   return { answer: cause instanceof Error ? { error: { ...cause, message: cause.message } } : { result: cause } };

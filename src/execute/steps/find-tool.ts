@@ -3,8 +3,14 @@ import type { Aegis } from "../../guard/aegis.ts";
 import type { PolicyView } from "../../guard/policy.port.ts";
 import type { Principal } from "../../guard/principal.ts";
 import type { Registration } from "../../register/registry.ts";
+import type { Handler } from "../../tool/handler.ts";
 import type { Tool } from "../../tool/tool.ts";
+import { nextTurn } from "../../tool/turns/event-loop.ts";
+import type { RunningEngine } from "../engine.ts";
+import { cancelled, failed, type Outcome } from "../outcome.ts";
 import type { ResultError } from "../result.ts";
+import type { RunningCall } from "../running-call.ts";
+import { isSignal, readArguments } from "./validate-call.ts";
 
 export interface FindToolParts {
   /** Tools that `sees` refuses do not exist for the search. Defaults to all tools. */
@@ -15,6 +21,32 @@ export interface FindToolParts {
   readonly aegis: Aegis;
   /** Explains why a name was not found, using only tools that `sees` accepts. It is called alike for unknown and hidden tools. */
   readonly explainMissing?: (name: string, sees: (tool: Tool) => boolean) => string | Promise<string>;
+}
+
+/** The tool that a call names, and a copy of the arguments. */
+export interface CalledTool {
+  readonly tool: Tool;
+  readonly handler: Handler | undefined;
+  readonly given: Readonly<Record<string, unknown>>;
+}
+
+/** Reads a call and finds its tool. */
+export async function findCalledTool(running: RunningCall, engine: RunningEngine): Promise<CalledTool | Outcome> {
+  const { call, principal } = running;
+  if (isSignal(call?.signal) && call.signal.aborted) return cancelled(String(call.toolName), call.signal);
+  const { arguments: given, isLarge } = readArguments(call);
+  running.isLarge = isLarge;
+  const found = await findTool(call.toolName, principal, engine, call);
+  if (isLarge) await nextTurn();
+  running.audited = engine.audit?.describe(given);
+  if (isLarge) await nextTurn();
+  if ("error" in found) {
+    running.hiddenId = found.hiddenId;
+    return failed(found.error);
+  }
+  running.tool = found.tool;
+  call.request?.onFound?.(found.tool);
+  return { tool: found.tool, handler: found.handler, given };
 }
 
 /** Finds the tool that a principal means by a name. Returns undefined also for a tool that the principal may not see. */

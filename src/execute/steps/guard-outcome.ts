@@ -5,7 +5,7 @@ import type { Obligations, Redaction } from "../../guard/policy.port.ts";
 import type { InspectedResult } from "../../guard/scan/inspection.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Tool } from "../../tool/tool.ts";
-import type { ToldError } from "./attempts.ts";
+import type { ReportedError } from "./attempts.ts";
 import { type MeasuredJson, measureJson } from "../../tool/json/measure-json.ts";
 import type { Outcome } from "../outcome.ts";
 import { redactLarge, redactResult } from "../results/redact-result.ts";
@@ -26,18 +26,18 @@ interface OutcomeGuard {
  */
 export function guardOutcome(
   outcome: Outcome,
-  told: ToldError | undefined,
+  reported: ReportedError | undefined,
   guard: OutcomeGuard,
 ): Outcome | Promise<Outcome> {
   if (outcome.status !== "success") {
-    const answer = answerOf(told);
+    const answer = answerOf(reported);
     const { error } = outcome;
-    if (error === undefined || answer === undefined || !isLarge(answer)) return guardNow(outcome, told, guard);
+    if (error === undefined || answer === undefined || !isLarge(answer)) return guardNow(outcome, reported, guard);
     return guardLargeError(outcome, error, answer, guard);
   }
   const measured = measureJson(outcome.result, limitOf(guard));
   return measured.fits && !measured.isLarge
-    ? guardNow(outcome, told, guard, measured)
+    ? guardNow(outcome, reported, guard, measured)
     : guardLarge(outcome, guard, measured);
 }
 
@@ -101,15 +101,15 @@ function isLarge(value: unknown): boolean {
 }
 
 /** The answer that a tool's error comes from. */
-function answerOf(told: ToldError | undefined): unknown {
-  const answer = told?.answer;
+function answerOf(reported: ReportedError | undefined): unknown {
+  const answer = reported?.answer;
   return answer !== undefined && "error" in answer ? answer.error : answer?.result;
 }
 
 /** `measured` is how the result compares with the limit as the tool gave it. */
 function guardNow(
   outcome: Outcome,
-  told: ToldError | undefined,
+  reported: ReportedError | undefined,
   guard: OutcomeGuard,
   measured?: MeasuredJson,
 ): Outcome {
@@ -117,8 +117,8 @@ function guardNow(
   const { status, result, error } = rest;
   try {
     if (status === "success") return withResult(outcome, guardValue(result, guard, measured));
-    if (error === undefined || told === undefined) return outcome;
-    const given = guardError(error, answerOf(told), guard);
+    if (error === undefined || reported === undefined) return outcome;
+    const given = guardError(error, answerOf(reported), guard);
     return given === error ? outcome : { ...rest, error: given };
   } catch (problem) {
     return withheld(outcome, guard.tool, problem);
@@ -162,9 +162,9 @@ function guardError(error: ResultError, answer: unknown, guard: OutcomeGuard): R
   const { redact: redactions = [] } = guard.obligations ?? {};
   const words = redactWords(error, redactions);
   // A path into the answer does not match the words, so the words would still reveal the value.
-  const tellsMore = (each: Redaction): boolean =>
+  const revealsMore = (each: Redaction): boolean =>
     redactResult(answer, [each]) !== answer && redactResult(error.message, [each]) === error.message;
-  if (words === undefined || redactions.some(tellsMore)) throw takenOut();
+  if (words === undefined || redactions.some(revealsMore)) throw takenOut();
   const isUntouched = answer !== undefined && guardValue(answer, guard) === answer;
   // The words of an answer were looked at within it.
   const message = isUntouched ? words.message : String(inspect(words.message, guard));

@@ -11,7 +11,7 @@ import type { Permission } from "./ask-aegis.ts";
 import { groupOf } from "./handler-context.ts";
 import { isConfirmedReadOnly } from "./retry.ts";
 
-export interface CachePlace {
+export interface CacheEntry {
   /** Returns a new copy of the tool's result; undefined if there is no cached result, or the call requests a fresh one. */
   read(): Outcome | undefined;
   /** Keeps a success as the tool gave it: the guard is applied each time it is read. */
@@ -59,8 +59,8 @@ export function createResultCache(
   }
 
   return {
-    /** The cache entry for the result of a call; undefined if the call must run its tool every time. */
-    placeOf(checked: CheckedCall, permission: Permission): CachePlace | undefined {
+    /** Returns the cache entry for the result of a call; undefined if the call must run its tool every time. */
+    entryOf(checked: CheckedCall, permission: Permission): CacheEntry | undefined {
       const { tool, handler, call } = checked;
       if (!isConfirmedReadOnly(tool) || !covers(tool)) return undefined;
       const key = keyOf(checked, permission, changes.get(groupOf(tool)) ?? 0);

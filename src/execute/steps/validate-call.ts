@@ -7,7 +7,7 @@ import { toResultError } from "../results/to-result-error.ts";
 /** Checks the call itself, before any tool is looked up. Returns a copy of its arguments. Throws CALL_INVALID. */
 export function readArguments(call: unknown): CopiedArguments {
   try {
-    return checkCall(call);
+    return checkMembers(call);
   } catch (error) {
     throw isArsenalError(error) ? error : unreadable(error);
   }
@@ -47,7 +47,7 @@ const TYPES = Object.entries({
   onProgress: "function",
 });
 
-function checkCall(call: unknown): CopiedArguments {
+function checkMembers(call: unknown): CopiedArguments {
   if (!isPlainObject(call)) refuse("call", call, "is not an object", "Give { toolName, arguments }.");
   const { toolName, arguments: args, timeoutMs, retryCount, principal } = call;
   if (typeof toolName !== "string" || toolName.trim() === "")

@@ -1,4 +1,6 @@
 import type { ErrorCode } from "../../errors/codes.ts";
+import type { HealthBook } from "../../observe/health.ts";
+import type { Tool } from "../../tool/tool.ts";
 import type { Outcome } from "../outcome.ts";
 
 /** Errors that do not show whether the tool works: the caller, the policy or a limit is the cause. */
@@ -29,4 +31,9 @@ export function verdictOf({ status, error }: Outcome): Verdict {
   if (status === "pending_confirmation") return "neutral";
   if (error?.answered === true) return "reported";
   return error === undefined || NOT_THE_TOOLS_FAULT.has(error.code) ? "neutral" : "failure";
+}
+
+export function recordHealth(health: HealthBook, tool: Tool, verdict: Verdict, lastAttemptMs: number): void {
+  if (verdict === "success") health.recordSuccess(tool.id, lastAttemptMs);
+  if (verdict === "failure" || verdict === "reported") health.recordFailure(tool.id, lastAttemptMs);
 }
