@@ -5,6 +5,7 @@ import { nearest, showValue } from "../errors/show-value.ts";
 import type { ToolCall } from "../execute/call.ts";
 import type { ToolResult } from "../execute/result.ts";
 import { remember } from "../tool/remember.ts";
+import { createTurns } from "../tool/turns/in-order.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { SharedArsenal } from "./shared-arsenal.ts";
 
@@ -69,13 +70,8 @@ export interface EnsembleKind {
 export function toEnsemble(kind: EnsembleKind, shared: SharedArsenal): Ensemble {
   const { name } = kind;
   let isConnected = false;
-  /** One step at a time: connecting and disconnecting never overlap. */
-  let last: Promise<void> = Promise.resolve();
-  const inTurn = (step: () => Promise<void>): Promise<void> => {
-    const turn = last.then(step);
-    last = turn.catch(() => {});
-    return turn;
-  };
+  /** Connecting and disconnecting never overlap. */
+  const turns = createTurns();
 
   const toInvoker = remember((tool: Tool): Invoker => ({
     name: tool.sourceName,
@@ -104,7 +100,7 @@ export function toEnsemble(kind: EnsembleKind, shared: SharedArsenal): Ensemble 
       return shared.current();
     },
     connect: (options = {}) =>
-      inTurn(async () => {
+      turns.take(async () => {
         if (isConnected) return;
         const arsenal = shared.take();
         try {
@@ -116,7 +112,7 @@ export function toEnsemble(kind: EnsembleKind, shared: SharedArsenal): Ensemble 
         }
       }),
     disconnect: () =>
-      inTurn(async () => {
+      turns.take(async () => {
         if (!isConnected) return;
         isConnected = false;
         try {

@@ -1,24 +1,16 @@
 import { isArsenalError } from "../errors/arsenal-error.ts";
-import type { SourceAnswer } from "../tool/handler.ts";
 import type { Tool } from "../tool/tool.ts";
 import { isPastDeadline, type WaitLimits } from "./steps/deadline.ts";
-import type { ExecutionStatus, ResultError } from "./result.ts";
+import type { ResultError, ToolResult } from "./result.ts";
 import { statusOf } from "./results/to-result-error.ts";
 
 /** The end of a call, before times and ids are added to make a result. */
-export interface Outcome {
-  readonly status: ExecutionStatus;
-  readonly result?: unknown;
-  readonly error?: ResultError;
-  /** The server's whole answer, if it answers the call's `request`. */
-  readonly answer?: SourceAnswer;
-  readonly confirmationId?: string;
-  readonly startedAt?: number;
+export interface Outcome extends Pick<
+  ToolResult,
+  "status" | "result" | "error" | "answer" | "confirmationId" | "startedAt" | "replayed" | "cached"
+> {
   /** Defaults to 0. */
   readonly attempts?: number;
-  readonly replayed?: true;
-  /** True if the result cache gave the result. */
-  readonly cached?: true;
   /** The rule of the policy that refused the call, had it wait or let it run. */
   readonly rule?: string;
 }

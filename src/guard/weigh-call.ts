@@ -30,12 +30,16 @@ export function createWeigh(parts: {
     if (decision.effect === "deny") return denied(withRule(decision), decision.rule);
     const changed = pins === undefined ? undefined : await refusalOf(tool, pins);
     if (changed !== undefined) return denied(changed, "pin");
-    const harmful =
-      inspection === undefined
-        ? undefined
-        : request.isLarge === true
-          ? await harmfulLargeArguments(request, inspection, look)
-          : harmfulArguments(request, inspection, look);
+    let harmful: string | undefined;
+    try {
+      if (request.isLarge !== true) harmful = inspection?.arguments(tool, request.arguments, look);
+      else if (inspection !== undefined) {
+        await nextTurn();
+        harmful = await inspection.inTurns.arguments(tool, request.arguments, look);
+      }
+    } catch (error) {
+      harmful = notLookedAt(tool, "arguments", error);
+    }
     if (harmful !== undefined) return denied(harmful, "scan");
     if (decision.obligations?.egress !== undefined && request.guardsEgress !== true)
       return denied(cannotBound(tool, decision.rule), decision.rule);
@@ -109,32 +113,6 @@ export function refusalOf(tool: Tool, pins: Pick<PinGuard, "refusal">): Promise<
     return Promise.resolve(refusal).catch((error: unknown) => notLookedAt(tool, "pin", error));
   } catch (error) {
     return Promise.resolve(notLookedAt(tool, "pin", error));
-  }
-}
-
-function harmfulArguments(
-  { tool, arguments: args }: AegisRequest,
-  inspection: Inspection,
-  look: InspectOptions,
-): string | undefined {
-  try {
-    return inspection.arguments(tool, args, look);
-  } catch (error) {
-    return notLookedAt(tool, "arguments", error);
-  }
-}
-
-/** The same for large arguments, after the policy's decision. */
-async function harmfulLargeArguments(
-  { tool, arguments: args }: AegisRequest,
-  inspection: Inspection,
-  look: InspectOptions,
-): Promise<string | undefined> {
-  await nextTurn();
-  try {
-    return await inspection.inTurns.arguments(tool, args, look);
-  } catch (error) {
-    return notLookedAt(tool, "arguments", error);
   }
 }
 

@@ -43,10 +43,3 @@ export function readTraceContext(carrier: Readonly<Record<string, unknown>> = {}
     ...(tracestate !== undefined && { tracestate }),
   };
 }
-
-/** Writes the headers for a request that a span makes. */
-export function toTraceHeaders(context: TraceContext): { readonly traceparent: string; readonly tracestate?: string } {
-  const { traceId, parentSpanId, sampled, tracestate } = context;
-  const traceparent = `00-${traceId}-${parentSpanId}-${sampled === false ? "00" : "01"}`;
-  return { traceparent, ...(tracestate !== undefined && { tracestate }) };
-}

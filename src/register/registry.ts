@@ -6,6 +6,7 @@ import type { Emit } from "../observe/events.ts";
 import type { Handler } from "../tool/handler.ts";
 import type { ToolFilter } from "../tool/tool-filter.ts";
 import type { Tool } from "../tool/tool.ts";
+import { createTurns } from "../tool/turns/in-order.ts";
 import type * as LookUp from "./look-up.ts";
 import type { AliasSpelling, LookUpParts } from "./look-up.ts";
 import { createConflicts } from "./conflicts.ts";
@@ -61,7 +62,8 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
   /** Ids that another process changed while a change from here was still to be written. */
   const uncompared = new Set<string>();
   let pending = 0;
-  let writing: Promise<unknown> = Promise.resolve();
+  /** Each write reads the pending changes when its turn comes. */
+  const writes = createTurns();
 
   const own = (id: string): Tool | undefined => owned.get(id)?.tool;
   const ownNamed = (name: string): readonly Tool[] => [...(ownedByName.get(name)?.values() ?? [])];
@@ -206,15 +208,8 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     }
   };
 
-  /** Runs one write at a time, in order. Each write reads the pending changes when its turn comes. */
-  const write = <Result>(step: () => Promise<Result>): Promise<Result> => {
-    const done = writing.then(step);
-    writing = done.catch(() => {});
-    return done;
-  };
-
   const writeDeletions = (): Promise<void> =>
-    write(async () => {
+    writes.take(async () => {
       const deletions = [...changes].filter((entry): entry is [string, null] => entry[1] === null);
       if (deletions.length === 0) return;
       await catalog.delete(deletions.map(([id]) => id));
@@ -222,7 +217,7 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     });
 
   const writeRegistrations = (signal: AbortSignal): Promise<{ readonly indexed: number; readonly unchanged: number }> =>
-    write(async () => {
+    writes.take(async () => {
       const registrations = [...changes].filter((entry): entry is [string, Tool] => entry[1] !== null);
       const tools = registrations.map(([, tool]) => tool);
       const outcome = await catalog.upsert(tools, { signal });
@@ -351,9 +346,7 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
       for await (const { id } of others(filter)) ids.push(id);
       return ids;
     },
-    async delete(id: string): Promise<boolean> {
-      return (await registry.deleteAll([id])) === 1;
-    },
+    delete: async (id: string): Promise<boolean> => (await registry.deleteAll([id])) === 1,
     /** Removes tools from lookups at once, then from the catalog. Returns the number of removed tools. */
     async deleteAll(ids: readonly string[]): Promise<number> {
       const asked = [...new Set(ids)];

@@ -94,22 +94,14 @@ async function removeAbandoned(lockPath: string, silence: Silence): Promise<void
 }
 
 async function isAbandoned(lockPath: string, owner: string, silence: Silence): Promise<boolean> {
-  let renewedAt: number;
-  try {
-    renewedAt = (await stat(lockPath)).mtimeMs;
-  } catch {
-    return false;
-  }
+  const renewedAt = (await stat(lockPath).catch(() => undefined))?.mtimeMs;
+  if (renewedAt === undefined) return false;
   // The owner of an empty lock is about to sign it, or was killed before.
   const [description = ""] = owner.split("\n");
   if (hasEnded(description) || Date.now() - renewedAt > ABANDONED_MS) return true;
   return silence(`${owner} ${renewedAt}`) > SILENT_MS && !isVisible(description);
 }
 
-async function ownerOf(lockPath: string): Promise<string | undefined> {
-  try {
-    return await readFile(lockPath, "utf8");
-  } catch {
-    return undefined;
-  }
+function ownerOf(lockPath: string): Promise<string | undefined> {
+  return readFile(lockPath, "utf8").catch(() => undefined);
 }

@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { type Clock, within } from "../observe/clock.ts";
+import { statOf } from "./process-table.ts";
 
 /** True if the platform has process groups. */
 export const HAS_GROUPS: boolean = process.platform !== "win32";
@@ -33,14 +34,8 @@ function hasLivingMember(leader: number): boolean {
 }
 
 function isLivingMember(pid: string, leader: number): boolean {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    // The fields after the name, which is in parentheses and may contain anything: state, parent, group.
-    const [state, , group] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return group === String(leader) && state !== "Z";
-  } catch {
-    return false;
-  }
+  const stat = statOf(pid);
+  return stat?.group === String(leader) && !stat.isDead;
 }
 
 /** Signals every process of a group, if it still exists. Windows has no groups: there the process tree is ended. */

@@ -66,13 +66,13 @@ function hostIdentity(): string {
 }
 
 /** Linux's record of a process; undefined if it has none. */
-function statOf(pid: number): { readonly isDead: boolean; readonly start: string } | undefined {
+export function statOf(pid: number | string) {
   if (process.platform !== "linux") return undefined;
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    // The fields after the name, which is in parentheses and may contain anything: the state first, the start as the 20th.
+    // The fields after the name, which is in parentheses and may contain anything: state, parent, group, and the start as the 20th.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return { isDead: fields[0] === "Z" || fields[0] === "X", start: fields[19] ?? "-" };
+    return { isDead: fields[0] === "Z" || fields[0] === "X", group: fields[2], start: fields[19] ?? "-" };
   } catch {
     return undefined;
   }

@@ -160,7 +160,7 @@ function guardValue(value: unknown, guard: OutcomeGuard, measured?: MeasuredJson
 /** Guards the words of an error and the answer that they come from. If either changes, the error loses the mark of the tool's own answer. */
 function guardError(error: ResultError, answer: unknown, guard: OutcomeGuard): ResultError {
   const { redact: redactions = [] } = guard.obligations ?? {};
-  const words = redactWords(error, redactions);
+  const words = asWords(redactResult(error, redactions), error);
   // A path into the answer does not match the words, so the words would still reveal the value.
   const revealsMore = (each: Redaction): boolean =>
     redactResult(answer, [each]) !== answer && redactResult(error.message, [each]) === error.message;
@@ -174,11 +174,7 @@ function guardError(error: ResultError, answer: unknown, guard: OutcomeGuard): R
   return { ...rest, message };
 }
 
-/** The error without what the redactions take out; undefined if nothing is left that may be shown. */
-function redactWords(error: ResultError, redactions: readonly Redaction[]): ResultError | undefined {
-  return asWords(redactResult(error, redactions), error);
-}
-
+/** A redacted error; undefined if nothing is left that may be shown. */
 function asWords(words: unknown, error: ResultError): ResultError | undefined {
   if (words === error) return error;
   if (!isPlainObject(words) || typeof words["message"] !== "string") return undefined;

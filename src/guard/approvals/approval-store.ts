@@ -27,8 +27,6 @@ export interface KeptApproval {
   readonly version: number;
 }
 
-export type ApprovalStore = ReturnType<typeof createApprovalStore>;
-
 /** The storage of approvals. `dropped` is called with an approval of an earlier release that is too large to keep. */
 export function createApprovalStore(state: State, timeoutMs: number, dropped: (approval: OpenApproval) => void) {
   async function write(id: string, record: ApprovalRecord, ifVersion: number | "absent", now: number) {

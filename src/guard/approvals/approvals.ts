@@ -7,7 +7,6 @@ import type { AegisSettings, Approvals, PendingApproval } from "../aegis.ts";
 import type { PolicyRequest } from "../policy.port.ts";
 import type { Principal } from "../principal.ts";
 import {
-  type ApprovalRecord,
   argumentsToShow,
   bindingOf,
   difference,
@@ -177,32 +176,23 @@ export function createApprovals(options: {
     return approved;
   }
 
-  function announceRefusal(
-    id: string,
-    given: "approve" | "deny",
-    by: Principal,
-    because: EventMap["confirmation-refused"]["because"],
-    record: ApprovalRecord | undefined,
-  ): void {
-    // A person who cannot see an approval does not learn its tool, and neither do the operators of their tenant.
-    const isKnown = record?.open === true && because !== "unknown" && because !== "lacks-role";
-    emit("confirmation-refused", {
-      id: id.slice(0, MAX_ID),
-      ...(isKnown && { toolId: record.shown.toolId }),
-      answer: given === "approve" ? "approve" : "deny",
-      because,
-      by: by.id,
-      ...(by.tenant !== undefined && { tenant: by.tenant }),
-    });
-  }
-
   const takeAnswer: Approvals["answer"] = async (id, given, by) => {
     for (;;) {
       const found = await read(id);
       const record = isOpen(found) ? found.approval : found;
       const refused = refusedAnswer({ id, answer: given, by, record });
       if (refused !== undefined) {
-        announceRefusal(id, given, by, refused.because, record);
+        const { because } = refused;
+        // A person who cannot see an approval does not learn its tool, and neither do the operators of their tenant.
+        const isKnown = record?.open === true && because !== "unknown" && because !== "lacks-role";
+        emit("confirmation-refused", {
+          id: id.slice(0, MAX_ID),
+          ...(isKnown && { toolId: record.shown.toolId }),
+          answer: given === "approve" ? "approve" : "deny",
+          because,
+          by: by.id,
+          ...(by.tenant !== undefined && { tenant: by.tenant }),
+        });
         return refused;
       }
       // All others were refused.
@@ -239,9 +229,11 @@ export function createApprovals(options: {
   return {
     async list({ approver, limit = LISTED, cursor } = {}) {
       const { open } = await readAll();
-      const after = cursor === undefined ? undefined : placeOf(cursor);
+      const after = cursor === undefined ? undefined : readCursor(cursor);
       const listed = open.filter(
-        (each) => isAfter(each, after) && (approver === undefined || mayApprove(approver, each.approval)),
+        (each) =>
+          (after === undefined || byAge(each, after) > 0) &&
+          (approver === undefined || mayApprove(approver, each.approval)),
       );
       let bytes = 0;
       const page = listed.slice(0, Math.min(limit, MOST_LISTED)).filter(({ approval }, index) => {
@@ -250,7 +242,8 @@ export function createApprovals(options: {
       });
       const shown = await Promise.all(page.map(({ approval }) => withArguments(approval)));
       const last = page.at(-1);
-      const more = last !== undefined && page.length < listed.length && { next: toPlace(last) };
+      const more = last !== undefined &&
+        page.length < listed.length && { next: `${last.approval.shown.requestedAt}.${last.version}` };
       return Object.assign(
         shown.filter((each) => each !== undefined),
         more,
@@ -349,27 +342,20 @@ function toHolding(read: VersionedApproval) {
   return { read, holder: { id: shown.requestedBy, tenant }, bytes, inUse: shown.state === "approved" };
 }
 
-function byAge(one: VersionedApproval, other: VersionedApproval): number {
-  return one.approval.shown.requestedAt - other.approval.shown.requestedAt || one.version - other.version;
-}
-
-interface PageCursor {
-  readonly requestedAt: number;
+/** The part of an approval that orders it among others. */
+interface ApprovalAge {
+  readonly approval: { readonly shown: { readonly requestedAt: number } };
   readonly version: number;
 }
 
-function isAfter({ approval, version }: VersionedApproval, place: PageCursor | undefined): boolean {
-  if (place === undefined) return true;
-  return (approval.shown.requestedAt - place.requestedAt || version - place.version) > 0;
+function byAge(one: ApprovalAge, other: ApprovalAge): number {
+  return one.approval.shown.requestedAt - other.approval.shown.requestedAt || one.version - other.version;
 }
 
-function toPlace({ approval, version }: VersionedApproval): string {
-  return `${approval.shown.requestedAt}.${version}`;
-}
-
-function placeOf(cursor: string): PageCursor {
+function readCursor(cursor: string): ApprovalAge {
   const [, requestedAt, version] = /^(\d{1,15})\.(\d{1,15})$/.exec(cursor) ?? [];
-  if (requestedAt !== undefined) return { requestedAt: Number(requestedAt), version: Number(version) };
+  if (requestedAt !== undefined)
+    return { approval: { shown: { requestedAt: Number(requestedAt) } }, version: Number(version) };
   const fix = "Pass `next` of the page before, unchanged, or leave it out for the first page.";
   throw fixable("INPUT_INVALID", "The cursor is invalid.", fix, { field: "cursor", value: cursor });
 }
