@@ -70,7 +70,6 @@ export function createCatalog({ engine, tiers: given = [], emit, clock, changes,
     schedulePrune();
   }
 
-  /** Applies the changes made by other processes. */
   async function applyChanges(found: EngineChanges): Promise<void> {
     size = await engine.count();
     tiers?.forget(found.deleted);

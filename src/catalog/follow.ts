@@ -12,7 +12,6 @@ interface FollowingParts {
   readonly onRound: () => void;
 }
 
-/** The topic of catalog changes. */
 const TOPIC = "catalog";
 /** The polling interval if no message arrives: a process may die between a change and its announcement. */
 const ROUND_MS = 30_000;

@@ -23,7 +23,6 @@ export interface MemoryEngine extends CatalogEngine {
   restore(image: IndexImage, read: (slot: number) => Tool): readonly (string | undefined)[] | undefined;
   /** Restores the vectors of an image for tools that are unchanged and have no vectors of the model yet. */
   adoptVectors(image: IndexImage): Promise<void>;
-  /** The content hash of a tool. */
   hashOf(id: string): string | undefined;
 }
 

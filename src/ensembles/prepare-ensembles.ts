@@ -98,7 +98,6 @@ async function disconnectAll(ensembles: readonly Ensemble[]): Promise<void> {
 /** Creates an ensemble that is not yet connected; undefined if it is not enabled. */
 type OpenEnsemble = () => Promise<Ensemble | undefined>;
 
-/** The functions that open the ensembles of an entry. */
 async function toOpeners(
   entry: EnsembleEntry,
   options: PrepareOptions,

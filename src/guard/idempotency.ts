@@ -28,7 +28,6 @@ export interface WaitOptions {
 }
 
 export interface OnceOptions<Value> extends WaitOptions {
-  /** Runs the call. */
   run(): Promise<Ran<Value>>;
 }
 
@@ -58,7 +57,6 @@ export type Once<Value> =
   /** It is still running, and the wait ended or was cancelled. */
   | { readonly kind: "running" };
 
-/** A started call. */
 interface Claim {
   readonly arguments: string;
   /** The process that runs it. */

@@ -136,7 +136,6 @@ export function denied(reason: string, rule?: string): Denied {
   return { effect: "deny", code: "PERMISSION_DENIED", reason, ...(rule !== undefined && { rule }) };
 }
 
-/** Refuses a call whose requests a rule cannot restrict. */
 function cannotBound(tool: Tool, rule = "A rule"): string {
   const fix = "Leave the tool out of the rule, or take egress out of its obligations.";
   return `${rule} restricts the domains that ${tool.id} may reach, and requests of the tool's source cannot be restricted. ${fix}`;

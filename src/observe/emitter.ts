@@ -85,7 +85,6 @@ export function createEvents({ sinks, clock, redactor, maxBuffered = 10_000, max
     return name === "call-finished" && isWanted("call-progressed", "debug");
   }
 
-  /** Delivers in the next turn, together with other events until then. */
   function handOverSoon(): void {
     if (isTurnDue) return;
     isTurnDue = true;
@@ -222,7 +221,6 @@ function createOutlet(sink: Sink, maxBuffered: number, isPatient: boolean) {
     sink,
     queue: createBoundedQueue<ArsenalEvent>(maxBuffered),
     isPatient,
-    /** True while a batch is being written. */
     isBusy: false,
     /** Resolves when everything was delivered; undefined without a waiting caller. */
     idle: undefined as PromiseWithResolvers<void> | undefined,

@@ -8,7 +8,6 @@ const EXPECTED: readonly string[] = ["success", "pending_confirmation", "cancell
 /** The stages that emit events. A log can have a level for each. */
 export type LogStage = "register" | "catalog" | "retrieve" | "guard" | "execute" | "state" | "observe" | "serve";
 
-/** The stage and the level of each event. */
 const EVENTS: {
   readonly [Name in EventName]: readonly [LogStage, EventLevel | ((data: EventMap[Name]) => EventLevel)];
 } = {

@@ -18,7 +18,6 @@ export function timeSteps(steps: RetrievalSteps) {
   ];
 }
 
-/** Steps that follow each other. */
 function inTurn(afterMs: number, durations: Readonly<Record<string, number>>) {
   let next = afterMs;
   return Object.entries(durations).map(([name, durationMs]) => {

@@ -299,7 +299,6 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
       // A registration can arrive after a shared run took its last look and before it is seen to have ended.
       return pending > 0 ? indexed + (await registry.sync(options)) : indexed;
     },
-    /** The tool with exactly this id. */
     async get(id: string): Promise<Tool | undefined> {
       if (owned.has(id) || changes.has(id)) return own(id);
       const [tool] = await engine.get([id]);

@@ -6,7 +6,6 @@ import type { Request } from "./understand/understand.ts";
 
 /** Defines the tools to search for. */
 export interface CandidateQuery {
-  /** The query's conditions on the tools. */
   readonly filter: ToolFilter;
   /** The tools that the caller may see, if the policy can state them as a filter. */
   readonly visible: ToolFilter | undefined;

@@ -310,7 +310,6 @@ export function createRetriever(parts: RetrieverParts): Retriever {
   return { retrieve };
 }
 
-/** A retrieval's span in a trace. */
 interface BegunSpan {
   readonly traceId: string;
   readonly spanId: string;
@@ -340,7 +339,6 @@ function cancelled(signal: AbortSignal): ArsenalError {
   return new ArsenalError("CANCELLED", message, { cause: signal.reason });
 }
 
-/** The request together with its conversation. */
 function inConversation({ text, folded }: Request): string {
   return folded?.text ?? text;
 }

@@ -8,13 +8,11 @@ import type { RetrievalResult } from "../retrieve/result.ts";
 import type { ToolFilter } from "../tool/tool-filter.ts";
 import type { Tool, ToolSource } from "../tool/tool.ts";
 
-/** The caller and the toolset of a request. */
 interface CallerScope {
   readonly principal?: Principal;
   readonly toolset?: string;
 }
 
-/** Which tools are listed. */
 interface ListRequest extends CallerScope {
   readonly namespace?: string;
   readonly source?: ToolSource;
@@ -42,7 +40,6 @@ export interface RunnableArsenal extends ScopedTools {
   ): Promise<{ readonly tools: readonly object[] }>;
 }
 
-/** The options for writing definitions. */
 interface DefinitionsRequest extends CallerScope {
   readonly strict?: boolean;
 }
@@ -73,7 +70,6 @@ export interface Runner {
   executeBatch(batch: ScopedBatch): Promise<BatchResult>;
 }
 
-/** Several calls of the toolset's tools. */
 type ScopedBatch = Omit<BatchCall, "calls"> & { readonly calls: readonly Omit<ToolCall, "toolset">[] };
 
 /**

@@ -41,7 +41,6 @@ export function createToolsets(options: {
   readonly initial: readonly ToolsetDefinition[];
   readonly clock: Pick<Clock, "now">;
   readonly emit: Emit;
-  /** Whether the arsenal has an audit log. */
   readonly recordsCalls: boolean;
 }): Toolsets {
   const { initial, clock, emit, recordsCalls } = options;

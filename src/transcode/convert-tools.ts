@@ -41,7 +41,6 @@ export function convertTools(
   return {
     tools: converted.map(({ definition }) => definition),
     losses,
-    /** The number of strict tools. */
     strict: converted.filter((each) => each.strict).length,
   };
 }

@@ -42,7 +42,6 @@ export function repairArguments(
 /** Schemas are used repeatedly, so each index is cached. */
 const indexOf = remember((schema: JsonSchema) => createReferences(schema));
 
-/** Restores the original names of parameters. */
 function rename(
   args: Readonly<Record<string, unknown>>,
   schema: JsonSchema,

@@ -46,7 +46,6 @@ export interface NearestOptions {
   readonly limit: number;
   /** By slot: 1 for a tool that may be found. */
   readonly accepted: Uint8Array;
-  /** How many are accepted. */
   readonly count: number;
 }
 

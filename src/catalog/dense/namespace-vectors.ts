@@ -34,7 +34,6 @@ export function createNamespaceVectors() {
       return sums.size;
     },
     add: (namespace: string, vector: Float32Array) => shift(namespace, vector, 1),
-    /** Takes out a vector that was added. */
     remove(namespace: string, vector: Float32Array): void {
       if (sums.has(namespace)) shift(namespace, vector, -1);
     },
@@ -47,7 +46,6 @@ export function createNamespaceVectors() {
     fit(query: Float32Array) {
       const size = sums.size < LEAST_NAMESPACES ? 0 : sums.size;
       return {
-        /** The number of namespaces. */
         size,
         get(namespace: string): NamespaceFit | undefined {
           const sum = size === 0 ? undefined : sums.get(namespace);

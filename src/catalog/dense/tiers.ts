@@ -74,7 +74,6 @@ export function createTiers({
 }: {
   readonly tiers: readonly Tier[];
   readonly engine: Pick<CatalogEngine, "get" | "putVectors" | "withoutVectors">;
-  /** How many tools the catalog has. */
   readonly size: () => number;
   readonly emit: Emit;
   readonly clock: Clock;
@@ -212,7 +211,6 @@ export function createTiers({
       return { pending };
     },
 
-    /** Whether each tier's embedder can answer. */
     healthCheck: () => Promise.all(levels.map(({ embedder }) => embedder.healthCheck())),
 
     async close() {

@@ -66,7 +66,6 @@ export function createMentions() {
   }
 
   return {
-    /** Adds a tool or replaces the one with this id. */
     upsert(id: string, namespace: string, texts: MentionTexts["texts"]): void {
       remove(id);
       const tool = { namespace, ...toMentionable(texts) };

@@ -41,7 +41,6 @@ export function guardOutcome(
     : guardLarge(outcome, guard, measured);
 }
 
-/** Guards a large result in turns. */
 async function guardLarge(outcome: Outcome, guard: OutcomeGuard, measured: MeasuredJson): Promise<Outcome> {
   const { tool, aegis, obligations } = guard;
   const { result } = outcome;
@@ -59,7 +58,6 @@ async function guardLarge(outcome: Outcome, guard: OutcomeGuard, measured: Measu
   }
 }
 
-/** Guards an error in turns that comes from a large answer. */
 async function guardLargeError(
   outcome: Outcome,
   error: ResultError,
@@ -125,7 +123,6 @@ function guardNow(
   }
 }
 
-/** The outcome with its result as it may be given on. */
 function withResult(outcome: Outcome, given: unknown): Outcome {
   const { answer, ...rest } = outcome;
   if (given === rest.result) return outcome;

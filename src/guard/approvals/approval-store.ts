@@ -13,7 +13,6 @@ const ASKED = "approval-asked:";
 /** Approvals of releases up to 0.1: one document, including its arguments. */
 const FORMER = "approval:";
 
-/** The number of documents read at once. */
 const PAGE = 500;
 
 const OWNER_DIGITS = 10;

@@ -57,7 +57,6 @@ export function rewound(found: AuditHead, known: AuditHead | undefined): object 
   return reaches ? undefined : { kind: "rewound", knownSeq: known.seq, knownHash: known.hash };
 }
 
-/** The number of records between two checkpoints. */
 const CHECKPOINT_EVERY = 1_000;
 
 /** Creates a writer at the start of an empty log. */

@@ -3,7 +3,6 @@ import { sha256 as toSha256 } from "../../tool/crypto.ts";
 import type { AuditedArguments } from "../audit.port.ts";
 import { redactValue } from "../redaction/redact-value.ts";
 
-/** The depth up to which arguments are described. */
 const MAX_DEPTH = 6;
 const MAX_MEMBERS = 64;
 /** The most members and elements in total, so that a record stays small. */

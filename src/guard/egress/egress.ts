@@ -57,7 +57,6 @@ export interface Egress {
   connect(url: string | URL, rules?: ConnectRules): DuplexStream;
   /** The same access with separate connections, so that closing it ends only those. They present the given certificate to servers that request one. */
   fork(certificate?: ClientCertificate): Egress;
-  /** Closes its connections. */
   close(): void;
 }
 
@@ -76,7 +75,6 @@ export interface ProgramRules extends EgressRules, ProxySettings {
 /** Replaceable parts of the egress. */
 export interface EgressParts {
   readonly resolve?: Resolve;
-  /** Returns whether an address is public. */
   readonly isPublic?: (address: string) => boolean;
   /** Where HTTPS_PROXY, HTTP_PROXY and NO_PROXY are looked up. Defaults to the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
@@ -99,7 +97,6 @@ export function createEgress(rules: ProgramRules = {}, parts: EgressParts = {}):
     return url;
   }
 
-  /** The permissions of one address of a request. */
   function permissionOf({ trusted = false, allowPrivate = rules.allowPrivate ?? false }: ConnectRules) {
     return { trusted, allowPrivate: allowPrivate || trusted };
   }
@@ -197,7 +194,6 @@ const DECODERS: Readonly<Record<string, () => Duplex>> = {
   br: () => process.getBuiltinModule("node:zlib").createBrotliDecompress(),
 };
 
-/** The supported encodings of a body, as in `accept-encoding`. */
 const ENCODINGS: string = Object.keys(DECODERS).join(", ");
 
 /** The decompressed body of a response. Fails once it is longer than allowed, so that a small response cannot expand into a huge one. */

@@ -45,7 +45,6 @@ export interface PinsParts {
   readonly held?: ((ids: readonly string[]) => Promise<readonly Tool[]>) | undefined;
 }
 
-/** The number of tools compared before yielding to other work. */
 const COMPARED_AT_ONCE = 200;
 
 /** The most characters recorded of an unknown id. */
@@ -71,7 +70,6 @@ interface ComparedItem {
   /** Its state; omitted if it could not be compared, and `unread` has the reason. */
   readonly found?: ReturnType<typeof stateOf>;
   readonly unread?: unknown;
-  /** The block from before the comparison. */
   readonly before: Block | undefined;
 }
 

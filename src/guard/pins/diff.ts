@@ -4,11 +4,8 @@ import type { Definition } from "./definition.ts";
 import { disguises, styledWords } from "../scan/hidden/lookalikes.ts";
 import { escapedUnit, visibleText } from "../../errors/visible-text.ts";
 
-/** The most differences shown. */
 const MAX_PLACES = 40;
-/** The most characters of a value shown on either side. */
 const MAX_SHOWN = 2_000;
-/** The number of characters shown around a change. */
 const CONTEXT = 40;
 
 /** The differences of two definitions, three lines each: the path, `-` the old value and `+` the new one, with hidden characters made visible. */

@@ -21,7 +21,6 @@ export interface Redactor {
   };
 }
 
-/** The number of nested escapes that are undone. */
 const MAX_LAYERS = 4;
 
 /** In longer texts escapes are undone once: undoing them four times in many megabytes would stall the process. */

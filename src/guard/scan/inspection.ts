@@ -176,7 +176,6 @@ function* cleanEach(
   return result;
 }
 
-/** A result whose texts are marked as data. */
 function wrapResult(value: unknown, source: string): unknown {
   return mapTexts(value, (text, path, name) =>
     text !== "" && kindOf(path, name) === "prose" ? wrapUntrusted(text, { source }) : text,

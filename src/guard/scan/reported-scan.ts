@@ -50,7 +50,6 @@ export function createReportedScan({ settings, emit, rules, scanners = [] }: Sca
   };
 }
 
-/** The rules of the findings, each once. */
 function rulesOf(findings: ScanReport["findings"]): readonly string[] {
   return [...new Set(findings.map(({ rule }) => rule))];
 }

@@ -17,7 +17,6 @@ interface MetricSources {
   readonly prices?: Prices | undefined;
   /** Delivers the events emitted so far: they count before anything is read. */
   catchUp(): void;
-  /** Events lost since the start, by sink. */
   dropped(): ReadonlyMap<string, number>;
   openCircuits(): readonly string[];
   load(): { readonly running: number; readonly waiting: number };
@@ -203,7 +202,6 @@ function watchTokens(registry: MetricRegistry, { catalog }: MetricSources) {
   };
 }
 
-/** Metrics that are read on collection. */
 function collectGauges(registry: MetricRegistry, sources: MetricSources): void {
   const info = registry.gauge("toolarsenal_build_info", "The version that runs; always 1.", ["version"]);
   const tools = registry.gauge("toolarsenal_catalog_tools", "Tools in the catalog.");

@@ -21,7 +21,6 @@ export function judgeFit(
   return { confidence, isLow: confidence < confidenceThreshold(tier, refuse) };
 }
 
-/** A ranking to judge. */
 interface JudgedRanking {
   /** Best first, before any threshold; the first 30 tools are read. */
   readonly ranking: readonly RankedTool[];

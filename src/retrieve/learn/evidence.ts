@@ -43,7 +43,6 @@ export function createEvidence(
     else sharesOf.delete(principal);
   }
 
-  /** Replaces a principal's share. */
   function set(term: number, toolId: string, share: Share): void {
     let tools = words.get(term);
     if (tools === undefined) words.set(term, (tools = new Map<string, Share[]>()));

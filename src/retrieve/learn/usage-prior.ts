@@ -22,7 +22,6 @@ export interface UsagePriorParts {
   readonly settings: UsagePriorSettings;
 }
 
-/** The principal of a retrieval or call. */
 interface CallerKeys {
   readonly tenant: string;
   readonly principal: string;

@@ -98,7 +98,6 @@ const LEAD_INS = wordSet(
   "please pls also just so ok okay and but then next now first second third finally maybe hey hi lastly afterwards quickly actually oh to",
 );
 
-/** Words a question begins with. */
 const QUESTIONS =
   wordSet(`what whats which who whos whom whose where wheres when whens why how hows is are am was were do does did has have can could would will
   should any anything`);
@@ -106,7 +105,6 @@ const QUESTIONS =
 const WANTED =
   /\b(?:(?:can|could|would|will) (?:you|we|i|someone)|(?:i|we)(?: would|['’]d)?(?: also)? (?:need|want|wanna|like|love|wish|hope|prefer|must)|let me know|help me|please|let['’]?s)\b/iu;
 
-/** Verbs of commands. */
 const ACTIONS =
   wordSet(`abort accept activate add adjust aggregate analyse analyze animate answer append apply approve archive arrange ask assess assign attach
   authenticate back block book bookmark boot break bring browse build buy calculate call cancel capture change charge chart check choose

@@ -4,7 +4,6 @@ import { type Steps, stepsOf } from "./clauses.ts";
 
 /** A request prepared for the search. */
 export interface Request {
-  /** The request itself. */
   readonly text: string;
   /** The request with the turns before it, if it depends on them. */
   readonly folded?: FoldedQuery;
@@ -16,7 +15,6 @@ export interface Request {
   readonly meanings: readonly string[];
 }
 
-/** A request in its conversation. */
 interface FoldedQuery {
   readonly text: string;
   /** The share of each ranker's score that comes from this text rather than from the request alone, in (0, 1). */

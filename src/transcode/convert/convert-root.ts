@@ -134,7 +134,6 @@ function rename(node: SchemaNode, original: unknown, root: SchemaPosition): Sche
 
 const PREFIX = "#/$defs/";
 
-/** Definitions by name. */
 type Definitions = ReadonlyMap<string, JsonSchema>;
 
 /** A converted schema with the definitions that it uses. */

@@ -126,7 +126,6 @@ function writeUnion(
   return hasNull ? withNull(union, target) : union;
 }
 
-/** The number of branches that accept each type. */
 function countTypes(types: readonly ReadonlySet<string>[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const told of types) for (const type of told) counts.set(type, (counts.get(type) ?? 0) + 1);

@@ -8,7 +8,6 @@ import { spellModern } from "./spell-modern.ts";
 import { requiredOf } from "./convert-container.ts";
 import { addNotes } from "./describe-constraint.ts";
 
-/** The most branches of a product of unions. */
 const MAX_PRODUCT = 16;
 
 type Combine = (first: unknown, second: unknown) => unknown;

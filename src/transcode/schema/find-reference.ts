@@ -54,7 +54,6 @@ function index(root: unknown) {
   return { pointers, names };
 }
 
-/** The names of a schema: `#anchor`, and its own id. */
 function namesOf(node: SchemaNode): readonly string[] {
   const { $id, id, $anchor, $dynamicAnchor } = node;
   return [

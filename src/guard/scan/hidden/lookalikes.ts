@@ -64,7 +64,6 @@ export function styledWords(text: string): readonly Disguise[] {
     .map(({ index: start, 0: word }) => ({ start, word, latin: plainLetters(word) }));
 }
 
-/** The same letters as ASCII. */
 function plainLetters(word: string): string {
   return Array.from(word, (character) => {
     const code = character.codePointAt(0) ?? 0;

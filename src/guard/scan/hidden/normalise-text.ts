@@ -250,7 +250,6 @@ function judgeFiller(run: string, start: number, { lenient, before, after }: Con
   return { kind: "filler", severity: run === "\uFFFC" ? "low" : "medium" };
 }
 
-/** Replaces lookalikes with plain letters. */
 function respell(text: string, words: readonly Disguise[]): string {
   let plain = "";
   let last = 0;

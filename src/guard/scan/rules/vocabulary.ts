@@ -1,10 +1,8 @@
 /** Words shared by phrases, by their name; phrases.ts explains the notation. */
 export const VOCABULARY: Readonly<Record<string, string>> = {
-  /** Sending something away. */
   send:
     "send~|sent|forward~|forwarded|transmit~|upload~|post~|relay~|exfil\\w*|leak~|submit~|deliver~|pipe~|curl|wget|transfer~|" +
     "e-?mail (?=the|all|any|them|it|your|their|every|this)|emailing|ship~|beacon~|stream~ to|sync~|mirror~",
-  /** Only sending. */
   "carry-off": "send~|forward~|upload~|transmit~|relay~|exfil\\w*",
   /** Adding something to a message that is sent anyway: an argument, an address, an answer. */
   include:
@@ -14,7 +12,6 @@ export const VOCABULARY: Readonly<Record<string, string>> = {
   "hand-over":
     "returns?|giv~|hand~|suppl(y|ies|ying)|insert|put|pass|place|include|write|copy|provide|attach|add|append|encode|" +
     "collect|forward|send",
-  /** Showing something in an answer. */
   show:
     "reveal~|outputs?|outputting|print~|repeat~|disclos~|display~|dump~|leak~|echo(es)?|tell me|show~|shar~|return~|" +
     "recit~|give me|(respond|reply) with|expos~|(spell|write) out",
@@ -39,7 +36,6 @@ export const VOCABULARY: Readonly<Record<string, string>> = {
   soon: "\\b[^.\\n]{0,30}\\b",
   program: "(npx|uvx|bunx|curl|wget|bash|powershell|iex) \\S+",
   url: "https?://[^\\s\"'`)]{3,120}",
-  /** The name of a tool. */
   name: "[`'\"]?[a-z]\\w{1,20}_\\w{2,30}[`'\"]?",
   word: "[`'\"]?\\w{2,40}[`'\"]?",
   /** The conversation between a person and a model. */
@@ -82,7 +78,6 @@ export const VOCABULARY: Readonly<Record<string, string>> = {
   "secret-file":
     "{key-file}|(mcp|claude_desktop_config)\\.json|" +
     "\\.(cursor|claude|codex|gemini|vscode)[/\\\\](mcp|settings|config)\\.(json|toml)",
-  /** Places something can be sent to. */
   destination:
     "(https?|wss?|ftp)://[^\\s\"'`)]{3,200}|(?<=\\w)@[\\w-]{1,63}\\.[a-z]{2,10}|" +
     "(?<=[\\w-]{2})\\.(com|net|org|io|dev|app|xyz|ru|cn|tk|top|evil|example|site|cloud|me|co|sh)(?![\\w(])|" +
@@ -97,9 +92,7 @@ export const VOCABULARY: Readonly<Record<string, string>> = {
   "named-carrier":
     "(in|into|as|via|through|inside|to|under) ((the|an?|its) )?(['\"`][\\w.-]{1,40}['\"`]|[\\w-]{1,30}) (field|parameter|param|argument|header|query|property|variable|call)s?|" +
     "as ['\"`][\\w.-]{1,40}['\"`]",
-  /** Getting past rules. */
   dismiss: "ignor~|disregard~|forget~|overrid~|bypass~",
-  /** Ignoring something. */
   "pass-over": "ignore|disregard|forget|discard|overrule|pay no attention to|(put|set) aside|turn away from",
   /** Adjectives of rules: a closed list, so that "ignores files without instructions" passes. Settings have the same words. */
   qualifier:
@@ -147,7 +140,6 @@ export const VOCABULARY: Readonly<Record<string, string>> = {
     "write|code|create|generate|produc(e|ing)|mak(e|ing)|getting|build|construct|design|develop|give|show|describe|explain|" +
     "synthesi[sz]\\w+|how (do|did|to|was|were|will|can)|instructions for|(steps|procedures?) (to|for|used)|components used in|" +
     "help me plan|detailed plan",
-  /** Malware, weapons and crimes. */
   harm:
     "virus|worm|trojans?|malware|ransomware|spyware|key-?loggers?|rootkits?|backdoors?|shellcode|reverse shell|botnets?|" +
     "c2 (beacon|server|implant)|droppers?|dll injection|process hollowing|fileless|exploits? for|phishing (page|kit|email)|" +
@@ -156,13 +148,10 @@ export const VOCABULARY: Readonly<Record<string, string>> = {
     "heroin|drug synthesis|illegal drugs|explosives?|bombs?|nerve agents?|lewisite|sarin|ricin|dimethylmercury|uranium|" +
     "anthra(x|cis)|biological agents?|chemical weapons?|terrorist attack|genocide|shoot up|kill ((lots of|many) )?people|" +
     "self-harm|child porn\\w*|harvested organs",
-  /** Programs that execute their input. */
   shell: "((ba|z|da|k|c)?sh|python\\d?|perl|ruby|node|php|powershell|pwsh|iex)",
   /** Separates two commands. A semicolon may also end an HTML entity. */
   next: "((?<!&\\w{2,6});|\\||&&) ?",
-  /** The local machine in an address. */
   "this-machine": "localhost|127\\.0\\.0\\.1|0\\.0\\.0\\.0|\\[::1?\\]",
-  /** Folders and files of a person or of the machine. */
   "own-file": "~|\\$HOME|/etc\\b|/home/|\\.ssh|\\.aws|\\.env\\b",
   /** Folders in which agents keep their settings and keys. */
   "agent-folder": "\\.(claude|cursor|mcp|codex|gemini|ssh)\\b",

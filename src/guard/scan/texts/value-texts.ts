@@ -92,7 +92,6 @@ export function gatherTexts(value: unknown) {
   const prose = lines(texts.prose);
   const data = lines(texts.data);
   const all = prose + data + lines(texts.name);
-  /** The start of each kind of text. */
   const starts = { prose: 0, data: prose.length, name: prose.length + data.length };
   /** The number of characters left out, in the middle. */
   const unread = Math.max(0, all.length - READ_CHARACTERS);
