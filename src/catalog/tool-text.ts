@@ -55,7 +55,7 @@ export function toolTexts(tool: DescribedTool): readonly string[] {
     .join(" ");
   const short = `${subject}: ${typeof description === "string" ? description : ""}`.trim();
   const parameters = listParameters(tool.parameters)
-    .map(({ name: own, description: said }) => textWords(own).join(" ") + (said === "" ? "" : ` (${said})`))
+    .map(({ name: own, description: about }) => textWords(own).join(" ") + (about === "" ? "" : ` (${about})`))
     .join(", ");
   return parameters === "" ? [short] : [short, `${short} parameters: ${parameters}`];
 }

@@ -269,8 +269,8 @@ export function createAegis(options: {
       const visible = sees(request.tool, request.principal, request);
       const weighed = await weigh(request, { quiet: true });
       // For a caller, a hidden tool does not exist; an operator may see the rule that hides it.
-      const { effect, rule, ...said } = visible ? weighed : { ...weighed, ...(await askPolicy(policy, request)) };
-      const reason = "reason" in said ? said.reason : undefined;
+      const { effect, rule, ...rest } = visible ? weighed : { ...weighed, ...(await askPolicy(policy, request)) };
+      const reason = "reason" in rest ? rest.reason : undefined;
       return present({ visible, effect: visible ? effect : "deny", rule, reason, steps: policy.steps?.(request) });
     },
 

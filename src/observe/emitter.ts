@@ -267,7 +267,7 @@ function createEventRedaction(redactor: Pick<Redactor, "value" | "stream">): Red
 
   return (name, data) => {
     if (name === "call-finished") running.delete((data as EventMap["call-finished"]).spanId);
-    const told = name === "call-progressed" ? (joined(data as EventMap["call-progressed"]) as typeof data) : data;
-    return redactor.value(told);
+    const shown = name === "call-progressed" ? (joined(data as EventMap["call-progressed"]) as typeof data) : data;
+    return redactor.value(shown);
   };
 }

@@ -78,9 +78,9 @@ export function createEnsembles(parts: EnsemblesParts) {
   };
 
   const fail = (member: Member, error: unknown): void => {
-    const told = failure(member, "could not be listed again", error);
-    member.problem = told.message;
-    emit("ensemble-failed", told);
+    const report = failure(member, "could not be listed again", error);
+    member.problem = report.message;
+    emit("ensemble-failed", report);
   };
 
   const connect = async (member: Member): Promise<number> => {
@@ -101,9 +101,9 @@ export function createEnsembles(parts: EnsemblesParts) {
       emit("ensemble-disconnected", { ensemble: source.name });
       return undefined;
     } catch (cause) {
-      const told = failure(member, "could not be disconnected", cause);
-      emit("ensemble-failed", told);
-      return new ArsenalError("SOURCE_UNAVAILABLE", told.message, { cause });
+      const report = failure(member, "could not be disconnected", cause);
+      emit("ensemble-failed", report);
+      return new ArsenalError("SOURCE_UNAVAILABLE", report.message, { cause });
     }
   };
 
@@ -129,17 +129,17 @@ export function createEnsembles(parts: EnsemblesParts) {
         if (member.stale) void refresh(member);
         return { tools };
       } catch (cause) {
-        const told = failure(member, "is unavailable", cause);
+        const report = failure(member, "is unavailable", cause);
         if (members.get(source.name) === member) {
           members.delete(source.name);
-          absent.set(source.name, { source, state: "failed", problem: told.message });
+          absent.set(source.name, { source, state: "failed", problem: report.message });
         }
-        emit("ensemble-failed", told);
+        emit("ensemble-failed", report);
         release(member);
         const { fix = "Check that the source runs and can be reached, then add it again." } = isArsenalError(cause)
           ? cause.details
           : {};
-        const message = told.message.endsWith(fix) ? told.message : `${told.message.replace(/\.$/, "")}. ${fix}`;
+        const message = report.message.endsWith(fix) ? report.message : `${report.message.replace(/\.$/, "")}. ${fix}`;
         throw new ArsenalError("SOURCE_UNAVAILABLE", message, { field: source.name, fix, cause });
       } finally {
         signal?.removeEventListener("abort", cancel);

@@ -32,7 +32,7 @@ export function createWatchdog(
   let shell: ChildProcess | undefined;
   let isShellMissing = false;
 
-  function tell(line: string): void {
+  function send(line: string): void {
     shell?.stdin?.write(`${line}\n`);
   }
 
@@ -54,7 +54,7 @@ export function createWatchdog(
     started.stdin.on("error", () => {});
     started.unref();
     shell = started;
-    for (const leader of leaders) tell(`add ${leader}`);
+    for (const leader of leaders) send(`add ${leader}`);
   }
 
   function rest(): void {
@@ -85,7 +85,7 @@ export function createWatchdog(
         if (child.pid !== undefined) {
           if (leaders.size === 0) process.on("exit", endAll);
           leaders.add(child.pid);
-          tell(`add ${child.pid}`);
+          send(`add ${child.pid}`);
         }
         return child;
       } finally {
@@ -94,7 +94,7 @@ export function createWatchdog(
     },
     /** Stops watching a group that is gone, before its id is reused. */
     forget(leader: number): void {
-      if (leaders.delete(leader)) tell(`remove ${leader}`);
+      if (leaders.delete(leader)) send(`remove ${leader}`);
       rest();
     },
   };

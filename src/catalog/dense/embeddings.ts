@@ -45,7 +45,7 @@ export function createEmbeddings({
   const missing = new Map<string, string>();
   let answering = true;
 
-  function tell(tools: number, what: string, error: unknown): void {
+  function reportFailure(tools: number, what: string, error: unknown): void {
     emit("embedder-failed", { model: embedder.model, tools, message: `${what}: ${messageOf(error)}` });
   }
 
@@ -79,7 +79,7 @@ export function createEmbeddings({
     if (!isNews) return;
     const others = batch.length > 1 ? ` and ${batch.length - 1} more` : "";
     const what = `${ids[0] ?? ""}${others} can be found by ${otherwise} only until embedded again`;
-    tell(ids.length, `${what}; the embedder ${embedder.model} failed`, error);
+    reportFailure(ids.length, `${what}; the embedder ${embedder.model} failed`, error);
   }
 
   /** Notes tools that will be embedded later. */
@@ -121,7 +121,7 @@ export function createEmbeddings({
     missing: missing as ReadonlyMap<string, string>,
     /** Records that requests cannot be embedded, and reports the first failure. */
     failed(what: string, error: unknown) {
-      if (answering) tell(0, what, error);
+      if (answering) reportFailure(0, what, error);
       answering = false;
     },
     expect,

@@ -20,8 +20,10 @@ export function finishCall(
   const queuedMs = (outcome.startedAt ?? completedAt) - queuedAt;
   const result = shown(outcome);
   const recording = audit?.record(toCallRecord(running, outcome, result, toolId, queuedMs));
-  if (recording === undefined) return told(result);
-  return recording.then((problem) => told(problem === undefined ? result : shown(withheld(toolId, outcome, problem))));
+  if (recording === undefined) return emitted(result);
+  return recording.then((problem) =>
+    emitted(problem === undefined ? result : shown(withheld(toolId, outcome, problem))),
+  );
 
   /** The one place where every error of every call passes on its way to the caller, to events and to the record. */
   function shown(ended: Outcome): ToolResult {
@@ -30,7 +32,7 @@ export function finishCall(
     return toResult(running, safe, completedAt);
   }
 
-  function told(final: ToolResult): ToolResult {
+  function emitted(final: ToolResult): ToolResult {
     const { status, error, cached, attempts, latencyMs } = final;
     const parentSpanId: unknown = call?.parentSpanId;
     const toolset: unknown = call?.toolset;

@@ -92,14 +92,14 @@ export function createHandlerContext(
     progress(update) {
       if (!open || !isProgress(update)) return;
       const { progress, total, message } = update;
-      const told: Progress = {
+      const reported: Progress = {
         progress,
         ...(total !== undefined && { total }),
         ...(message !== undefined && { message }),
       };
-      emit("call-progressed", { toolId: tool.id, traceId: ids.traceId, spanId: ids.spanId, ...told });
+      emit("call-progressed", { toolId: tool.id, traceId: ids.traceId, spanId: ids.spanId, ...reported });
       try {
-        const returned: unknown = call.onProgress?.(told);
+        const returned: unknown = call.onProgress?.(reported);
         if (returned instanceof Promise) returned.catch(() => {});
       } catch {
         // A listener that throws must not affect the call.

@@ -80,8 +80,8 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
   /** By id, the hash of the definition that passed here last: only that one may be called. */
   const passed = new Map<string, string>();
   /** Earlier reports, so that a repeated listing reports nothing twice. */
-  const told = new Map<string, string>();
-  const toldWaiting = new Map<string, string>();
+  const reported = new Map<string, string>();
+  const reportedWaiting = new Map<string, string>();
   /** Whether anything of an ensemble is accepted, as of its last listing. */
   const admitted = new Map<string, boolean>();
   const watch = createAcceptanceWatch({ state, changes, clock, listAgain: (ensemble) => onAccepted?.(ensemble) });
@@ -118,25 +118,25 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
 
   async function see(...seen: Parameters<typeof keep>): Promise<PinRecord> {
     const record = await keep(...seen);
-    tell(seen[0], record);
+    report(seen[0], record);
     return record;
   }
 
   /** Reports several new items at once, if any of them was not reported before. */
-  function tellWaiting(ensemble: string, ids: readonly string[]): void {
-    const news = ids.map((id) => `${id} ${told.get(id)}`).join("\n");
-    if (ids.length === 0 || toldWaiting.get(ensemble) === news) return;
-    toldWaiting.set(ensemble, news);
+  function reportWaiting(ensemble: string, ids: readonly string[]): void {
+    const news = ids.map((id) => `${id} ${reported.get(id)}`).join("\n");
+    if (ids.length === 0 || reportedWaiting.get(ensemble) === news) return;
+    reportedWaiting.set(ensemble, news);
     emit("pins-waiting", { ensemble, waiting: ids.length, message: unacceptedOf(ensemble, ids.length) });
   }
 
-  function tell(id: string, record: PinRecord): void {
+  function report(id: string, record: PinRecord): void {
     const { ensemble } = record;
     const found = stateOf(record, mode);
     if (found === "accepted") return;
     const news = `${found} ${currentOf(record).hash}`;
-    if (told.get(id) === news) return;
-    told.set(id, news);
+    if (reported.get(id) === news) return;
+    reported.set(id, news);
     if (found === "changed") emit("tool-changed", { id, ensemble, fields: changedFields(...comparedOf(record)) });
     else emit("tool-rejected", { name: id, code: "PERMISSION_DENIED", message: unaccepted(id) });
   }
@@ -200,29 +200,29 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
     // Concurrently, so that a state in a file waits for the disk once and not a thousand times.
     const reviewed = await Promise.all(tools.map((tool) => reviewTool(tool, ensemble)));
     const id = instructionsId(ensemble);
-    const said = await compare({ ensemble, id }, async () => {
+    const guidance = await compare({ ensemble, id }, async () => {
       if (instructions === undefined) return (await read(id))?.record;
       return see(id, contentOfInstructions(instructions), ensemble, tools.length === 0);
     });
-    const all: readonly ComparedItem[] = [...reviewed, said];
+    const all: readonly ComparedItem[] = [...reviewed, guidance];
     const failure = all.find(({ unread }) => unread !== undefined);
     const unseen = all.filter(({ found }) => found === "new").map((each) => each.id);
     const waits = unseen.length > 0 || all.some(({ found }) => found === "changed");
     const known =
       reviewed.some(({ found }) => found === "accepted" || found === "changed") ||
-      (said.found !== "new" && said.record?.accepted !== undefined && !isUnasked(said.record));
+      (guidance.found !== "new" && guidance.record?.accepted !== undefined && !isUnasked(guidance.record));
     if (failure !== undefined) failed(ensemble, failure.unread);
-    tellWaiting(ensemble, unseen);
+    reportWaiting(ensemble, unseen);
     admit(ensemble, known || (mode === "changes" && !waits && failure === undefined));
 
     // Tools that the source stopped offering stay blocked, because a call may already be on its way. Tools that a later listing blocked stay blocked, too.
     for (const each of all) {
-      const settled = each.found === "accepted" || (each === said && each.found === "new");
+      const settled = each.found === "accepted" || (each === guidance && each.found === "new");
       if (settled && blocks.get(each.id) === each.before) blocks.delete(each.id);
     }
     const standing = waits ? "waiting" : "settled";
     watch.follow(ensemble, failure === undefined ? standing : "unread");
-    const served = said.record && passedOn(said.record);
+    const served = guidance.record && passedOn(guidance.record);
     return {
       tools: reviewed.flatMap(({ tool }) => tool ?? []),
       ...(served !== undefined && { instructions: served }),
@@ -307,7 +307,7 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
         const record = await keep(id, content, ensemble);
         const { accepted } = record;
         // In the other mode, the caller reports the refused start.
-        if (mode === "changes") tell(id, record);
+        if (mode === "changes") report(id, record);
         const isAccepted = accepted?.by !== undefined && accepted.content.hash === content.hash;
         if (mode === "changes" || isAccepted) return undefined;
         watch.follow(ensemble, "waiting");

@@ -35,8 +35,8 @@ export function definitionOf(tool: Tool): Definition {
 
 /** An MCP server's entry for a tool, without fields that are only for programs and screens. Unknown members are kept separate from known ones. */
 function entryDefinition(entry: Readonly<Record<string, unknown>>, server: string): Definition {
-  const { _meta, icons: _icons, execution: _execution, ...said } = entry;
-  const { name, title, description, inputSchema, outputSchema, annotations, ...other } = said;
+  const { _meta, icons: _icons, execution: _execution, ...defined } = entry;
+  const { name, title, description, inputSchema, outputSchema, annotations, ...other } = defined;
   const known = { name, title, description, inputSchema, outputSchema, annotations, server };
   return canonical(Object.keys(other).length === 0 ? known : { ...known, other });
 }
@@ -76,10 +76,10 @@ function canonical(fields: Readonly<Record<string, unknown>>): Definition {
 
 /** Returns whether an MCP server's entry contains only what is registered of a tool. It may contain less. */
 export function saysNothingElse(entry: Readonly<Record<string, unknown>>, tool: Tool): boolean {
-  const said = entryDefinition(entry, tool.ensemble ?? "");
-  if (hashOf(said) === hashOfTool(tool)) return true;
+  const listed = entryDefinition(entry, tool.ensemble ?? "");
+  if (hashOf(listed) === hashOfTool(tool)) return true;
   const registered = definitionOf(tool);
-  const { other, ...fields } = said;
+  const { other, ...fields } = listed;
   return isWithin(fields, registered) && isWithin(other, registered["other"]);
 }
 

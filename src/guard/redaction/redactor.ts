@@ -40,8 +40,8 @@ export function createRedactor(): Redactor {
     { unfinished = false, patterns = true }: Search,
     layers = text.length > LONG_TEXT ? 1 : MAX_LAYERS,
   ): FormMatches {
-    const { spans: told, open } = forms.find(text, unfinished);
-    const spans = patterns ? [...told, ...findPatterns(text)] : told;
+    const { spans: found, open } = forms.find(text, unfinished);
+    const spans = patterns ? [...found, ...findPatterns(text)] : found;
     const plainer = layers === 0 ? undefined : unescapeOnce(text, unfinished);
     if (plainer === undefined) return { spans, open };
     const within = find(plainer.text, { unfinished, patterns }, layers - 1);

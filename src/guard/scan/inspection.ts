@@ -42,7 +42,7 @@ type Look = { readonly report: ScanReport; readonly texts: BoundedTexts } | { re
 
 export function createInspection(parts: ScanParts<InspectionSettings>): Inspection {
   const { arguments: argumentsMode, results: mode } = parts.settings;
-  const { scanner, tell, failed, attackIn } = createReportedScan(parts);
+  const { scanner, emitFindings, failed, attackIn } = createReportedScan(parts);
 
   function* look(id: string, where: TextPlace, value: unknown, quiet = false): Steps<Look> {
     let refused: string | undefined;
@@ -66,22 +66,22 @@ export function createInspection(parts: ScanParts<InspectionSettings>): Inspecti
   ): Steps<InspectedResult> {
     const found = report.findings.length > 0;
     const refuse = (): InspectedResult => {
-      tell(id, "result", report, "blocked");
+      emitFindings(id, "result", report, "blocked");
       return { refused: attackIn(id, "result", report) };
     };
     switch (mode) {
       case "neutralise": {
         const cleaned = found ? yield* neutraliseResult(scanner, value, texts) : { value };
         if (cleaned === undefined) return refuse();
-        tell(id, "result", report, cleaned.value === value ? "flagged" : "neutralised");
+        emitFindings(id, "result", report, cleaned.value === value ? "flagged" : "neutralised");
         return cleaned;
       }
       case "wrap":
-        tell(id, "result", report, "wrapped");
+        emitFindings(id, "result", report, "wrapped");
         return { value: wrapResult(found ? yield* neutraliseData(scanner, value, texts) : value, id) };
       default:
         if (mode === "block" && report.action !== "allow") return refuse();
-        tell(id, "result", report, "flagged");
+        emitFindings(id, "result", report, "flagged");
         return { value };
     }
   }
@@ -96,7 +96,7 @@ export function createInspection(parts: ScanParts<InspectionSettings>): Inspecti
     if (seen === undefined) return undefined;
     if ("refused" in seen) return seen.refused;
     const isBlocked = argumentsMode === "block" && seen.report.action !== "allow";
-    if (!quiet) tell(id, "arguments", seen.report, isBlocked ? "blocked" : "flagged");
+    if (!quiet) emitFindings(id, "arguments", seen.report, isBlocked ? "blocked" : "flagged");
     return isBlocked ? attackIn(id, "arguments", seen.report) : undefined;
   }
 

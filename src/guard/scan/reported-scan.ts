@@ -33,7 +33,12 @@ export function createReportedScan({ settings, emit, rules, scanners = [] }: Sca
   const refusal = (id: string, where: TextPlace, why: string): string => `The ${where} of ${id} ${why}. ${NEXT[where]}`;
   return {
     scanner: createScanner({ mode: "neutralise", flagAt, actAt, scanners, ...(rules && { rules }) }),
-    tell(toolId: string, where: TextPlace, { flagged, severity, findings }: ScanReport, action: ScanAction): void {
+    emitFindings(
+      toolId: string,
+      where: TextPlace,
+      { flagged, severity, findings }: ScanReport,
+      action: ScanAction,
+    ): void {
       if (flagged && severity !== null)
         emit("scan-flagged", { toolId, where, rules: rulesOf(findings), severity, action });
     },

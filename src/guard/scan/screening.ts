@@ -30,7 +30,7 @@ const KEPT: ReadonlySet<string> = new Set(["id", "name", "namespace", "sourceNam
 
 export function createScreening(parts: ScanParts<ScreeningSettings>): Screening {
   const { definitions: mode } = parts.settings;
-  const { scanner, tell, failed } = createReportedScan(parts);
+  const { scanner, emitFindings, failed } = createReportedScan(parts);
   const known = new Map<string, { readonly hash: string; readonly passed: Tool | undefined }>();
   const said = new Map<string, { readonly given: string; readonly passed: string }>();
 
@@ -43,11 +43,11 @@ export function createScreening(parts: ScanParts<ScreeningSettings>): Screening 
       if (failure !== undefined) return passUnread(failure);
       const plain = mode === "neutralise" && findings.length > 0 ? neutraliseTool(tool, scanner) : tool;
       if (plain !== tool && scanner.scanTool(plain).action === "allow") {
-        tell(id, "definition", report, "neutralised");
+        emitFindings(id, "definition", report, "neutralised");
         return plain;
       }
       const blocks = action !== "allow" && mode !== "flag";
-      tell(id, "definition", report, blocks ? "blocked" : "flagged");
+      emitFindings(id, "definition", report, blocks ? "blocked" : "flagged");
       return blocks ? undefined : tool;
     } catch (error) {
       return passUnread(messageOf(error));
@@ -58,11 +58,11 @@ export function createScreening(parts: ScanParts<ScreeningSettings>): Screening 
     const { value, report } = scanner.neutraliseText(text, "definition");
     if (report.failure !== undefined) return failed(id, "definition", report.failure) === undefined ? text : "";
     if (mode === "block" && report.action !== "allow") {
-      tell(id, "definition", report, "blocked");
+      emitFindings(id, "definition", report, "blocked");
       return "";
     }
     const passed = mode === "neutralise" ? value : text;
-    tell(id, "definition", report, passed === text ? "flagged" : "neutralised");
+    emitFindings(id, "definition", report, passed === text ? "flagged" : "neutralised");
     return passed;
   }
 

@@ -57,14 +57,14 @@ export function fuseEvidence(request: Request, answer: EngineAnswer, vectors: Re
     hits: fused.flatMap(({ id, semanticScore }) => {
       const at = places.get(id) ?? -1;
       const tool = candidates[at]?.tool;
-      const said = alone[at];
-      if (tool === undefined || said === undefined) return [];
+      const own = alone[at];
+      if (tool === undefined || own === undefined) return [];
       return [
         {
           tool,
           semanticScore,
-          cosine: said.cosine,
-          coverage: said.lexical,
+          cosine: own.cosine,
+          coverage: own.lexical,
           wishes: wishes.map((of) => of[at] ?? 0),
           matchedTerms: () => (termsIn ??= answer.matchedTerms(request.text))(id),
         },

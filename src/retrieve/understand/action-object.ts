@@ -182,15 +182,15 @@ export const profileTool: (tool: ProfiledTool) => ToolProfile = remember((tool) 
   const text = description.slice(0, DESCRIPTION_READ);
   const [head = ""] = text.split(/(?<=[.!?])\s|\n/, 1);
   const named = verbOfName(nameWords.filter((word) => !productWords.includes(word)));
-  const said = verbsOfDescription(head);
+  const described = verbsOfDescription(head);
   const words = new Set([...nameWords, ...splitWords(text)].map(stemOf));
   for (const parameter of listParameters(parameters)) {
     for (const word of splitWords(`${parameter.name} ${parameter.description.slice(0, 100)}`)) words.add(stemOf(word));
   }
   const joined = productWords.join("");
   return {
-    actions: new Set(named.length > 0 ? named : said),
-    mentioned: new Set([...named, ...said]),
+    actions: new Set(named.length > 0 ? named : described),
+    mentioned: new Set([...named, ...described]),
     words,
     product: new Set([...productWords.map(stemOf), joined]),
   };
@@ -215,6 +215,6 @@ function verbOfName(words: readonly string[]): readonly VerbGroupName[] {
 const LEADING = wordSet("and or to tool can you");
 
 function verbsOfDescription(head: string): readonly VerbGroupName[] {
-  const said = splitWords(head).slice(0, 24);
-  return said.flatMap((word, at) => (at === 0 || LEADING.has(said[at - 1] ?? "") ? (groupOf(word) ?? []) : []));
+  const words = splitWords(head).slice(0, 24);
+  return words.flatMap((word, at) => (at === 0 || LEADING.has(words[at - 1] ?? "") ? (groupOf(word) ?? []) : []));
 }

@@ -8,17 +8,17 @@ import { typesOf } from "../schema/types-of.ts";
 /** A schema that accepts anything, if the target has one; otherwise a refusal or the simple types. */
 export function nothingKnown(node: SchemaNode, place: SchemaPosition): JsonSchema {
   const { description } = node;
-  const told = typeof description === "string" ? { description } : {};
+  const described = typeof description === "string" ? { description } : {};
   const { target } = place;
-  if (target.typed !== true) return told;
+  if (target.typed !== true) return described;
   if (target.closedObjects === true || place.isAttempting()) {
     place.record(place.path, "type", "refused", "takes values of any type, which cannot be said here");
-    return told;
+    return described;
   }
   place.record(place.path, "type", "dropped", "takes values of any type: objects and lists can no longer be given");
-  const note = target.bareUnions === true ? told : {};
+  const note = target.bareUnions === true ? described : {};
   return {
-    ...(target.bareUnions === true ? {} : told),
+    ...(target.bareUnions === true ? {} : described),
     anyOf: [
       { type: "string", ...note },
       { type: "number", ...note },
@@ -57,9 +57,9 @@ export function cutRecursion(beside: SchemaNode, found: ReferenceTarget, place: 
     `Fits ${found.pointer === "" ? "the whole" : showJson(found.pointer)} again.`,
   ]);
   const [type] = types;
-  const told = description === undefined ? {} : { description };
-  if (types.size !== 1 || type === undefined) return told;
-  return { type, ...told, ...(type === "array" ? { items: {} } : {}) };
+  const described = description === undefined ? {} : { description };
+  if (types.size !== 1 || type === undefined) return described;
+  return { type, ...described, ...(type === "array" ? { items: {} } : {}) };
 }
 
 /** An object or list as JSON text, if the target cannot describe its contents. `repairArguments` reads it back. */

@@ -44,9 +44,11 @@ function merged(node: SchemaNode, root: SchemaPosition): SchemaNode {
 /** Removes literals at the root, which a provider accepts only below it. */
 function withoutLiterals(node: SchemaNode, root: SchemaPosition): SchemaNode {
   const { not, enum: values, const: value, ...rest } = node;
-  const told = Object.entries({ not, enum: values, const: value }).filter(([keyword]) => Object.hasOwn(node, keyword));
-  if (told.length === 0) return node;
-  const notes = told.flatMap(([keyword, constraint]) => {
+  const literals = Object.entries({ not, enum: values, const: value }).filter(([keyword]) =>
+    Object.hasOwn(node, keyword),
+  );
+  if (literals.length === 0) return node;
+  const notes = literals.flatMap(([keyword, constraint]) => {
     lose(root, keyword, "described", "not taken at the root: said in the description");
     return describeConstraint(keyword, constraint) ?? [];
   });

@@ -42,10 +42,10 @@ function findTypes(node: SchemaNode, place: SchemaPosition): readonly string[] {
   const { type, enum: values } = node;
   if (type !== undefined) return [type].flat() as string[];
   const listed = Object.hasOwn(node, "const") ? [node["const"]] : values;
-  const told = Array.isArray(listed)
+  const found = Array.isArray(listed)
     ? [...new Set(listed.map((value) => (Number.isInteger(value) ? "integer" : typeOfValue(value))))]
     : [impliedType(node)].filter((implied) => implied !== undefined);
-  const types = told.includes("number") ? told.filter((name) => name !== "integer") : told;
+  const types = found.includes("number") ? found.filter((name) => name !== "integer") : found;
   const isSilent = place.target.untypedLiterals === true && Array.isArray(listed);
   if (types.length > 0 && !isSilent) lose(place, "type", "resolved", `${types.join(" or ")}, as its keywords mean`);
   return types;
@@ -82,12 +82,12 @@ function writeObject(node: SchemaNode, literals: SchemaPart, place: SchemaPositi
 }
 
 /** Writes an object with its named properties. */
-export function writeNamed(node: SchemaNode, said: readonly string[], place: SchemaPosition): JsonSchema {
+export function writeNamed(node: SchemaNode, notesBefore: readonly string[], place: SchemaPosition): JsonSchema {
   const kept = keepKeywords(node, ["object"], place);
   const object = convertObject(node, place);
   if (object.isNever === true && place.depth > 0) return NEVER;
   if (object.isNever === true) keepNever(NEVER, place);
-  return assemble(node, { type: "object" }, kept, { structure: {}, notes: said }, object);
+  return assemble(node, { type: "object" }, kept, { structure: {}, notes: notesBefore }, object);
 }
 
 function convertSimple(
@@ -136,7 +136,7 @@ function isContainer(type: string): boolean {
 }
 
 /** An object with free names as a list of names and values, if the target has no such objects. `repairArguments` reads it back. */
-function encodeAsPairs(node: SchemaNode, said: readonly string[], place: SchemaPosition): JsonSchema {
+function encodeAsPairs(node: SchemaNode, notesBefore: readonly string[], place: SchemaPosition): JsonSchema {
   const { additionalProperties, ...rest } = node;
   const { maxDepth = Infinity, closedObjects } = place.target;
   if (place.otherTypes.has("array") || place.level + 2 > maxDepth)
@@ -153,7 +153,7 @@ function encodeAsPairs(node: SchemaNode, said: readonly string[], place: SchemaP
       required: ["key", "value"],
       ...(closedObjects === true ? { additionalProperties: false } : {}),
     };
-    const notes = [...kept.notes, ...said, "A list of keys, each once, and their values."];
+    const notes = [...kept.notes, ...notesBefore, "A list of keys, each once, and their values."];
     // Keywords about the object's properties do not apply to the list.
     const { title } = kept.structure;
     return assemble(rest, { type: "array", items: pair }, { structure: { title }, notes });

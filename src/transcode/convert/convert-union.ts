@@ -33,11 +33,15 @@ export function convertBranches(node: SchemaNode, place: SchemaPosition): Schema
 }
 
 /** Converts a union into one without keywords next to it. */
-export function convertUnion(node: SchemaNode, place: SchemaPosition, record: "told" | "silent" = "told"): JsonSchema {
+export function convertUnion(
+  node: SchemaNode,
+  place: SchemaPosition,
+  record: "recorded" | "silent" = "recorded",
+): JsonSchema {
   const keyword = node["anyOf"] === undefined ? "oneOf" : "anyOf";
   const { [keyword]: given, ...rest } = node;
   const raw = given as readonly unknown[];
-  if (record === "told" && keyword === "oneOf") loseExclusion(raw, place);
+  if (record === "recorded" && keyword === "oneOf") loseExclusion(raw, place);
   if (raw.every(isOnlyAboutNames) && isConstraining(rest)) {
     lose(place, keyword, "described", "which names go together: said in the description");
     const description = addNotes(node["description"], [describeBranches(raw)]);
@@ -82,12 +86,12 @@ function writeUnion(
   branches: readonly Branch[],
   about: SchemaNode,
   keyword: string,
-  record: "told" | "silent",
+  record: "recorded" | "silent",
   place: SchemaPosition,
 ): JsonSchema {
   const { references, target } = place;
   const types = branches.map(({ node }) => typesOf(node, references));
-  const isNull = types.map((told) => told.size === 1 && told.has("null"));
+  const isNull = types.map((each) => each.size === 1 && each.has("null"));
   const kept = keepKeywords(about, [], place);
   const counts = countTypes(types);
   const separate = new Map<string, JsonSchema>();
@@ -109,7 +113,7 @@ function writeUnion(
   const [only] = converted;
   if (only === undefined) return hasNull ? assemble(about, { type: "null" }, kept) : nothingFits(place);
   const changed = (message: string): void => {
-    if (record === "told") lose(place, keyword, "resolved", message);
+    if (record === "recorded") lose(place, keyword, "resolved", message);
   };
   if (converted.length === 1) {
     changed(hasNull ? "that it may be null, said as it is said here" : "as the one schema in it");
@@ -128,7 +132,7 @@ function writeUnion(
 
 function countTypes(types: readonly ReadonlySet<string>[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
-  for (const told of types) for (const type of told) counts.set(type, (counts.get(type) ?? 0) + 1);
+  for (const each of types) for (const type of each) counts.set(type, (counts.get(type) ?? 0) + 1);
   return counts;
 }
 

@@ -133,7 +133,7 @@ export function describeWhole(
     return only !== undefined && different.length === 1 ? only : { anyOf: different };
   }
   const whole = description === undefined ? own : addNotes(description, own === undefined ? [] : [own]);
-  const told = { ...(whole === undefined ? {} : { description: whole }), ...keywords };
-  if (Object.keys(told).length === 0) return schema;
-  return $ref === undefined || target.bareReferences !== true ? { ...schema, ...told } : { ...told, anyOf: [schema] };
+  const added = { ...(whole === undefined ? {} : { description: whole }), ...keywords };
+  if (Object.keys(added).length === 0) return schema;
+  return $ref === undefined || target.bareReferences !== true ? { ...schema, ...added } : { ...added, anyOf: [schema] };
 }

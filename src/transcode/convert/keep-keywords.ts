@@ -32,11 +32,11 @@ export function keepKeywords(
     else if (isAllowed(keyword) && isTaken(keyword, value, types, place))
       structure[keyword] = copyKeyword(keyword, value, place);
     else {
-      const said =
+      const note =
         keyword === "if" ? describeCondition(value, node["then"], node["else"]) : describeConstraint(keyword, value);
-      if (said === undefined || said === "") lose(place, keyword, "dropped", "not taken here");
+      if (note === undefined || note === "") lose(place, keyword, "dropped", "not taken here");
       else {
-        notes.push(said);
+        notes.push(note);
         lose(place, keyword, "described", "not taken here: said in the description");
       }
     }

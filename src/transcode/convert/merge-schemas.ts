@@ -95,13 +95,13 @@ function mergeObjects(first: SchemaNode, second: SchemaNode, result: Record<stri
   if (one === undefined && two === undefined) return;
   const properties = new Map<string, unknown>();
   for (const name of [...Object.keys(one ?? {}), ...Object.keys(two ?? {})]) {
-    const told = [
+    const both = [
       [one, first],
       [two, second],
     ].map(([members, node]) =>
       members !== undefined && Object.hasOwn(members, name) ? members[name] : othersOf(node ?? {}),
     );
-    properties.set(name, bothOf(told[0], told[1]));
+    properties.set(name, bothOf(both[0], both[1]));
   }
   if (first["properties"] !== undefined || second["properties"] !== undefined)
     result["properties"] = Object.fromEntries(properties);
@@ -257,6 +257,6 @@ function inWords(form: SchemaNode): string {
   const required = new Set(requiredOf(form));
   const { properties } = form;
   const names = new Set([...required, ...(isPlainObject(properties) ? Object.keys(properties) : [])]);
-  const told = [...names].map((name) => (required.has(name) ? name : `${name} (optional)`));
-  return told.length === 0 ? "none" : told.join(", ");
+  const shown = [...names].map((name) => (required.has(name) ? name : `${name} (optional)`));
+  return shown.length === 0 ? "none" : shown.join(", ");
 }

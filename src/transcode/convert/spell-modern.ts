@@ -85,11 +85,11 @@ function spellTypes(node: Draft, place: SchemaPosition): void {
   const names = (Array.isArray(given) ? given : [given]).map((name) => String(name).toLowerCase());
   const types = [...new Set(names)].filter((name) => TYPES.has(name));
   // Every integer is a number.
-  const told = types.includes("number") ? types.filter((name) => name !== "integer") : types;
-  const [first] = told;
-  const isWhole = told.length === new Set(names).size;
+  const distinct = types.includes("number") ? types.filter((name) => name !== "integer") : types;
+  const [first] = distinct;
+  const isWhole = distinct.length === new Set(names).size;
   if (first === undefined || (!isWhole && names.includes("any"))) delete node["type"];
-  else node["type"] = told.length === 1 ? first : told;
+  else node["type"] = distinct.length === 1 ? first : distinct;
   if (first === undefined) lose(place, "type", "dropped", "no type of JSON Schema");
   else if (JSON.stringify(node["type"]) !== JSON.stringify(given))
     lose(place, "type", "resolved", "the types it names, each once and as JSON Schema has them");

@@ -94,19 +94,19 @@ export function propertyIn(
   name: string,
 ): { readonly isNamed: boolean; readonly schema: unknown } {
   let isNamed = false;
-  const told = parts.flatMap(({ properties, additionalProperties, patternProperties }) => {
+  const schemas = parts.flatMap(({ properties, additionalProperties, patternProperties }) => {
     const isHere = isPlainObject(properties) && Object.hasOwn(properties, name);
     isNamed ||= isHere;
     if (isHere) return [properties[name]];
     return additionalProperties === undefined || patternProperties !== undefined ? [] : [additionalProperties];
   });
-  return { isNamed, schema: told.length > 1 ? { allOf: told } : told[0] };
+  return { isNamed, schema: schemas.length > 1 ? { allOf: schemas } : schemas[0] };
 }
 
 /** The combined schema of one keyword; undefined if no part has it. */
 export function together(parts: readonly SchemaNode[], keyword: string): unknown {
-  const told = parts.map((part) => part[keyword]).filter((schema) => isPlainObject(schema));
-  return told.length > 1 ? { allOf: told } : told[0];
+  const schemas = parts.map((part) => part[keyword]).filter((schema) => isPlainObject(schema));
+  return schemas.length > 1 ? { allOf: schemas } : schemas[0];
 }
 
 /** Every name that a tool's parameters may have, including those of alternatives, always in the same order. */

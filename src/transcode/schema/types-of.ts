@@ -9,9 +9,9 @@ export const VALUE_TYPES: readonly string[] = ["string", "number", "boolean", "o
 
 /** The one type that the keywords of a schema without `type` apply to; undefined if there are several or none. */
 export function impliedType(node: SchemaNode): string | undefined {
-  const told = new Set(Object.keys(node).flatMap((keyword) => TYPE_OF.get(keyword) ?? []));
-  const [only] = told;
-  return told.size === 1 ? only : undefined;
+  const allowed = new Set(Object.keys(node).flatMap((keyword) => TYPE_OF.get(keyword) ?? []));
+  const [only] = allowed;
+  return allowed.size === 1 ? only : undefined;
 }
 
 const MAX_VISITS = 2_000;
@@ -46,24 +46,24 @@ export function typesOf(schema: unknown, references: References, reading: Readin
   }
 
   function evaluate(node: SchemaNode): ReadonlySet<string> {
-    const told = constraints(node);
-    if (told.length > 0) return told.reduce(both);
+    const allowed = constraints(node);
+    if (allowed.length > 0) return allowed.reduce(both);
     const implied = reading === "meant" ? impliedType(node) : undefined;
     return new Set(implied === undefined ? VALUE_TYPES : [implied]);
   }
 
   function constraints(node: SchemaNode): readonly ReadonlySet<string>[] {
     const { type, nullable, enum: values, $ref, anyOf, oneOf, allOf } = node;
-    const told: ReadonlySet<string>[] = [];
-    if (type !== undefined) told.push(declaredTypes(type, nullable));
-    if (Array.isArray(values)) told.push(new Set(values.map(typeOfValue)));
-    if (Object.hasOwn(node, "const")) told.push(new Set([typeOfValue(node["const"])]));
+    const allowed: ReadonlySet<string>[] = [];
+    if (type !== undefined) allowed.push(declaredTypes(type, nullable));
+    if (Array.isArray(values)) allowed.push(new Set(values.map(typeOfValue)));
+    if (Object.hasOwn(node, "const")) allowed.push(new Set([typeOfValue(node["const"])]));
     const target = typeof $ref === "string" ? references.find($ref) : undefined;
-    if (target !== undefined) told.push(visit(target.node));
+    if (target !== undefined) allowed.push(visit(target.node));
     for (const union of [anyOf, oneOf])
-      if (Array.isArray(union)) told.push(new Set(union.flatMap((branch) => [...visit(branch)])));
-    if (Array.isArray(allOf)) told.push(...allOf.map(visit));
-    return told;
+      if (Array.isArray(union)) allowed.push(new Set(union.flatMap((branch) => [...visit(branch)])));
+    if (Array.isArray(allOf)) allowed.push(...allOf.map(visit));
+    return allowed;
   }
 
   return visit(schema);

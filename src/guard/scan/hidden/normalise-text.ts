@@ -262,15 +262,15 @@ function respell(text: string, words: readonly Disguise[]): string {
 }
 
 function reportDisguises(text: string, report: (found: HiddenText) => void): void {
-  const tell = (kind: HidingKind, words: readonly Disguise[], least: number): void => {
+  const addAll = (kind: HidingKind, words: readonly Disguise[], least: number): void => {
     let letters = 0;
     for (const { latin } of words) letters += latin.length;
     const severity = letters < least ? "low" : words.length >= 3 ? "high" : "medium";
     for (const { start, word, latin } of words)
       report({ kind, severity, position: start, count: Array.from(word).length, hidden: latin });
   };
-  tell("lookalikes", disguises(text), 0);
-  tell("styled-letters", [...styledWords(text), ...spelledWithFlags(text)], 4);
+  addAll("lookalikes", disguises(text), 0);
+  addAll("styled-letters", [...styledWords(text), ...spelledWithFlags(text)], 4);
 }
 
 /** Adds a finding, or extends the previous one if they belong together. */
