@@ -16,16 +16,14 @@ export async function answerCalls(
 }
 
 function toFailure({ call }: ReadCall, message: string): ToolResult {
-  const now = Date.now();
   return {
-    toolName: call.toolName,
+    ...neverRan(call.toolName, Date.now()),
     status: "failure",
     error: { code: "ARGUMENTS_INVALID", message },
-    queuedAt: now,
-    completedAt: now,
-    latencyMs: 0,
-    attempts: 0,
-    traceId: "",
-    spanId: "",
   };
+}
+
+/** The fields of a result that a call has without running. */
+export function neverRan(toolName: string, at: number): Omit<ToolResult, "status"> {
+  return { toolName, queuedAt: at, completedAt: at, latencyMs: 0, attempts: 0, traceId: "", spanId: "" };
 }

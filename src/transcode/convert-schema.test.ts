@@ -99,18 +99,18 @@ describe("convertSchema for OpenAI strict", () => {
   });
 
   it.each([
-    ["a value of any type", {}, "/properties/it", "takes values of any type, which cannot be said here"],
+    ["a value of any type", {}, "/properties/it", "accepts values of any type, which cannot be expressed here"],
     [
       "an object of any content beside text",
       { anyOf: [{ type: "string" }, { type: "object" }] },
       "/properties/it/anyOf/1",
-      "takes objects or lists of any content as well as text, which cannot be told apart here",
+      "takes objects or lists of any content as well as text, which cannot be distinguished here",
     ],
     [
       "a list of more than 1,000 values",
       { type: "string", enum: Array.from({ length: 1_001 }, (_, index) => `v${index}`) },
       "",
-      "1001 listed values, where 1000 are taken",
+      "1001 listed values; at most 1000 are accepted",
     ],
   ])("refuses %s, naming the place", (_what, property, path, message) => {
     const { possible, losses } = convertSchema(withOne(property), openaiStrict);

@@ -80,7 +80,7 @@ function checkLimits(schema: JsonSchema, { target, record }: SchemaPosition): vo
   for (const [counted, limit, keyword, words] of LIMITS) {
     const [count, most] = [size[counted], target[limit]];
     if (typeof most === "number" && count > most)
-      record("", keyword, "refused", `${count} ${words}, where ${most} are taken`);
+      record("", keyword, "refused", `${count} ${words}; at most ${most} are accepted`);
   }
 }
 

@@ -62,10 +62,10 @@ export function whyNotStrict(
     if (schema === undefined) return "its schema cannot be strict";
     if (count >= maxStrictTools) return `${maxStrictTools} tools are strict already, which is the most`;
     const size = measureSchema(schema);
-    if (size.depth > maxDepth) return `it has ${size.depth} levels, where ${maxDepth} are taken`;
+    if (size.depth > maxDepth) return `it has ${size.depth} levels; at most ${maxDepth} are accepted`;
     for (const [what, limit, words] of SUMS) {
       const [most, sum] = [limits[limit] ?? Infinity, (totals.get(what) ?? 0) + size[what]];
-      if (sum > most) return `the strict tools would have ${sum} ${words}, where ${most} are taken`;
+      if (sum > most) return `the strict tools would have ${sum} ${words}; at most ${most} are accepted`;
     }
     count += 1;
     for (const [what] of SUMS) totals.set(what, (totals.get(what) ?? 0) + size[what]);

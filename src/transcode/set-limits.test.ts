@@ -19,7 +19,7 @@ describe("whyNotStrict", () => {
   it("passes over a tool that is too large for what is left, and takes a smaller one after it", () => {
     expect(whyNotStrict([tool(20), tool(5), tool(4)], { maxOptionalParameters: 24 })).toEqual([
       undefined,
-      "the strict tools would have 25 optional parameters, where 24 are taken",
+      "the strict tools would have 25 optional parameters; at most 24 are accepted",
       undefined,
     ]);
   });
@@ -51,11 +51,11 @@ describe("whyNotStrict", () => {
       reasonFor({ maxDepth: 2 }),
       reasonFor({ maxProperties: 3, maxEnumValues: 2, maxCharacters: 18, maxUnionParameters: 1, maxDepth: 3 }),
     ]).toEqual([
-      "the strict tools would have 3 properties, where 2 are taken",
-      "the strict tools would have 2 listed values, where 1 are taken",
-      "the strict tools would have 18 characters of names and listed values, where 17 are taken",
-      "the strict tools would have 1 parameters of several types, where 0 are taken",
-      "it has 3 levels, where 2 are taken",
+      "the strict tools would have 3 properties; at most 2 are accepted",
+      "the strict tools would have 2 listed values; at most 1 are accepted",
+      "the strict tools would have 18 characters of names and listed values; at most 17 are accepted",
+      "the strict tools would have 1 parameters of several types; at most 0 are accepted",
+      "it has 3 levels; at most 2 are accepted",
       undefined,
     ]);
   });

@@ -12,10 +12,10 @@ export function nothingKnown(node: SchemaNode, place: SchemaPosition): JsonSchem
   const { target } = place;
   if (target.typed !== true) return described;
   if (target.closedObjects === true || place.isAttempting()) {
-    place.record(place.path, "type", "refused", "takes values of any type, which cannot be said here");
+    place.record(place.path, "type", "refused", "accepts values of any type, which cannot be expressed here");
     return described;
   }
-  place.record(place.path, "type", "dropped", "takes values of any type: objects and lists can no longer be given");
+  place.record(place.path, "type", "dropped", "accepts values of any type: objects and lists can no longer be given");
   const note = target.bareUnions === true ? described : {};
   return {
     ...(target.bareUnions === true ? {} : described),
@@ -36,13 +36,14 @@ export function nothingFits(place: SchemaPosition): JsonSchema {
     place.record(place.path, "not", "resolved", "no value fits this: left out");
     return NEVER;
   }
-  place.record(place.path, "not", "widened", "no value fits this, which cannot be said here");
+  place.record(place.path, "not", "widened", "no value fits this, which cannot be expressed here");
   return {};
 }
 
 /** Keeps a schema that rejects every value if it cannot be left out. */
 export function keepNever(schema: JsonSchema, place: SchemaPosition): JsonSchema {
-  if (schema === NEVER) place.record(place.path, "not", "widened", "no value fits this, which cannot be said here");
+  if (schema === NEVER)
+    place.record(place.path, "not", "widened", "no value fits this, which cannot be expressed here");
   return schema;
 }
 
@@ -77,7 +78,7 @@ export function encodeAsText(
       place.record(path, keyword, "dropped", "objects and lists can no longer be given, only text");
       return { type: "string" };
     }
-    const message = "takes objects or lists of any content as well as text, which cannot be told apart here";
+    const message = "takes objects or lists of any content as well as text, which cannot be distinguished here";
     place.record(path, keyword, "refused", message);
     return {};
   }

@@ -82,7 +82,7 @@ function convertOthers(node: SchemaNode, place: SchemaPosition): SchemaPart {
   if (target.closedObjects === true) {
     if (given !== false && unevaluatedProperties !== false)
       lose(place, "additionalProperties", "dropped", "only the named properties can be given");
-    else if (node["properties"] === undefined) lose(place, "properties", "resolved", "that it names none is said");
+    else if (node["properties"] === undefined) lose(place, "properties", "resolved", "now states that it has none");
     return { structure: { additionalProperties: false }, notes: [] };
   }
   if (given === undefined) return { structure: {}, notes: [] };
@@ -92,12 +92,12 @@ function convertOthers(node: SchemaNode, place: SchemaPosition): SchemaPart {
     return { structure: { additionalProperties: schema }, notes: [] };
   }
   if (given === false) {
-    lose(place, "additionalProperties", "widened", "that there are no others cannot be said here");
+    lose(place, "additionalProperties", "widened", "that there are no others cannot be expressed here");
     return { structure: {}, notes: [] };
   }
   const words = describeConstraint("additionalProperties", given);
   const action = words === undefined ? "dropped" : "described";
-  lose(place, "additionalProperties", action, "that there may be others cannot be said here");
+  lose(place, "additionalProperties", action, "that there may be others cannot be expressed here");
   return { structure: {}, notes: words === undefined ? [] : [words] };
 }
 
@@ -116,12 +116,12 @@ export function convertArray(node: SchemaNode, place: SchemaPosition): SchemaPar
   }
   if (items === false) {
     if (place.has("booleanSchemas")) return { structure: { items }, notes: [] };
-    lose(place, "items", "described", "takes no items: said in the description");
+    lose(place, "items", "described", "accepts no items: moved to the description");
     const nothing = place.target.typed === true ? { type: "string" } : {};
     return { structure: { items: nothing }, notes: ["Always empty."] };
   }
   if (items === undefined && place.target.typed !== true)
-    lose(place, "items", "resolved", "said that items may be anything");
+    lose(place, "items", "resolved", "now states that items may be anything");
   return { structure: { items: inside(items ?? {}, "items") }, notes: [] };
 }
 

@@ -45,7 +45,7 @@ function sayValues(
     const isNullable = values.includes(null);
     return { structure: { enum: numbers.map(String) }, notes: [], types: isNullable ? ["string", "null"] : ["string"] };
   }
-  lose(place, keyword, "described", "not taken here: said in the description");
+  lose(place, keyword, "described", "not supported: moved to the description");
   const words = keyword === "const" ? describeConstraint("const", values[0]) : describeConstraint("enum", values);
   return { structure: {}, notes: words === undefined ? [] : [words], types };
 }

@@ -49,7 +49,7 @@ function withoutLiterals(node: SchemaNode, root: SchemaPosition): SchemaNode {
   );
   if (literals.length === 0) return node;
   const notes = literals.flatMap(([keyword, constraint]) => {
-    lose(root, keyword, "described", "not taken at the root: said in the description");
+    lose(root, keyword, "described", "not supported at the root: moved to the description");
     return describeConstraint(keyword, constraint) ?? [];
   });
   return { ...rest, description: addNotes(rest["description"], notes) };
@@ -76,7 +76,7 @@ function convertAlternatives(
   const branches = node[keyword];
   if (isStrict && Array.isArray(branches) && branches.every(isOnlyAboutNames)) {
     const { [keyword]: _branches, ...rest } = node;
-    lose(root, keyword, "described", "which names go together: said in the description");
+    lose(root, keyword, "described", "which names go together: moved to the description");
     const description = addNotes(rest["description"], [describeBranches(branches)]);
     return writeRoot({ ...rest, description }, original, root);
   }
@@ -96,7 +96,7 @@ function wrap(node: SchemaNode, keyword: string, root: SchemaPosition): JsonSche
   const { anyOf } = inside;
   const isTakenOff =
     Array.isArray(anyOf) && anyOf.every(({ type, $ref }: JsonSchema) => type === "object" || $ref !== undefined);
-  if (!isTakenOff) lose(root, keyword, "refused", "alternatives that are not said as objects here");
+  if (!isTakenOff) lose(root, keyword, "refused", "alternatives that cannot be written as objects here");
   lose(root, keyword, "resolved", `as the parameter ${WRAPPER}, which is taken off again`);
   return { type: "object", properties: { [WRAPPER]: inside }, required: [WRAPPER], additionalProperties: false };
 }

@@ -27,7 +27,7 @@ export function convertTyped(node: SchemaNode, place: SchemaPosition): JsonSchem
     types.length === 1 ? convertOne(node, type, literals, place) : convertSimple(node, types, literals, place);
   if (!hasNull || !takesNullToo(node)) return schema;
   if (place.target.nullable !== undefined && node["nullable"] !== true)
-    lose(place, "type", "resolved", "that it may be null, said as it is said here");
+    lose(place, "type", "resolved", "that it may be null, in this format's notation");
   return withNull(schema, place.target);
 }
 

@@ -1,3 +1,4 @@
+import { present } from "../../tool/present.ts";
 import { isSame } from "../../tool/schema/keywords.ts";
 import { canonicalJson } from "../../tool/json/canonical-json.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
@@ -22,7 +23,7 @@ export function convertBranches(node: SchemaNode, place: SchemaPosition): Schema
     if (!Array.isArray(branches)) continue;
     const target = keyword !== "oneOf" || place.has("oneOf") ? keyword : "anyOf";
     if (!place.has(target) || structure[target] !== undefined) {
-      lose(place, keyword, "described", "not taken here: said in the description");
+      lose(place, keyword, "described", "not supported: moved to the description");
       notes.push(describeBranches(branches));
       continue;
     }
@@ -43,7 +44,7 @@ export function convertUnion(
   const raw = given as readonly unknown[];
   if (record === "recorded" && keyword === "oneOf") loseExclusion(raw, place);
   if (raw.every(isOnlyAboutNames) && isConstraining(rest)) {
-    lose(place, keyword, "described", "which names go together: said in the description");
+    lose(place, keyword, "described", "which names go together: moved to the description");
     const description = addNotes(node["description"], [describeBranches(raw)]);
     return convertSpelled({ ...rest, description }, place);
   }
@@ -116,7 +117,7 @@ function writeUnion(
     if (record === "recorded") lose(place, keyword, "resolved", message);
   };
   if (converted.length === 1) {
-    changed(hasNull ? "that it may be null, said as it is said here" : "as the one schema in it");
+    changed(hasNull ? "that it may be null, in this format's notation" : "as the one schema in it");
     const schema = describeWhole(only, addNotes(about["description"], kept.notes), kept.structure, target);
     return hasNull ? withNull(schema, target) : schema;
   }
@@ -125,7 +126,7 @@ function writeUnion(
     const union = assemble(about, {}, kept, { structure: { anyOf: converted }, notes: [] });
     return hasNull ? withNull(union, target) : union;
   }
-  if (hasNull) changed("that it may be null, said as it is said here");
+  if (hasNull) changed("that it may be null, in this format's notation");
   const union = describeWhole({ anyOf: converted }, addNotes(about["description"], kept.notes), {}, target);
   return hasNull ? withNull(union, target) : union;
 }
@@ -168,11 +169,7 @@ function mergeLists(members: readonly JsonSchema[]): JsonSchema {
     description === undefined ? [] : [`${(listed[index] ?? []).map(showJson).join(", ")}: ${description}`],
   );
   const description = addNotes(undefined, notes);
-  return {
-    ...(type === undefined ? {} : { type }),
-    ...(description === undefined ? {} : { description }),
-    enum: inOrder(listed.flat()),
-  };
+  return { ...present({ type, description }), enum: inOrder(listed.flat()) };
 }
 
 function inOrder(values: readonly unknown[]): readonly unknown[] {

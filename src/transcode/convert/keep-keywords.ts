@@ -1,3 +1,4 @@
+import { present } from "../../tool/present.ts";
 import { HOLDS_NAMED, HOLDS_SCHEMA, words } from "../../tool/schema/keywords.ts";
 import type { JsonSchema } from "../../tool/json-schema.ts";
 import { lose, type SchemaPart, type SchemaPosition, within } from "./conversion.ts";
@@ -28,16 +29,16 @@ export function keepKeywords(
       const isRoot = place.path === "" && /defs|definitions/.test(keyword);
       if (!isRoot) lose(place, keyword, "resolved", "references are written without it");
     } else if (isBesideThePoint(keyword, types))
-      lose(place, keyword, "resolved", `says nothing of ${types.join(" or ")} values: left out`);
+      lose(place, keyword, "resolved", `does not apply to ${types.join(" or ")} values: left out`);
     else if (isAllowed(keyword) && isTaken(keyword, value, types, place))
       structure[keyword] = copyKeyword(keyword, value, place);
     else {
       const note =
         keyword === "if" ? describeCondition(value, node["then"], node["else"]) : describeConstraint(keyword, value);
-      if (note === undefined || note === "") lose(place, keyword, "dropped", "not taken here");
+      if (note === undefined || note === "") lose(place, keyword, "dropped", "not supported");
       else {
         notes.push(note);
-        lose(place, keyword, "described", "not taken here: said in the description");
+        lose(place, keyword, "described", "not supported: moved to the description");
       }
     }
   }
@@ -50,12 +51,7 @@ export function assemble(node: SchemaNode, structure: object, ...parts: readonly
   const { type, title, ...rest } = all;
   const notes = parts.flatMap((part) => part.notes);
   const description = addNotes(node["description"], notes);
-  return {
-    ...(type === undefined ? {} : { type: type as string }),
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
-    ...rest,
-  };
+  return { ...present({ type: type as string | undefined, title, description }), ...rest };
 }
 
 function isBesideThePoint(keyword: string, types: readonly string[]): boolean {

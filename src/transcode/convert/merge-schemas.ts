@@ -42,10 +42,7 @@ const COMBINE: Readonly<Record<string, Combine>> = {
 };
 
 /** Merges two schemas in modern spelling; false if no value fits both. `left` lists keywords of the second that could not be kept. */
-function mergeSchemas(
-  first: SchemaNode,
-  second: SchemaNode,
-): { readonly node: SchemaNode | false; readonly left: readonly string[] } {
+function mergeSchemas(first: SchemaNode, second: SchemaNode) {
   const result: Record<string, unknown> = { ...first };
   const left: string[] = [];
   for (const [keyword, value] of Object.entries(second)) {
@@ -61,7 +58,8 @@ function mergeSchemas(
   const listed = Array.isArray(result["enum"]) ? result["enum"] : undefined;
   const values = listed?.filter((value) => types === undefined || types.some((type) => isOfType(value, String(type))));
   if (values !== undefined) result["enum"] = values;
-  if (types?.length === 0 || values?.length === 0 || requiresTheImpossible(result)) return { node: false, left };
+  if (types?.length === 0 || values?.length === 0 || requiresTheImpossible(result))
+    return { node: false as const, left };
   if (types?.length === 1) result["type"] = types[0];
   return { node: result, left };
 }
@@ -217,7 +215,7 @@ export function mergeBranches(node: SchemaNode, keyword: "anyOf" | "oneOf", root
   const isWhole = forms.length === 1 && forms.every((form) => Object.keys(form).every((name) => KEPT.has(name)));
   if (isWhole) lose(root, keyword, "resolved", "as the one alternative there is");
   else {
-    const message = "its alternatives as one object; which go together is said in the description";
+    const message = "its alternatives as one object; the description states which go together";
     lose(root, keyword, "widened", message);
   }
   const required = forms.map(requiredOf);

@@ -89,10 +89,7 @@ export function partsOf(schema: unknown, references: References): readonly Schem
 }
 
 /** The schema of a property, and whether the schemas name it. */
-export function propertyIn(
-  parts: readonly SchemaNode[],
-  name: string,
-): { readonly isNamed: boolean; readonly schema: unknown } {
+export function propertyIn(parts: readonly SchemaNode[], name: string) {
   let isNamed = false;
   const schemas = parts.flatMap(({ properties, additionalProperties, patternProperties }) => {
     const isHere = isPlainObject(properties) && Object.hasOwn(properties, name);
