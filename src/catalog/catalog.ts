@@ -103,10 +103,7 @@ export function createCatalog({ engine, tiers: given = [], emit, clock, changes,
     await untilAborted(opening, signal);
   }
 
-  async function applyUpsert(
-    tools: readonly Tool[],
-    signal: AbortSignal | undefined,
-  ): Promise<{ indexed: number; unchanged: number }> {
+  async function applyUpsert(tools: readonly Tool[], signal: AbortSignal | undefined) {
     const latest = new Map(tools.map((tool) => [tool.id, tool]));
     const { changed, revision } = await engine.put([...latest.values()], signal ? { signal } : {});
     if (changed.length > 0) following?.made(revision);

@@ -7,6 +7,7 @@ import type { Registration } from "../register/registry.ts";
 import type { OfferedTool, Source } from "../register/source.port.ts";
 import type { ArgumentsOf, ParametersSchema } from "../tool/infer.ts";
 import { LIMITS } from "../tool/limits.ts";
+import { present } from "../tool/present.ts";
 import { type Ensemble, type EnsembleConfiguration, type Invoker, toEnsemble } from "./ensemble.ts";
 import { shareArsenal, type SharedArsenal } from "./shared-arsenal.ts";
 
@@ -166,9 +167,5 @@ function checkConfiguration(name: string, configuration: EnsembleConfiguration):
 }
 
 function toSettings({ timeout, maxRetries, maxConcurrent }: EnsembleConfiguration): Partial<Source> {
-  return {
-    ...(timeout === undefined ? {} : { timeoutMs: timeout * 1000 }),
-    ...(maxRetries === undefined ? {} : { maxRetries }),
-    ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
-  };
+  return present({ timeoutMs: timeout && timeout * 1000, maxRetries, maxConcurrent });
 }

@@ -57,9 +57,7 @@ export function referBack(
 }
 
 /** The successful results that are present in full, each with its call as text. */
-function fullResults(
-  records: readonly object[],
-): readonly { readonly call: string; readonly result: InvocationResult }[] {
+function fullResults(records: readonly object[]) {
   const calls = new Map<string, string>();
   return records.flatMap((record) => {
     if (isInvocation(record)) calls.set(record.id, canonicalJson([record.name, record.arguments]));

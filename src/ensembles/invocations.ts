@@ -9,6 +9,7 @@ import { toResultError } from "../execute/results/to-result-error.ts";
 import { type Clock, systemClock } from "../observe/clock.ts";
 import { resultOf } from "../serve/result-of.ts";
 import { toAlias } from "../transcode/alias.ts";
+import { neverRan } from "../transcode/answer-calls.ts";
 import { convertSet } from "../transcode/convert-set.ts";
 import type { AnsweredCall, Dialect } from "../transcode/dialect.port.ts";
 import { referBack } from "./deduplicate.ts";
@@ -176,13 +177,10 @@ function findInvoker(name: string, invokers: ReadonlyMap<string, Invoker>): Invo
   return named.length === 1 ? named[0] : undefined;
 }
 
-function notFound(
-  name: string,
-  names: readonly string[],
-): { readonly code: "TOOL_NOT_FOUND"; readonly message: string } {
+function notFound(name: string, names: readonly string[]) {
   const near = nearest(name, names);
   const fix = near === undefined ? "Call one of the tools that you were given." : `Did you mean ${showValue(near)}?`;
-  return { code: "TOOL_NOT_FOUND", message: `There is no tool named ${showValue(name, 130)}. ${fix}` };
+  return { code: "TOOL_NOT_FOUND" as const, message: `There is no tool named ${showValue(name, 130)}. ${fix}` };
 }
 
 function sameAlias(alias: string): ArsenalError {
@@ -199,7 +197,6 @@ function isFatal({ error, confirmationId }: InvocationResult): boolean {
 
 /** A result as a dialect writes it. Its words are in the record, whatever became of it. */
 function toAnswered({ invocationId, idMadeUp, name, content, error, timestamp }: InvocationResult): AnsweredCall {
-  const at = Date.parse(timestamp);
   const outcome = error === undefined ? { status: "success", result: content } : { status: "failure", error };
   return {
     read: {
@@ -210,13 +207,7 @@ function toAnswered({ invocationId, idMadeUp, name, content, error, timestamp }:
     },
     result: {
       ...(outcome as Pick<ToolResult, "status" | "result" | "error">),
-      toolName: name,
-      queuedAt: at,
-      completedAt: at,
-      latencyMs: 0,
-      attempts: 0,
-      traceId: "",
-      spanId: "",
+      ...neverRan(name, Date.parse(timestamp)),
     },
   };
 }

@@ -17,7 +17,7 @@ import { askPolicy, createWeigh, denied, isPositive, notLookedAt, refusalOf, wit
 
 /** The guard that checks every call. */
 export interface Aegis {
-  /** Returns whether the principal, within a toolset if one is named, may see the tool. */
+  /** Returns whether the principal, within a toolset if one is named, may see the tool. Never throws: a policy that fails hides the tool. */
   sees(tool: Tool, principal: Principal, through?: PolicyView): boolean;
   /** The same as a filter, if the policy can state it. */
   visible(principal: Principal, through?: PolicyView): ToolFilter | undefined;
@@ -330,17 +330,14 @@ async function take(
   );
 }
 
-function notAsked(request: AegisRequest, error: unknown): AegisDecision {
+function notAsked({ tool }: AegisRequest, error: unknown): AegisDecision {
   if (isArsenalError(error) && error.code === "RATE_LIMITED")
     return { effect: "deny", code: error.code, reason: error.message };
-  return denied(cannotBeApproved(request, error));
-}
-
-function cannotBeApproved({ tool }: AegisRequest, error: unknown): string {
   const why = messageOf(error);
   if (isArsenalError(error) && error.code !== "ARGUMENTS_INVALID")
-    return `${tool.id} needs an approval, and approvals cannot be kept: ${why}`;
-  return `${tool.id} needs an approval, and its arguments cannot be shown to a person: ${why}. Call it with fewer, plain JSON arguments.`;
+    return denied(`${tool.id} needs an approval, and approvals cannot be kept: ${why}`);
+  const fix = "Call it with fewer, plain JSON arguments.";
+  return denied(`${tool.id} needs an approval, and its arguments cannot be shown to a person: ${why}. ${fix}`);
 }
 
 function checkSettings({ maxRequestsPerMinute, rates, confirmationTimeoutS, selfApproval }: AegisSettings): void {

@@ -1,7 +1,7 @@
 import type { ErrorCode } from "../errors/codes.ts";
 import type { ExecutionStatus } from "../execute/result.ts";
 import type { TextPlace, ScanAction, Severity } from "../guard/scan/finding.ts";
-import type { EndedRequest } from "../tool/handler.ts";
+import type { EndedRequest, Progress } from "../tool/handler.ts";
 import type { Health, ToolSource } from "../tool/tool.ts";
 
 interface OfCall {
@@ -169,11 +169,7 @@ export interface EventMap {
   };
   /** An attempt failed, and the retry budget was exhausted. */
   "retry-refused": OfCall & { readonly attempt: number };
-  "call-progressed": OfCall & {
-    readonly progress: number;
-    readonly total?: number;
-    readonly message?: string;
-  };
+  "call-progressed": OfCall & Progress;
   /** The call arrived at `startedAt` and was answered `durationMs` later. */
   "call-finished": OfCall &
     OfSpan & {

@@ -7,7 +7,7 @@ import { messageOf } from "../errors/show-value.ts";
 import type { PolicyView } from "../guard/policy.port.ts";
 import type { Principal } from "../guard/principal.ts";
 import type { Clock } from "../observe/clock.ts";
-import type { Emit, RetrievalSteps } from "../observe/events.ts";
+import type { Emit, EventMap, RetrievalSteps } from "../observe/events.ts";
 import type { HealthBook } from "../observe/health.ts";
 import { toolTokens } from "../tool/estimate-tokens.ts";
 import { EVERY_TOOL, type ToolFilter, toPredicate } from "../tool/tool-filter.ts";
@@ -310,14 +310,7 @@ export function createRetriever(parts: RetrieverParts): Retriever {
   return { retrieve };
 }
 
-interface BegunSpan {
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly parentSpanId?: string;
-  readonly sampled?: false;
-  readonly tracestate?: string;
-  readonly startedAt: number;
-}
+type BegunSpan = Omit<EventMap["retrieval-failed"], "toolset" | "durationMs" | "code" | "message">;
 
 /** Reads a query's trace before the query is checked, so that an invalid query has a span too. */
 function beginSpan(given: ToolQuery, startedAt: number): BegunSpan {

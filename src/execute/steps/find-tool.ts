@@ -56,7 +56,7 @@ export async function findVisible(
   parts: FindToolParts,
   through?: PolicyView,
 ): Promise<Registration | undefined> {
-  const sees = seenBy(principal, parts.aegis, through);
+  const sees = (tool: Tool): boolean => parts.aegis.sees(tool, principal, through);
   const found = await parts.find(name, { sees });
   return found && sees(found.tool) ? found : undefined;
 }
@@ -72,19 +72,8 @@ export async function findTool(
   if (visible !== undefined) return visible;
   const fix = "Search for a tool that does the job, and call it by its id.";
   const message =
-    (await parts.explainMissing?.(name, seenBy(principal, parts.aegis, through))) ??
+    (await parts.explainMissing?.(name, (tool) => parts.aegis.sees(tool, principal, through))) ??
     `There is no tool named ${showValue(name, 130)}. ${fix}`;
   const error: ResultError = { code: "TOOL_NOT_FOUND", message, field: "toolName", value: name, fix };
   return { error, hiddenId: (await parts.find(name))?.tool.id };
-}
-
-/** Returns a test for the tools that the principal may see. It accepts no tool if the guard fails. */
-function seenBy(principal: Principal, aegis: Aegis, through: PolicyView | undefined): (tool: Tool) => boolean {
-  return (tool) => {
-    try {
-      return aegis.sees(tool, principal, through);
-    } catch {
-      return false;
-    }
-  };
 }

@@ -120,9 +120,7 @@ export function createApprovals(options: {
   }
 
   /** Every open approval, or those of one caller, oldest first, and the settled ones. Overdue ones expire now. */
-  async function readAll(
-    owner?: Principal,
-  ): Promise<{ readonly open: readonly VersionedApproval[]; readonly settled: readonly KeptApproval[] }> {
+  async function readAll(owner?: Principal) {
     const open: VersionedApproval[] = [];
     const settled: KeptApproval[] = [];
     for (const kept of await store.list(clock.now(), owner)) {

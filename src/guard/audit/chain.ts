@@ -11,11 +11,7 @@ const LINK_LENGTH = 149;
 const BRACE = Buffer.from("{");
 
 /** Binds a record to the end of a log. The hash is SHA-256 over the previous hash and the record, with its sequence number and time, as canonical JSON. */
-export function chain(
-  record: object,
-  before: AuditHead,
-  at: number,
-): { readonly line: string; readonly head: AuditHead } {
+export function chain(record: object, before: AuditHead, at: number) {
   const seq = before.seq + 1;
   const entry = canonicalJson({ ...record, seq, at });
   const hash = hashOf("sha256", before.hash + entry, "hex");

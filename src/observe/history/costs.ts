@@ -97,10 +97,7 @@ export async function readCosts(
 }
 
 /** Sums costs by one of their fields, most expensive first; days in order. */
-export function costsBy(
-  rows: readonly CostRow[],
-  part: "tool" | "tenant" | "day",
-): readonly { readonly name: string; readonly calls: number; readonly cost: number }[] {
+export function costsBy(rows: readonly CostRow[], part: "tool" | "tenant" | "day") {
   const sums = new Map<string, { name: string; calls: number; cost: number }>();
   for (const row of rows) {
     const name = part === "day" ? row.day : part === "tool" ? row.toolId : (row.tenant ?? "none");

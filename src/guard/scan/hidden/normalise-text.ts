@@ -96,11 +96,7 @@ export function normaliseText(text: string): { readonly text: string; readonly f
   return { text: current.text, findings };
 }
 
-function sweep(
-  text: string,
-  lenient: boolean,
-  report: (found: HiddenText) => void,
-): { readonly text: string; readonly changed: boolean } {
+function sweep(text: string, lenient: boolean, report: (found: HiddenText) => void) {
   const written = unveil(text, lenient, report);
   const plain = respell(written, [...disguises(written), ...styledWords(written), ...spelledWithFlags(written)]);
   if (written !== plain) reportDisguises(text, report);
