@@ -1,6 +1,7 @@
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { messageOf } from "../../errors/show-value.ts";
 import type { Clock } from "../../observe/clock.ts";
+import { untilAborted } from "../../tool/until-aborted.ts";
 import type { Reranker } from "../reranker.port.ts";
 import { byScore, type Candidate, type Scorer } from "./scorer.ts";
 
@@ -18,17 +19,12 @@ export async function rerank(
 ): Promise<Reranking> {
   const { clock, timeoutMs, signal } = options;
   const late = new AbortController();
-  const waited = Promise.withResolvers<never>();
-  const cancel = clock.after(timeoutMs, () => {
-    late.abort();
-    waited.reject(
-      new ArsenalError("TIMEOUT", `no answer within ${timeoutMs} ms. Raise reranker.timeout_ms to wait longer.`),
-    );
-  });
+  const problem = `no answer within ${timeoutMs} ms. Raise reranker.timeout_ms to wait longer.`;
+  const cancel = clock.after(timeoutMs, () => late.abort(new ArsenalError("TIMEOUT", problem)));
   try {
     const tools = candidates.map((candidate) => candidate.tool);
     const either = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]);
-    const answer = await Promise.race([reranker.rerank(query, tools, { signal: either }), waited.promise]);
+    const answer = await untilAborted(reranker.rerank(query, tools, { signal: either }), late.signal);
     if (answer.length !== tools.length || !answer.every(Number.isFinite))
       throw new ArsenalError("PROTOCOL_ERROR", `${reranker.model} did not give one number for each tool.`);
     const scores = new Map(tools.map(({ id }, index) => [id, Math.min(1, Math.max(0, answer[index] ?? 0))]));
