@@ -273,7 +273,7 @@ describe("a call", () => {
     const { engine } = setUp([[tool("t"), () => 1]], { aegis: broken });
     expect(await engine.execute({ toolName: "t" })).toMatchObject({
       status: "permission_denied",
-      error: { code: "PERMISSION_DENIED", message: "test.t is refused, since the guard failed: no database" },
+      error: { code: "PERMISSION_DENIED", message: "test.t is refused because the guard failed: no database" },
     });
   });
 

@@ -148,7 +148,7 @@ describe("decide", () => {
     expect(await aegis.decide(request({ requireConfirmation: true }))).toStrictEqual({
       effect: "confirm",
       confirmationId: expect.any(String) as string,
-      reason: "The caller asked that a person approve default.delete_user.",
+      reason: "The caller requires a person to approve default.delete_user.",
     });
   });
 

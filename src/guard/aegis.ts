@@ -261,7 +261,7 @@ export function createAegis(options: {
       if (confirmationId !== undefined) return approved("check", request, confirmationId, decision, admit);
       if (decision.effect === "confirm") return confirm(request, withRule(decision), decision, admit);
       if (request.requireConfirmation)
-        return confirm(request, `The caller asked that a person approve ${tool.id}.`, decision, admit);
+        return confirm(request, `The caller requires a person to approve ${tool.id}.`, decision, admit);
       return allowed(decision);
     },
 

@@ -43,8 +43,8 @@ describe("a policy's demand", () => {
   });
 
   it.each([
-    ["nobody knows", { noLogs: true }, 'it demands "noLogs", which nothing here can keep'],
-    ["is named as what every object has", { toString: 1 }, 'it demands "toString", which nothing here can keep'],
+    ["nobody knows", { noLogs: true }, 'it demands "noLogs", which is not supported'],
+    ["is named as what every object has", { toString: 1 }, 'it demands "toString", which is not supported'],
     ["is no set of demands", "egress", 'its obligations are "egress"'],
     ["is null", null, "its obligations are null"],
     ["is a size that is no number", { maxResultBytes: Number.NaN }, "its obligation maxResultBytes is NaN"],

@@ -85,7 +85,7 @@ function unkeepable(obligations: unknown): string | undefined {
   if (!isPlainObject(obligations)) return `its obligations are ${showValue(obligations)}`;
   for (const [name, demanded] of Object.entries(obligations)) {
     if (demanded === undefined) continue;
-    if (!Object.hasOwn(CAN_BE_KEPT, name)) return `it demands ${showValue(name)}, which nothing here can keep`;
+    if (!Object.hasOwn(CAN_BE_KEPT, name)) return `it demands ${showValue(name)}, which is not supported`;
     if (!CAN_BE_KEPT[name as keyof Obligations](demanded)) return `its obligation ${name} is ${showValue(demanded)}`;
   }
   return undefined;

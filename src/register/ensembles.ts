@@ -113,7 +113,11 @@ export function createEnsembles(parts: EnsemblesParts) {
       source: Source,
       { signal }: { readonly signal?: AbortSignal | undefined } = {},
     ): Promise<{ readonly tools: number }> {
-      if (closed) throw new ArsenalError("CLOSED", `The ensemble ${showValue(source.name)} came after the close.`);
+      if (closed)
+        throw new ArsenalError(
+          "CLOSED",
+          `The ensemble ${showValue(source.name)} was added after the arsenal was closed.`,
+        );
       refuseName(source.name, members);
       const member: Member = { source, controller: new AbortController(), connected: false, stale: false };
       members.set(source.name, member);

@@ -38,7 +38,7 @@ export function createArgumentChecks(validator: Validator, maxChecks: number = M
     try {
       const reason = refusalOf(tool.parameters);
       if (reason !== undefined) {
-        const problem = `The schema of the parameters of ${tool.id} ${reason} and was not taken in.`;
+        const problem = `The schema of the parameters of ${tool.id} ${reason} and was rejected.`;
         const fix = "Make the schema smaller in the tool's source.";
         return broken(fixable("TOOL_INVALID", problem, fix, { field: "parameters" }));
       }

@@ -188,9 +188,9 @@ function limited(tool: Tool, { key, windowMs = 0, retryAfterMs = 0 }: Refused, r
 }
 
 function circuitOpen(tool: Tool, retryAfterMs: number | undefined): Outcome {
-  const state = `${tool.id} failed repeatedly and is left alone for now.`;
+  const state = `${tool.id} failed repeatedly, so calls to it are paused.`;
   if (retryAfterMs === undefined) {
-    const message = `${state} One call is probing it; try again when that has ended.`;
+    const message = `${state} One call is probing it; try again when it has ended.`;
     return failed({ code: "CIRCUIT_OPEN", message });
   }
   const message = `${state} Try again in ${retryAfterMs} ms, or use another tool.`;

@@ -33,7 +33,7 @@ export async function askAegis(
   if (decided.kind === "cancelled") return stop(cancelled(tool.id, limits.signal));
   if (decided.kind === "timeout") return stop(neverStarted(tool, limits, "the policy's decision"));
   if (decided.kind === "thrown") {
-    const message = `${tool.id} is refused, since the guard failed: ${toResultError(decided.error).message}`;
+    const message = `${tool.id} is refused because the guard failed: ${toResultError(decided.error).message}`;
     return stop(failed({ code: "PERMISSION_DENIED", message }));
   }
   const decision = decided.value;

@@ -26,7 +26,7 @@ describe("accepting", () => {
     for (const id of ["files.read_file", "files.other"])
       await expect(pins.accept(id, dana)).rejects.toMatchObject({
         code: "INPUT_INVALID",
-        message: `Nothing waits to be accepted as "${id}". Take an id from: toolarsenal pins list`,
+        message: `No pending item has the id "${id}". Take an id from: toolarsenal pins list`,
         details: { field: "ID", value: id },
       });
   });
@@ -41,7 +41,7 @@ describe("accepting", () => {
     const [now] = await pins.list();
     await expect(pins.accept("files.read_file", dana, { hash })).rejects.toMatchObject({
       code: "INPUT_INVALID",
-      message: `files.read_file is no longer what "${hash}" stands for: it is ${now?.hash.slice(0, 16)} now. Look at it again with: toolarsenal pins list --diff`,
+      message: `files.read_file does not match the hash "${hash}": its hash is now ${now?.hash.slice(0, 16)}. Look at it again with: toolarsenal pins list --diff`,
       details: { field: "hash", value: hash },
     });
     await review(listed({ title: "Harmless" }));
@@ -53,7 +53,7 @@ describe("accepting", () => {
     await review(listed());
     const [pin] = await pins.list();
     const hash = pin?.hash.slice(0, digits) ?? "";
-    await expect(pins.accept("files.read_file", dana, { hash })).rejects.toThrow("is no longer what");
+    await expect(pins.accept("files.read_file", dana, { hash })).rejects.toThrow("does not match the hash");
   });
 
   it("is told with what it took the place of, where there was something", async () => {
@@ -128,7 +128,7 @@ describe("what another process accepts", () => {
     await review(listed({ title: "Other" }));
     await setUp({ state }).pins.accept("files.read_file", dana);
     expect(await pins.refusal(listed())).toBe(
-      "files.read_file is another tool since a moment ago. Read its definition again, then call it.",
+      "files.read_file changed a moment ago. Read its definition again, then call it.",
     );
     expect(again).toEqual(["files"]);
   });

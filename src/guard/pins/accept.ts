@@ -20,14 +20,14 @@ export function afterAccepting(
   const { confirmAnnotations = false, hash, mode, by, at } = how;
   if (before === undefined || (stateOf(before, mode) === "accepted" && !confirmAnnotations)) {
     const fix = "Take an id from: toolarsenal pins list";
-    const problem = `Nothing waits to be accepted as ${showValue(id)}.`;
+    const problem = `No pending item has the id ${showValue(id)}.`;
     throw fixable("INPUT_INVALID", problem, fix, { field: "ID", value: id });
   }
   const content = currentOf(before);
   if (hash !== undefined && (hash.length < MIN_DIGITS || !content.hash.startsWith(hash))) {
     const fix = "Look at it again with: toolarsenal pins list --diff";
     const now = content.hash.slice(0, MIN_DIGITS);
-    const problem = `${id} is no longer what ${showValue(hash)} stands for: it is ${now} now.`;
+    const problem = `${id} does not match the hash ${showValue(hash)}: its hash is now ${now}.`;
     throw fixable("INPUT_INVALID", problem, fix, { field: "hash", value: hash });
   }
   const { ensemble, accepted } = before;

@@ -41,14 +41,14 @@ describe("a server that wants a changed tool to be read or called", () => {
     const { pins, review, events } = setUp();
     await review(listed());
     expect(await review(listed({ ...EVIL, ...deep() }))).toEqual([listed()]);
-    expect(await pins.refusal(listed())).toContain("another tool since a moment ago");
+    expect(await pins.refusal(listed())).toContain("changed a moment ago");
     expect(events.map(([name]) => name)).toEqual(["pins-failed"]);
   });
 
   it("gets nowhere with a tool that can never be kept, and so never be compared", async () => {
     const { pins, review } = setUp();
     expect(await review(listed(deep()))).toEqual([]);
-    expect(await pins.refusal(listed(deep()))).toContain("another tool since a moment ago");
+    expect(await pins.refusal(listed(deep()))).toContain("changed a moment ago");
   });
 
   it("is not called while the rest of its change is still looked at", async () => {
@@ -91,7 +91,7 @@ describe("a server that wants a changed tool to be read or called", () => {
     const elsewhere = setUp({ state });
     await elsewhere.review(listed());
     await elsewhere.pins.accept("files.read_file", dana);
-    expect(await pins.refusal(listed())).toContain("another tool since a moment ago");
+    expect(await pins.refusal(listed())).toContain("changed a moment ago");
     await review(listed());
     expect(pins.refusal(listed())).toBeUndefined();
   });
@@ -103,7 +103,7 @@ describe("a server that wants a changed tool to be read or called", () => {
     const elsewhere = setUp({ state });
     await elsewhere.review(listed(), "Be brief.");
     await elsewhere.pins.accept("files#instructions", dana);
-    expect(await pins.refusal(listed())).toContain("another tool since a moment ago");
+    expect(await pins.refusal(listed())).toContain("changed a moment ago");
   });
 
   it("cannot have one change pass for another that was taken back", async () => {

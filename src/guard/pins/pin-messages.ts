@@ -4,7 +4,7 @@ import { commandId, comparedOf, type PinRecord } from "./pin-record.ts";
 
 /** Refuses a call whose tool changed while it waited. */
 export function anotherTool({ id }: Tool): string {
-  return `${id} is another tool since a moment ago. Read its definition again, then call it.`;
+  return `${id} changed a moment ago. Read its definition again, then call it.`;
 }
 
 /** Refuses a call of a tool that changed since it was accepted. */
@@ -18,7 +18,7 @@ export function refused(toolId: string, id: string, record: PinRecord): string {
 /** Reports the number of an ensemble's tools that wait to be accepted. */
 export function unacceptedOf(ensemble: string, count: number): string {
   const fix = "Look at them with: toolarsenal pins list --diff, then: toolarsenal pins accept ID, or --all";
-  return `Of ${ensemble}, ${count} ${count === 1 ? "waits" : "wait"} to be accepted and ${count === 1 ? "is" : "are"} not used. ${fix}`;
+  return `${ensemble} has ${count} ${count === 1 ? "item" : "items"} to be accepted, not used until then. ${fix}`;
 }
 
 /** Refuses to start the command of a configured server. */

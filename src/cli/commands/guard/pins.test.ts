@@ -95,7 +95,7 @@ describe("toolarsenal pins", () => {
     await offer("Looks at any page.");
     expect(await run("accept", "web.look", "--hash", "0123456789abcdef")).toMatchObject({
       code: 2,
-      err: expect.stringContaining("web.look is no longer what"),
+      err: expect.stringContaining("web.look does not match the hash"),
     });
     expect(await serving.refusal(tool("Looks at a page."))).toContain("pins accept web.look");
   });
@@ -104,7 +104,7 @@ describe("toolarsenal pins", () => {
     [["show"], 'There is no action "pins show". Use list or accept.'],
     [["accept"], '"pins accept" needs either an ID or --all. Take an id from: toolarsenal pins list'],
     [["accept", "x", "--all"], '"pins accept" needs either an ID or --all. Take an id from: toolarsenal pins list'],
-    [["accept", "web.look"], 'Nothing waits to be accepted as "web.look". Take an id from: toolarsenal pins list'],
+    [["accept", "web.look"], 'No pending item has the id "web.look". Take an id from: toolarsenal pins list'],
   ])("says what is wrong with %j", async (argv, message) => {
     expect(await run(...argv)).toMatchObject({ code: 2, err: `INPUT_INVALID ${message}\n` });
   });
