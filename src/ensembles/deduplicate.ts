@@ -23,7 +23,8 @@ export function deduplicate<Item extends object>(
   records: readonly Item[],
   { maxTokens = 0, countTokens = estimateTokens }: DeduplicateOptions = {},
 ): readonly Item[] {
-  if (maxTokens > 0 && tokensOf(records, countTokens) <= maxTokens) return records;
+  const tokens = (): number => records.reduce((sum, record) => sum + countTokens(JSON.stringify(record)), 0);
+  if (maxTokens > 0 && tokens() <= maxTokens) return records;
   const latest = new Map<string, InvocationResult>();
   const references = new Map<object, InvocationResult>();
   for (const { call, result } of fullResults(records).toReversed()) {
@@ -86,10 +87,6 @@ function referenceTo(
 
 function isSame(one: InvocationResult, other: InvocationResult): boolean {
   return canonicalJson(one.content) === canonicalJson(other.content);
-}
-
-function tokensOf(records: readonly object[], countTokens: (text: string) => number): number {
-  return records.reduce((sum, record) => sum + countTokens(JSON.stringify(record)), 0);
 }
 
 function isInvocation(record: object): record is Invocation {

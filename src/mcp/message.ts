@@ -22,7 +22,7 @@ export function readMessage(value: unknown): Received {
   if (Array.isArray(value)) return invalid(null, "Batches are not accepted: send one message at a time.");
   if (!isPlainObject(value)) return invalid(null, "A message must be a JSON object.");
   const { jsonrpc, id, method, params } = value;
-  const known = isRequestId(id) ? id : null;
+  const known = typeof id === "string" || Number.isSafeInteger(id) ? (id as RequestId) : null;
   if (jsonrpc !== "2.0") return invalid(known, 'A message needs "jsonrpc": "2.0".');
   if (id !== undefined && known === null && !(id === null && "error" in value))
     return invalid(null, "The id of a request must be a string or an integer.");
@@ -47,10 +47,6 @@ function readResponse(value: Readonly<Record<string, unknown>>, id: RequestId | 
 
 function invalid(id: RequestId | null, message: string): Received {
   return { kind: "invalid", id, error: { code: RPC.invalidRequest, message } };
-}
-
-function isRequestId(id: unknown): id is RequestId {
-  return typeof id === "string" || Number.isSafeInteger(id);
 }
 
 export function answer(id: RequestId, result: JsonObject): RpcResponse {

@@ -60,7 +60,9 @@ export async function registerBatch(
       places.set(registration.tool, index);
     } catch (cause) {
       const name = nameOf(entry);
-      const error = asArsenalError(cause);
+      const error = isArsenalError(cause)
+        ? cause
+        : new ArsenalError("TOOL_INVALID", `The definition cannot be read: ${messageOf(cause)}`, { cause });
       rejected.push({ index, name, error });
       emit("tool-rejected", { name, code: error.code, message: error.message });
     }
@@ -103,9 +105,4 @@ function nameOf(entry: unknown): string {
   } catch {
     return "";
   }
-}
-
-function asArsenalError(cause: unknown): ArsenalError {
-  if (isArsenalError(cause)) return cause;
-  return new ArsenalError("TOOL_INVALID", `The definition cannot be read: ${messageOf(cause)}`, { cause });
 }

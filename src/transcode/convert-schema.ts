@@ -52,16 +52,13 @@ export interface ConvertedSchema {
 
 /** Converts a schema to one that a target accepts, and records every change. Accepts any JSON value; pure and deterministic. */
 export function convertSchema(schema: JsonSchema, target: SchemaTarget): ConvertedSchema {
-  if (isPlainObject(schema) && schema.type === "object" && takesEverything(target))
+  const takesEverything = target.features.size === SCHEMA_FEATURES.length && target.parameterNames === undefined;
+  if (takesEverything && isPlainObject(schema) && schema.type === "object")
     return { schema, losses: [], possible: true };
   const root = rootOf(schema, target);
   const converted = convertRoot(schema, root);
   checkLimits(converted, root);
   return { schema: converted, losses: root.losses(), possible: !root.isRefused() };
-}
-
-function takesEverything({ features, parameterNames }: SchemaTarget): boolean {
-  return features.size === SCHEMA_FEATURES.length && parameterNames === undefined;
 }
 
 /** The counted size, its limit, and the keyword and the words for messages. */

@@ -23,7 +23,10 @@ export function convertSet<Definition extends object>(
     dialect.convert(tool, { strict: strictly, ...(nameOf === undefined ? {} : { name: nameOf(tool) }) });
   const converted = tools.map((tool) => convert(tool, strict));
   if (!strict || limits === undefined) return converted;
-  const schemas = converted.map((each) => (each.strict ? schemaOf(dialect, each.definition) : undefined));
+  // Only the dialect can find the schema within a definition.
+  const schemas = converted.map(({ strict: isStrict, definition }) =>
+    isStrict ? (dialect.toCanonical(structuredClone(definition)).parameters ?? {}) : undefined,
+  );
   const reasons = whyNotStrict(schemas, limits);
   return converted.map((each, index) => {
     const reason = reasons[index];
@@ -33,11 +36,6 @@ export function convertSet<Definition extends object>(
     const message = `not strict in this set: ${reason}`;
     return { ...loose, losses: [...loose.losses, { path: "", keyword: "strict", action: "refused", message }] };
   });
-}
-
-/** The schema within a definition, which only its dialect knows how to find. */
-function schemaOf(dialect: Dialect<object>, definition: object): JsonSchema {
-  return dialect.toCanonical(structuredClone(definition)).parameters ?? {};
 }
 
 /** The counted size, the limit on its sum over the tools, and its name for messages. */

@@ -42,7 +42,10 @@ export async function importTools(
       ids.add(tool.id);
       imported.push({ index, tool, ...(handler === undefined ? {} : { handler }) });
     } catch (cause) {
-      rejected.push({ index, name: key ?? nameIn(item), error: asArsenalError(cause) });
+      const error = isArsenalError(cause)
+        ? cause
+        : new ArsenalError("INPUT_INVALID", `The tool cannot be read: ${messageOf(cause)}`, { cause });
+      rejected.push({ index, name: key ?? nameIn(item), error });
     }
   }
   return { imported, rejected };
@@ -67,9 +70,4 @@ function isObject(value: unknown): value is object {
 function nameIn(item: unknown): string {
   const name: unknown = isObject(item) ? (item as { name?: unknown }).name : undefined;
   return typeof name === "string" ? name : "";
-}
-
-function asArsenalError(cause: unknown): ArsenalError {
-  if (isArsenalError(cause)) return cause;
-  return new ArsenalError("INPUT_INVALID", `The tool cannot be read: ${messageOf(cause)}`, { cause });
 }

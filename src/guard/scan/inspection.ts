@@ -78,7 +78,8 @@ export function createInspection(parts: ScanParts<InspectionSettings>): Inspecti
       }
       case "wrap":
         emitFindings(id, "result", report, "wrapped");
-        return { value: wrapResult(found ? yield* neutraliseData(scanner, value, texts) : value, id) };
+        // Data, names and links have to keep their shape, so they are cleaned instead of wrapped.
+        return { value: wrapResult(found ? yield* cleanEach(scanner, value, texts, isNotProse) : value, id) };
       default:
         if (mode === "block" && report.action !== "allow") return refuse();
         emitFindings(id, "result", report, "flagged");
@@ -147,10 +148,7 @@ function* neutraliseResult(
   return action === "allow" ? { value: cleaned } : undefined;
 }
 
-/** The same for the texts that have to keep their shape: structured data, names, links. */
-function neutraliseData(scanner: Scanner, value: unknown, texts: BoundedTexts): Steps<unknown> {
-  return cleanEach(scanner, value, texts, (path, name) => kindOf(path, name) !== "prose");
-}
+const isNotProse = (path: string, name: boolean): boolean => kindOf(path, name) !== "prose";
 
 /** Cleans each selected text of a value: all texts first, in steps, then the value at once. */
 function* cleanEach(

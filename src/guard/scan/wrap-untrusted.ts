@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { sha256 } from "../../tool/crypto.ts";
 
 /**
  * Marks a text as data from others, for a model to read and not to obey. The end mark has a key that the text cannot contain,
@@ -20,7 +20,7 @@ export function wrapUntrusted(text: string, { source }: { readonly source: strin
 
 function keyFor(text: string, source: string): string {
   for (let round = 0; ; round++) {
-    const key = createHash("sha256").update(`${round}\0${source}\0${text}`).digest("hex").slice(0, 16);
+    const key = sha256(`${round}\0${source}\0${text}`).slice(0, 16);
     if (!text.includes(key)) return key;
   }
 }

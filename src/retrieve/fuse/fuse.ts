@@ -31,7 +31,7 @@ export function fuse(
   scale: DenseScale,
   { clauseShare = 0 }: { readonly clauseShare?: number } = {},
 ): readonly { readonly id: string; readonly semanticScore: number }[] {
-  const embedded = candidates.filter(hasVector);
+  const embedded = candidates.filter((candidate): candidate is Embedded => candidate.cosine !== undefined);
   const top = Math.max(scale.floor, ...embedded.map(({ cosine }) => cosine));
   const proportions = blend(embedded, scale, clauseShare);
   const scores = new Map(
@@ -51,10 +51,6 @@ export function fuse(
 }
 
 type Embedded = FusionCandidate & { readonly cosine: number };
-
-function hasVector(candidate: FusionCandidate): candidate is Embedded {
-  return candidate.cosine !== undefined;
-}
 
 /** How good each candidate is as a share of the best one, in [0, 1]. */
 function blend(candidates: readonly Embedded[], { floor, share }: DenseScale, clauseShare: number): readonly number[] {

@@ -96,7 +96,9 @@ const RELATED: Readonly<Partial<Record<VerbGroupName, string>>> = {
 export const VERB_GROUPS: readonly VerbGroupName[] = Object.keys(GROUPS) as VerbGroupName[];
 
 const GROUP_OF: ReadonlyMap<string, VerbGroupName> = new Map(
-  VERB_GROUPS.toReversed().flatMap((group) => verbsOf(group).map((verb) => [verb, group] as const)),
+  VERB_GROUPS.toReversed().flatMap((group) =>
+    (GROUPS[group].split(" | ")[1]?.split(" ") ?? []).map((verb) => [verb, group] as const),
+  ),
 );
 
 const KIND_OF: ReadonlyMap<VerbGroupName, ActionKind> = new Map(
@@ -129,8 +131,4 @@ const RELATIONS = new Map(Object.entries(RELATED).map(([group, others]) => [grou
 export function areRelated(asked: VerbGroupName, offered: VerbGroupName): boolean {
   if (asked === offered || (kindOf(asked) === "read" && kindOf(offered) === "read")) return true;
   return RELATIONS.get(asked)?.has(offered) ?? false;
-}
-
-function verbsOf(group: VerbGroupName): readonly string[] {
-  return GROUPS[group].split(" | ")[1]?.split(" ") ?? [];
 }

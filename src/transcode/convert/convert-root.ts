@@ -23,7 +23,8 @@ export function convertRoot(schema: unknown, root: SchemaPosition): JsonSchema {
   const given = isPlainObject(schema) ? schema : { type: "object" };
   if (root.has("rootCombinators")) return { ...given, type: toObject(given, root) };
   const spelled = spellModern(given, root);
-  const node = withObjectType(withoutLiterals(merged(spelled, root), root), root);
+  const plain = withoutLiterals(merged(spelled, root), root);
+  const node = plain["type"] === "object" ? plain : { ...plain, type: toObject(plain, root) };
   const keyword = ["anyOf", "oneOf"].find((name) => node[name] !== undefined) as "anyOf" | "oneOf" | undefined;
   const converted =
     keyword === undefined ? writeRoot(node, schema, root) : convertAlternatives(node, keyword, schema, root);
@@ -53,10 +54,6 @@ function withoutLiterals(node: SchemaNode, root: SchemaPosition): SchemaNode {
     return describeConstraint(keyword, constraint) ?? [];
   });
   return { ...rest, description: addNotes(rest["description"], notes) };
-}
-
-function withObjectType(node: SchemaNode, root: SchemaPosition): SchemaNode {
-  return node["type"] === "object" ? node : { ...node, type: toObject(node, root) };
 }
 
 function toObject({ type }: SchemaNode, root: SchemaPosition): "object" {

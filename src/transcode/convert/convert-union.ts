@@ -94,7 +94,8 @@ function writeUnion(
   const types = branches.map(({ node }) => typesOf(node, references));
   const isNull = types.map((each) => each.size === 1 && each.has("null"));
   const kept = keepKeywords(about, [], place);
-  const counts = countTypes(types);
+  const counts = new Map<string, number>();
+  for (const type of types.flatMap((each) => [...each])) counts.set(type, (counts.get(type) ?? 0) + 1);
   const separate = new Map<string, JsonSchema>();
   branches.forEach(({ node, place: inside }, index) => {
     if (isNull[index] === true || types[index]?.size === 0) return;
@@ -129,12 +130,6 @@ function writeUnion(
   if (hasNull) changed("that it may be null, in this format's notation");
   const union = describeWhole({ anyOf: converted }, addNotes(about["description"], kept.notes), {}, target);
   return hasNull ? withNull(union, target) : union;
-}
-
-function countTypes(types: readonly ReadonlySet<string>[]): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const each of types) for (const type of each) counts.set(type, (counts.get(type) ?? 0) + 1);
-  return counts;
 }
 
 function isBareUnion(schema: JsonSchema): schema is JsonSchema & { readonly anyOf: readonly JsonSchema[] } {

@@ -161,7 +161,7 @@ function readText(text: string, types: ReadonlySet<string>): ConvertedValue | un
   if (types.has("boolean") && /^(true|false)$/i.test(trimmed))
     read.push({ value: trimmed.toLowerCase() === "true", message: "text, read as a boolean" });
   if (types.has("object") || types.has("array")) {
-    const parsed = parse(trimmed);
+    const parsed = trimmed.length > MAX_TEXT || !/^[[{]/.test(trimmed) ? undefined : parseForeign(trimmed);
     if (typeof parsed === "object" && parsed !== null && types.has(typeOfValue(parsed)))
       read.push({ value: parsed, message: "JSON text, read" });
     else if (Array.isArray(parsed)) {
@@ -170,10 +170,6 @@ function readText(text: string, types: ReadonlySet<string>): ConvertedValue | un
     }
   }
   return read.length === 1 ? read[0] : undefined;
-}
-
-function parse(text: string): unknown {
-  return text.length > MAX_TEXT || !/^[[{]/.test(text) ? undefined : parseForeign(text);
 }
 
 /** Converts a list of keys and values to an object. If a key is repeated, the last one wins, as in JSON. */

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { sha256 } from "../../tool/crypto.ts";
 
 const MAX_LENGTH = 64;
 const HASH_DIGITS = 8;
@@ -13,16 +13,12 @@ export function saferNames(names: readonly string[]): ReadonlyMap<string, string
   for (const name of names) {
     if (SAFE.test(name)) continue;
     const plain = name.replaceAll(/[^A-Za-z0-9_]+/g, "_").replace(/^(?=\d)|^$/, "_");
-    const start = plain.length <= MAX_LENGTH ? plain : shorten(plain, name);
+    const cut = plain.slice(0, MAX_LENGTH - HASH_DIGITS - 1);
+    const start = plain.length <= MAX_LENGTH ? plain : `${cut}_${sha256(name).slice(0, HASH_DIGITS)}`;
     let candidate = start;
     for (let count = 2; used.has(candidate); count++) candidate = `${start.slice(0, MAX_LENGTH - 6)}_${count}`;
     used.add(candidate);
     safer.set(name, candidate);
   }
   return safer;
-}
-
-function shorten(plain: string, name: string): string {
-  const hash = createHash("sha256").update(name).digest("hex").slice(0, HASH_DIGITS);
-  return `${plain.slice(0, MAX_LENGTH - HASH_DIGITS - 1)}_${hash}`;
 }
