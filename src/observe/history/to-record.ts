@@ -16,27 +16,17 @@ export function toRetrievalRecord(
   result: RetrievalResult,
   at: number,
 ): Omit<RetrievalRecord, "explanation"> {
-  const { traceId, intent, tier, confidence, nothingFits, candidateCount, filteredCount } = result;
-  const { queryEmbeddingTimeMs, searchTimeMs, rerankTimeMs, steps } = result;
+  const { tools: _tools, nearest: _nearest, explanation: _explanation, rerankError: _error, ...kept } = result;
+  const { totalTimeMs: durationMs, ...rest } = kept;
   return {
+    ...rest,
     kind: "retrieval",
     at: Math.round(at),
-    traceId,
     query: context.query,
+    durationMs,
     ...(toolset !== undefined && { toolset }),
     ...(principal !== undefined && { principal: principal.id }),
     ...(principal?.tenant !== undefined && { tenant: principal.tenant }),
-    intent,
-    tier,
-    confidence,
-    nothingFits,
-    candidateCount,
-    filteredCount,
-    durationMs: result.totalTimeMs,
-    queryEmbeddingTimeMs,
-    searchTimeMs,
-    ...(rerankTimeMs !== undefined && { rerankTimeMs }),
-    steps,
   };
 }
 
