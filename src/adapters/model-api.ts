@@ -6,6 +6,7 @@ import { createEgress, type EgressResponse } from "../guard/egress/egress.ts";
 import { createSecrets } from "../guard/secrets/secrets.ts";
 import { systemClock } from "../observe/clock.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
+import { backoffMs } from "../tool/turns/backoff.ts";
 import { pause } from "../tool/until-aborted.ts";
 import { askedPause } from "./retry-after.ts";
 import { createEventReader } from "./sources/mcp/transports/read-events.ts";
@@ -91,8 +92,7 @@ export type ModelApiSurroundings = Partial<Surroundings> & {
 
 /** Transient statuses. */
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504, 529]);
-const FIRST_WAIT_MS = 500;
-const LONGEST_WAIT_MS = 8000;
+const BACKOFF = { firstMs: 500, longestMs: 8000 };
 /** A longer pause that a provider requests is not waited for: the caller has fallbacks. */
 const LONGEST_ASKED_MS = 60_000;
 const MAX_BYTES = 1024 * 1024;
@@ -263,10 +263,9 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
       const { retryAfterMs } = error.details;
       if (passing && retryAfterMs !== undefined) notBefore = Math.max(notBefore, clock.now() + retryAfterMs);
       if (!passing || retry >= maxRetries || fold?.isShown === true) throw error;
-      const wait = Math.min(FIRST_WAIT_MS * 2 ** retry, LONGEST_WAIT_MS);
       // Concurrent requests were refused too: their retries must be spread.
-      const spread = retryAfterMs === undefined ? wait * (0.5 + random() / 2) : retryAfterMs + random() * FIRST_WAIT_MS;
-      await pause(spread, clock, { signal, background });
+      const requested = retryAfterMs === undefined ? undefined : retryAfterMs + random() * BACKOFF.firstMs;
+      await pause(requested ?? backoffMs(retry, { ...BACKOFF, random }), clock, { signal, background });
     }
   }
 

@@ -1,6 +1,7 @@
 import { ArsenalError, fixable, isArsenalError } from "../errors/arsenal-error.ts";
 import type { ErrorCode } from "../errors/codes.ts";
 import { type Clock, systemClock } from "../observe/clock.ts";
+import { backoffMs } from "../tool/turns/backoff.ts";
 import { readJson, readProblem } from "./problem.ts";
 
 /** The gateway's address, and the options of requests. */
@@ -185,8 +186,8 @@ export function createHttp(options: ClientOptions): Http {
   }
 
   async function pause(failures: number, given: AbortSignal | undefined, atLeastMs = 0): Promise<void> {
-    const backoff = Math.min(MAX_WAIT_MS, 200 * 2 ** failures);
-    const waitMs = atLeastMs + (0.5 + Math.random() / 2) * (atLeastMs > 0 ? 100 : backoff);
+    const wait = atLeastMs > 0 ? { firstMs: 100, factor: 1 } : { firstMs: 200, longestMs: MAX_WAIT_MS };
+    const waitMs = atLeastMs + backoffMs(failures, { ...wait, random: Math.random });
     const signal = AbortSignal.any([options.signal, given].filter((each) => each !== undefined));
     if (signal.aborted) throw cancelled(signal);
     const { promise, resolve, reject } = Promise.withResolvers<void>();

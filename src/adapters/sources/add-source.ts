@@ -6,6 +6,7 @@ import { showValue } from "../../errors/show-value.ts";
 import type { Egress } from "../../guard/egress/egress.ts";
 import type { Source } from "../../register/source.port.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
+import { backoffMs } from "../../tool/turns/backoff.ts";
 
 /** How surfaces and the configuration add a source. */
 export interface AddOptions extends AddSourceOptions {
@@ -22,8 +23,7 @@ export interface AddSourceParts extends Omit<SourceSurroundings, "patient" | "ma
   isClosed(): boolean;
 }
 
-const FIRST_RETRY_MS = 5000;
-const MAX_RETRY_MS = 300_000;
+const BACKOFF = { firstMs: 5000, longestMs: 300_000 };
 
 /** Adds a source. Returns the number of its tools. */
 export async function addSource(given: GivenSource, options: AddOptions, parts: AddSourceParts): Promise<number> {
@@ -70,17 +70,17 @@ async function addOne(
   const isRemote = (adapter.reach(settings).addresses ?? []).length > 0;
   if (!patient || adapter.patient === true || !isRemote || typeof name !== "string") return connect();
   const isWanted = (): boolean => wanted.get(name) === settings && !isClosed();
-  const retryAfter = (ms: number): void => {
+  const retryAfter = (failures: number): void => {
     const retry = (): void => {
-      if (isWanted()) connect().catch(() => isWanted() && retryAfter(Math.min(ms * 2, MAX_RETRY_MS)));
+      if (isWanted()) connect().catch(() => isWanted() && retryAfter(failures + 1));
     };
-    clock.after(ms, retry, { background: true });
+    clock.after(backoffMs(failures, BACKOFF), retry, { background: true });
   };
   wanted.set(name, settings);
   try {
     return await connect();
   } catch (error) {
-    if (isWanted()) retryAfter(FIRST_RETRY_MS);
+    if (isWanted()) retryAfter(0);
     throw error;
   }
 }

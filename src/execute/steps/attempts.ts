@@ -10,7 +10,7 @@ import type { Executor } from "../executor.port.ts";
 import { createHandlerContext } from "./handler-context.ts";
 import { cancelled, failed, type Outcome } from "../outcome.ts";
 import type { ResultError } from "../result.ts";
-import { backoffMs, mayRetry, withOutcomeKnown } from "./retry.ts";
+import { mayRetry, retryDelayMs, withOutcomeKnown } from "./retry.ts";
 import type { CheckedCall } from "../running-call.ts";
 import { toResultError } from "../results/to-result-error.ts";
 
@@ -53,7 +53,7 @@ export async function runAttempts(checked: CheckedCall, engine: RunningEngine): 
     if (ended.kind === "cancelled") return { outcome: cancelledAfter(attempt), lastAttemptMs };
     const error = ended.kind === "timeout" ? timedOut(checked) : toResultError(ended.error);
     if (error.code === "HANDLER_MISSING") return { outcome: failed(error), lastAttemptMs: 0 };
-    const delayMs = backoffMs(attempt, settings.retryBaseMs, engine.random, error.retryAfterMs);
+    const delayMs = retryDelayMs(attempt, settings.retryBaseMs, engine.random, error.retryAfterMs);
     // A tool that wants to be left alone for longer than a call may take is not waited for: the caller gets its `retryAfterMs` instead.
     const isInTime =
       (error.retryAfterMs ?? 0) <= limits.timeoutMs && (limits.deadline === undefined || delayMs < timeLeftMs(limits));

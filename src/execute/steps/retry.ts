@@ -1,5 +1,6 @@
 import type { ErrorCode } from "../../errors/codes.ts";
 import type { Tool } from "../../tool/tool.ts";
+import { backoffMs } from "../../tool/turns/backoff.ts";
 import type { ResultError } from "../result.ts";
 
 /** Failures that another attempt can fix. All others are the same every time, or were wanted. */
@@ -50,6 +51,6 @@ export function withOutcomeKnown(tool: Tool, error: ResultError): ResultError {
 }
 
 /** Returns the wait after an attempt: doubled each time, spread out at random, and never less than the tool requests. */
-export function backoffMs(attempt: number, baseMs: number, random: () => number, retryAfterMs = 0): number {
-  return Math.max(retryAfterMs, random() * baseMs * 2 ** (attempt - 1));
+export function retryDelayMs(attempt: number, firstMs: number, random: () => number, retryAfterMs = 0): number {
+  return Math.max(retryAfterMs, random() * backoffMs(attempt - 1, { firstMs }));
 }

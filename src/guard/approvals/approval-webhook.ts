@@ -3,6 +3,7 @@ import { messageOf } from "../../errors/show-value.ts";
 import type { Clock } from "../../observe/clock.ts";
 import type { Emit, EventMap } from "../../observe/events.ts";
 import { nodeCrypto } from "../../tool/crypto.ts";
+import { backoffMs } from "../../tool/turns/backoff.ts";
 import { pause } from "../../tool/until-aborted.ts";
 import type { PendingApproval } from "../aegis.ts";
 import type { AuditedArguments } from "../audit.port.ts";
@@ -26,9 +27,9 @@ export interface ApprovalWebhookOptions {
   readonly emit: Emit;
 }
 
-/** The attempts at one delivery, and the delay before the second, which quadruples before each further one. */
+/** The attempts at one delivery, and the delays between them. */
 const ATTEMPTS = 4;
-const FIRST_PAUSE_MS = 1_000;
+const BACKOFF = { firstMs: 1_000, factor: 4 };
 const ATTEMPT_MS = 10_000;
 /** The most concurrent deliveries. A hanging receiver must not fill the memory. */
 const MAX_UNDER_WAY = 100;
@@ -50,12 +51,13 @@ export function createApprovalWebhook(options: ApprovalWebhookOptions) {
   const ended = new AbortController();
 
   async function deliver({ id, toolId }: EventMap["confirmation-requested"]): Promise<void> {
-    for (let attempt = 1, pauseMs = FIRST_PAUSE_MS; ; attempt++, pauseMs *= 4) {
+    for (let attempt = 1; ; attempt++) {
       const failure = await attemptAt(id);
       if (failure === undefined) return;
       if (!failure.passing || attempt === ATTEMPTS || closing.signal.aborted)
         return fail(id, toolId, `${failure.message} (attempt ${attempt} of ${ATTEMPTS})`);
-      await pause(pauseMs, clock, { signal: closing.signal, background: true }).catch(() => {});
+      const delayMs = backoffMs(attempt - 1, BACKOFF);
+      await pause(delayMs, clock, { signal: closing.signal, background: true }).catch(() => {});
       if (closing.signal.aborted) return fail(id, toolId, `${failure.message} (attempt ${attempt}, then closed)`);
     }
   }

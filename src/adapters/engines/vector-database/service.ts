@@ -5,13 +5,13 @@ import { createEgress } from "../../../guard/egress/egress.ts";
 import { createSecrets } from "../../../guard/secrets/secrets.ts";
 import { systemClock } from "../../../observe/clock.ts";
 import { askedPause } from "../../retry-after.ts";
+import { backoffMs } from "../../../tool/turns/backoff.ts";
 import { pause } from "../../../tool/until-aborted.ts";
 import type { Surroundings } from "../../surroundings.ts";
 import type { ServiceResponse, Send, VectorDriver, VectorStoreSettings } from "./driver.ts";
 
 const MAX_RETRIES = 4;
-const FIRST_WAIT_MS = 200;
-const LONGEST_WAIT_MS = 5_000;
+const BACKOFF = { firstMs: 200, longestMs: 5_000, random: Math.random };
 /** A longer pause that a server requests is not waited for. */
 const LONGEST_ASKED_MS = 30_000;
 const TIMEOUT_MS = 30_000;
@@ -99,8 +99,7 @@ export function createService(
           const asked = askedPause(headers, clock);
           const passing = (status === 429 || status === 503) && (asked ?? 0) <= LONGEST_ASKED_MS;
           if (!passing || retry >= MAX_RETRIES) throw refusal(`${method} ${path}`, answer);
-          const wait = Math.min(FIRST_WAIT_MS * 2 ** retry, LONGEST_WAIT_MS);
-          await pause(asked ?? wait * (0.5 + Math.random() / 2), clock, { signal });
+          await pause(asked ?? backoffMs(retry, BACKOFF), clock, { signal });
         }
       },
     close: () => egress.close(),

@@ -3,6 +3,7 @@ import { gzip } from "node:zlib";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { messageOf } from "../../../errors/show-value.ts";
 import { createBoundedQueue } from "../../../observe/bounded-queue.ts";
+import { backoffMs } from "../../../tool/turns/backoff.ts";
 import { pause } from "../../../tool/until-aborted.ts";
 import { type PostParts, postOtlp } from "./post.ts";
 
@@ -16,8 +17,7 @@ export interface Exporter<Item> {
 /** The number of items encoded before yielding to calls. */
 const ENCODED_AT_ONCE = 32;
 const MAX_ATTEMPTS = 5;
-const FIRST_WAIT_MS = 1000;
-const LONGEST_WAIT_MS = 30_000;
+const BACKOFF = { firstMs: 1000, longestMs: 30_000 };
 
 const compress = promisify(gzip);
 
@@ -84,7 +84,7 @@ export function createExporter<Item>(
       if (problem === undefined) continue;
       lost(batch.length, problem);
       // While the collector refuses everything, items are not encoded: new ones wait, or are dropped.
-      await rest(FIRST_WAIT_MS * 2 ** (failures - 1));
+      await rest(backoffMs(failures - 1, BACKOFF));
     }
   }
 
@@ -102,8 +102,7 @@ export function createExporter<Item>(
         const { problem, retryAfterMs } = await postOtlp(body, parts, late.signal);
         if (problem === undefined) return undefined;
         if (retryAfterMs === undefined || attempt >= MAX_ATTEMPTS || closed.signal.aborted) return problem;
-        const backoff = FIRST_WAIT_MS * 2 ** (attempt - 1) * (0.5 + parts.random());
-        await rest(Math.max(backoff, retryAfterMs));
+        await rest(Math.max(backoffMs(attempt - 1, { ...BACKOFF, random: parts.random }), retryAfterMs));
       }
     } catch (error) {
       return messageOf(error);
@@ -112,7 +111,7 @@ export function createExporter<Item>(
 
   /** Waits, at most until the exporter is closed. */
   function rest(ms: number): Promise<void> {
-    return pause(Math.min(LONGEST_WAIT_MS, ms), clock, { signal: closed.signal, background: true }).catch(() => {});
+    return pause(Math.min(BACKOFF.longestMs, ms), clock, { signal: closed.signal, background: true }).catch(() => {});
   }
 
   return {

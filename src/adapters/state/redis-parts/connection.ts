@@ -2,6 +2,7 @@ import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import type { Clock } from "../../../observe/clock.ts";
 import { createLookout } from "../../../state/lookout.ts";
 import { tellAll } from "../../../state/topics.ts";
+import { backoffMs } from "../../../tool/turns/backoff.ts";
 import { toFailure } from "./failure.ts";
 import type { Script } from "./script.ts";
 
@@ -27,8 +28,7 @@ export interface RedisEvalOptions {
 /** The timeout of connecting and of responses. */
 const ANSWER_MS = 2_000;
 
-const FIRST_RETRY_MS = 50;
-const LAST_RETRY_MS = 1_000;
+const BACKOFF = { firstMs: 50, longestMs: 1_000 };
 
 export type Connection = ReturnType<typeof createConnection>;
 
@@ -109,8 +109,7 @@ export function createConnection(options: {
     opening = undefined;
     if (closed) return;
     away = toFailure(error, address(), true);
-    const ms = Math.min(FIRST_RETRY_MS * 2 ** retries++, LAST_RETRY_MS);
-    cancelRetry = clock.after(ms, () => void connect(), { background: true });
+    cancelRetry = clock.after(backoffMs(retries++, BACKOFF), () => void connect(), { background: true });
   }
 
   function lost(client: RedisClient, error: Error): void {

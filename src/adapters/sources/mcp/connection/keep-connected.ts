@@ -4,6 +4,7 @@ import type { Clock } from "../../../../observe/clock.ts";
 import { withDeadline } from "../../../../register/with-deadline.ts";
 import type { McpConnection } from "../../../../mcp/connection.ts";
 import { isSessionExpired } from "./failures.ts";
+import { backoffMs } from "../../../../tool/turns/backoff.ts";
 import { untilAborted } from "../../../../tool/until-aborted.ts";
 import type { UpstreamState } from "../upstream/upstream.ts";
 
@@ -18,8 +19,7 @@ interface KeeperParts {
   readonly changed: (state: UpstreamState, connection: McpConnection | undefined) => void;
 }
 
-const FIRST_PAUSE_MS = 1000;
-const LONGEST_PAUSE_MS = 60_000;
+const BACKOFF = { firstMs: 1000, longestMs: 60_000 };
 
 /** A connection that lasted this long was a good one: the next is tried at once, and its failure counts as the first. */
 const STEADY_MS = 10_000;
@@ -91,8 +91,7 @@ export function createKeeper({ name, connect, clock, random, timeoutMs, changed 
 
   const pause = (error: Error): void => {
     lastFailure = error;
-    const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures++);
-    const ms = longest * (0.5 + random() / 2);
+    const ms = backoffMs(failures++, { ...BACKOFF, random });
     cancelRetry = clock.after(ms, () => void outsideCalls(attempt), { background: true });
     enter({ kind: "failed", error, retryAt: clock.now() + ms });
   };

@@ -1,4 +1,5 @@
 import type { InputStream } from "../../../../tool/streams.ts";
+import { backoffMs } from "../../../../tool/turns/backoff.ts";
 import type { RequestId } from "../../../../mcp/protocol.ts";
 import { createEventReader } from "./read-events.ts";
 import { createFloodGate } from "./flood-gate.ts";
@@ -33,7 +34,7 @@ interface Position {
 
 /** A stream that broke is opened again this often in a row before it counts as lost. */
 const TRIES = 3;
-const FIRST_DELAY_MS = 500;
+const BACKOFF = { firstMs: 500 };
 
 /** The shortest and the longest wait that a server can ask for. */
 const SHORTEST_MS = 100;
@@ -123,7 +124,7 @@ export function createEventStreams(parts: EventStreamParts) {
 }
 
 function waitFor({ retryMs }: Position, failures: number): number {
-  const backoff = FIRST_DELAY_MS * 2 ** failures;
+  const backoff = backoffMs(failures, BACKOFF);
   if (retryMs === undefined) return backoff;
   const asked = Math.min(Math.max(retryMs, SHORTEST_MS), LONGEST_MS);
   return failures === 0 ? asked : Math.max(asked, backoff);

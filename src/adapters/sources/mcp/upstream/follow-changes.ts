@@ -1,5 +1,6 @@
 import type { Clock } from "../../../../observe/clock.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
+import { backoffMs } from "../../../../tool/turns/backoff.ts";
 import type { McpConnection } from "../../../../mcp/connection.ts";
 import { type JsonObject, RpcError, type RpcNotification } from "../../../../mcp/protocol.ts";
 import type { Listing } from "./upstream.ts";
@@ -56,8 +57,7 @@ interface Listening {
   readonly signal: AbortSignal;
 }
 
-const FIRST_PAUSE_MS = 1000;
-const LONGEST_PAUSE_MS = 60_000;
+const BACKOFF = { firstMs: 1000, longestMs: 60_000 };
 
 /** Keeps a modern server's notification stream open: it is opened again whenever it ends, after pauses that grow. */
 export function keepListening(connection: McpConnection, clock: Clock, listening: Listening): void {
@@ -82,8 +82,7 @@ export function keepListening(connection: McpConnection, clock: Clock, listening
       if (error instanceof RpcError) return refused(error);
     }
     if (isOver()) return;
-    const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures++);
-    clock.after(pause, () => void listen(), { background: true });
+    clock.after(backoffMs(failures++, BACKOFF), () => void listen(), { background: true });
   };
   void listen();
 }
