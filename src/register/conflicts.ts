@@ -1,6 +1,7 @@
 import type { Emit } from "../observe/events.ts";
 import { canonicalJson, contentHash } from "../tool/json/canonical-json.ts";
 import type { Tool } from "../tool/tool.ts";
+import { setNewest } from "../tool/bounded-map.ts";
 
 /** Reports that are remembered, so that no conflict is reported twice. */
 const REMEMBERED = 10_000;
@@ -10,7 +11,7 @@ const NOT_COMPARED: ReadonlySet<string> = new Set(["id", "createdAt", "ownedByCo
 /** Follows which tools of this process the shared catalog holds with another definition. Such an entry is reported, and never used here. */
 export function createConflicts(emit: Emit) {
   const inConflict = new Set<string>();
-  const reported = new Set<string>();
+  const reported = new Map<string, true>();
 
   return {
     /** Ids of tools that this process runs and that the catalog holds with another definition. */
@@ -23,9 +24,7 @@ export function createConflicts(emit: Emit) {
       inConflict.add(own.id);
       const report = `${own.id} ${hash}`;
       if (reported.has(report)) return;
-      const [oldest] = reported.size < REMEMBERED ? [] : reported;
-      if (oldest !== undefined) reported.delete(oldest);
-      reported.add(report);
+      setNewest(reported, report, true, REMEMBERED);
       const { id: toolId, ensemble } = own;
       const fields = differingFields(own, entry);
       emit("tool-conflicted", { toolId, ...(ensemble !== undefined && { ensemble }), contentHash: hash, fields });

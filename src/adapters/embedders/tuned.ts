@@ -1,6 +1,7 @@
 import { calibrateCosine, TUNED_MODEL } from "../../retrieve/fuse/calibrate.ts";
 import { Worker } from "node:worker_threads";
 import type { Embedder, EmbedOptions } from "../../catalog/embedder.port.ts";
+import { setNewest } from "../../tool/bounded-map.ts";
 import { readHeader } from "./kernel/weights.ts";
 import { readStart, SHIPPED_FILES } from "./shipped-files.ts";
 import { closedEmbedder, createWorkerHost, type WorkerHost } from "./worker-host.ts";
@@ -53,10 +54,8 @@ export function tunedEmbedder({ weights = SHIPPED_FILES.tuned }: TunedEmbedderOp
       const known = kind === "query" && texts.length === 1 ? remembered.get(only) : undefined;
       if (known) return [known];
       const vectors = await embed(texts, options);
-      if (kind === "query" && texts.length === 1) {
-        if (remembered.size >= REMEMBERED) remembered.clear();
-        for (const vector of vectors) remembered.set(only, vector);
-      }
+      const [vector] = vectors;
+      if (kind === "query" && texts.length === 1 && vector) setNewest(remembered, only, vector, REMEMBERED);
       return vectors;
     },
     calibrate: calibrateCosine(TUNED_MODEL.worthShowing),

@@ -4,6 +4,7 @@ import type { Tool } from "../../tool/tool.ts";
 import type { ResultError } from "../result.ts";
 import { toResultError } from "../results/to-result-error.ts";
 import type { Check, Checked, Problem, Validator } from "../validator.port.ts";
+import { setNewest } from "../../tool/bounded-map.ts";
 import { fixOf } from "./fix-of.ts";
 
 /** Arguments with defaults filled in, or why they are refused. */
@@ -55,12 +56,7 @@ export function createArgumentChecks(validator: Validator, maxChecks: number = M
     const { contentHash } = tool;
     const known = entries.get(tool.id);
     const entry = known?.contentHash === contentHash ? known : { contentHash, compiled: compile(tool) };
-    // Taken out and put back, the entry becomes the most recently used.
-    entries.delete(tool.id);
-    entries.set(tool.id, entry);
-    const [oldest = ""] = entries.keys();
-    if (entries.size > maxChecks) entries.delete(oldest);
-    return entry;
+    return setNewest(entries, tool.id, entry, maxChecks);
   }
 
   return {

@@ -3,6 +3,7 @@ import { contentHash } from "../../tool/json/canonical-json.ts";
 import { toPlainData } from "../../tool/schema/plain-data.ts";
 import type { Tool, ToolSource } from "../../tool/tool.ts";
 import { instructionsId } from "../pins/pin-record.ts";
+import { setNewest } from "../../tool/bounded-map.ts";
 import { createReportedScan, type ScanParts, type ScanSettings } from "./reported-scan.ts";
 import type { Scanner } from "./scanner.ts";
 import { FOR_VALIDATORS } from "./texts/tool-texts.ts";
@@ -72,12 +73,7 @@ export function createScreening(parts: ScanParts<ScreeningSettings>): Screening 
       if (mode === "off" || !FOREIGN.has(tool.source)) return tool;
       const before = known.get(id);
       if (before?.hash === hash) return before.passed;
-      const passed = judge(tool);
-      known.delete(id);
-      known.set(id, { hash, passed });
-      const [oldest] = known.keys();
-      if (known.size > MAX_KEPT && oldest !== undefined) known.delete(oldest);
-      return passed;
+      return setNewest(known, id, { hash, passed: judge(tool) }, MAX_KEPT).passed;
     },
     instructions(ensemble, text) {
       if (mode === "off") return text;

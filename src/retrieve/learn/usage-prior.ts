@@ -3,6 +3,7 @@ import { createEvidence, type Evidence, type Outcome } from "./evidence.ts";
 import { querySignature, type TermsOf } from "./query-signature.ts";
 import { createRecentRetrievals, type NotedRetrieval, type RecentRetrievals } from "./recent-retrievals.ts";
 import { NEUTRAL } from "../rank/signals.ts";
+import { getNewest, setNewest } from "../../tool/bounded-map.ts";
 
 /** How fast usage is forgotten, and how much is remembered. */
 export interface UsagePriorSettings {
@@ -48,7 +49,7 @@ export function createUsagePrior({ clock, termsOf, settings }: UsagePriorParts) 
     /** Records the tools returned to a principal, best first, to relate its next calls to them. */
     noteRetrieval(retrieval: CallerKeys & { readonly query: string; readonly toolIds: readonly string[] }): void {
       const { tenant, principal, traceId, query, toolIds } = retrieval;
-      touch(learned, tenant);
+      getNewest(learned, tenant);
       const principals = ensure(retrieved, tenant, maxTenants, () => new Map<string, RecentRetrievals>());
       ensure(principals, principal, MOST_PRINCIPALS, createRecentRetrievals).add({
         traceId,
@@ -61,8 +62,8 @@ export function createUsagePrior({ clock, termsOf, settings }: UsagePriorParts) 
     /** Learns from a call, if it follows a retrieval of the same principal that returned the tool. `at` is when it was made. */
     noteCall(call: CallerKeys & { readonly toolId: string; readonly succeeded: boolean; readonly at?: number }): void {
       const { tenant, principal, traceId, toolId, succeeded, at = clock.now() } = call;
-      const principals = touch(retrieved, tenant);
-      const recent = principals && touch(principals, principal);
+      const principals = getNewest(retrieved, tenant);
+      const recent = principals && getNewest(principals, principal);
       const retrieval = recent?.before({ traceId, toolId, at });
       if (recent === undefined || retrieval === undefined || !recent.count(toolId, clock.now())) return;
       const evidence = ensure(learned, tenant, maxTenants, () =>
@@ -101,20 +102,7 @@ function passedOver({ toolIds, called }: NotedRetrieval, toolId: string): readon
   return called.size > 0 ? [] : toolIds.slice(0, toolIds.indexOf(toolId)).slice(-MOST_PASSED_OVER);
 }
 
-/** Reads an entry and moves it to the end, as just used. */
-function touch<Value>(map: Map<string, Value>, key: string): Value | undefined {
-  const value = map.get(key);
-  if (value !== undefined && map.delete(key)) map.set(key, value);
-  return value;
-}
-
-/** The same as `touch`, but creates a missing entry. The least recently used entry is dropped if the map is full. */
+/** Returns an entry, created if it is missing. The least recently used entry is dropped if the map is full. */
 function ensure<Value>(map: Map<string, Value>, key: string, limit: number, create: () => Value): Value {
-  const known = touch(map, key);
-  if (known !== undefined) return known;
-  const created = create();
-  map.set(key, created);
-  const [oldest] = map.keys();
-  if (map.size > limit && oldest !== undefined) map.delete(oldest);
-  return created;
+  return getNewest(map, key) ?? setNewest(map, key, create(), limit);
 }

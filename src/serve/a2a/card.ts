@@ -6,6 +6,7 @@ import { ownIdentity } from "../../mcp/client-identity.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { CHANGES_TOOLS } from "../served-arsenal.ts";
 import type { SurfaceContext } from "../surface.ts";
+import { setNewest } from "../../tool/bounded-map.ts";
 import { callerOf, ownerOf } from "./call-context.ts";
 import { toSkillId } from "./read-message.ts";
 
@@ -44,9 +45,7 @@ export function createCards(context: SurfaceContext): Cards {
   function keep(key: string, begin: () => Promise<AgentCard>): Promise<AgentCard> {
     const known = kept.get(key);
     if (known !== undefined) return known;
-    if (kept.size >= MOST_KEPT) kept.clear();
-    const making = begin();
-    kept.set(key, making);
+    const making = setNewest(kept, key, begin(), MOST_KEPT);
     making.catch(() => kept.delete(key));
     return making;
   }

@@ -3,6 +3,7 @@ import type { Tool } from "../../tool/tool.ts";
 import { isCutAlias, toAlias } from "../../transcode/alias.ts";
 import { META_TOOL_NAMES } from "./definitions.ts";
 import { type ServedArsenal, CHANGES_TOOLS } from "../served-arsenal.ts";
+import { setNewest } from "../../tool/bounded-map.ts";
 import { fromToolName } from "./shown-tool.ts";
 
 /** The tools one principal may see, indexed by every name that means one of them. */
@@ -20,12 +21,8 @@ export function createCatalogViews(arsenal: Pick<ServedArsenal, "listTools" | "s
     of(principal: Principal): Promise<CatalogView> {
       const key = keyOf(principal);
       const view = views.get(key) ?? arsenal.listTools({ principal }).then(createView);
-      views.delete(key);
-      views.set(key, view);
       view.catch(() => views.delete(key));
-      const [oldest] = views.keys();
-      if (views.size > MAX_VIEWS) views.delete(oldest ?? "");
-      return view;
+      return setNewest(views, key, view, MAX_VIEWS);
     },
     /** Drops every view. Events about the catalog come a turn late; a caller that has just changed the catalog calls this. */
     clear: (): void => views.clear(),

@@ -5,6 +5,7 @@ import { systemClock } from "../../../observe/clock.ts";
 import { createModelApi, cutText, type ModelApiSurroundings } from "../../model-api.ts";
 import { neededSetting } from "../../needed-setting.ts";
 import { type SettingsInput, whole } from "../../settings.ts";
+import { setNewest } from "../../../tool/bounded-map.ts";
 import { createRequestQueue } from "./request-queue.ts";
 import { createSelfCalibration } from "./self-calibration.ts";
 
@@ -140,11 +141,7 @@ export function createRemoteEmbedder(
   }
 
   function remember(text: string, vector: Float32Array | undefined): void {
-    if (vector === undefined || text.trim() === "") return;
-    remembered.delete(text);
-    remembered.set(text, vector.slice());
-    const [oldest] = remembered.keys();
-    if (remembered.size > REMEMBERED && oldest !== undefined) remembered.delete(oldest);
+    if (vector !== undefined && text.trim() !== "") setNewest(remembered, text, vector.slice(), REMEMBERED);
   }
 
   return {

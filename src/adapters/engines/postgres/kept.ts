@@ -1,6 +1,7 @@
 import { toolFields } from "../../../catalog/tool-text.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import { readWords, type ToolWords } from "../tool-words.ts";
+import { getNewest, setNewest } from "../../../tool/bounded-map.ts";
 
 /** A tool and its words. */
 export interface KeptTool {
@@ -32,19 +33,10 @@ export function createKept() {
       if (revision !== known || counts.size > KEPT_COUNTS) counts.clear();
       known = revision;
     },
-    tool(slot: number) {
-      const found = tools.get(slot);
-      // The last used entry moves to the end, so that the first is the least recently used.
-      if (found && tools.delete(slot)) tools.set(slot, found);
-      return found;
-    },
+    tool: (slot: number) => getNewest(tools, slot),
     add(slot: number, body: string): KeptTool {
       const tool = JSON.parse(body) as Tool;
-      const added = { tool, words: readWords(toolFields(tool)) };
-      tools.set(slot, added);
-      const [oldest] = tools.keys();
-      if (tools.size > KEPT_TOOLS && oldest !== undefined) tools.delete(oldest);
-      return added;
+      return setNewest(tools, slot, { tool, words: readWords(toolFields(tool)) }, KEPT_TOOLS);
     },
   };
 }

@@ -8,6 +8,7 @@ import {
   SQLITE_BUSY,
   type SqliteFile,
 } from "../../state/load-sqlite.ts";
+import { setNewest } from "../../../tool/bounded-map.ts";
 
 /** "TAEN": identifies our files. */
 const APPLICATION_ID = 0x54_41_45_4e;
@@ -78,9 +79,7 @@ export function openDatabase(file: string) {
     const statement = connection.prepare(sql);
     statement.setReturnArrays(kept === arrays);
     // Filters keep creating statements; those in use are soon cached again.
-    if (kept.size >= KEPT_STATEMENTS) kept.clear();
-    kept.set(sql, statement);
-    return statement;
+    return setNewest(kept, sql, statement, KEPT_STATEMENTS);
   }
   return {
     get: <Row>(sql: string, ...values: readonly SQLInputValue[]) =>

@@ -3,6 +3,7 @@ import type { Control, Model } from "./control.ts";
 import type { Space } from "./driver.ts";
 import { isNothing, type NamespaceSum } from "./search.ts";
 import { MAIN, type Session } from "./session.ts";
+import { setNewest } from "../../../tool/bounded-map.ts";
 
 interface Now {
   readonly session: Session;
@@ -38,11 +39,7 @@ export function createKept() {
     /** A list of ids. Only the last few lists are kept. */
     async ids(key: string, read: () => Promise<readonly string[]>) {
       const known = lists.get(key) ?? (await read());
-      lists.delete(key);
-      lists.set(key, known);
-      const [oldest] = lists.keys();
-      if (lists.size > KEPT_LISTS && oldest !== undefined) lists.delete(oldest);
-      return known;
+      return setNewest(lists, key, known, KEPT_LISTS);
     },
 
     /** The number of records of a space that a condition accepts. */

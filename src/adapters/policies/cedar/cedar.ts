@@ -15,6 +15,7 @@ import { toolView } from "../rules/tool-view.ts";
 import { createHash } from "node:crypto";
 import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import { remember } from "../../../tool/remember.ts";
+import { setNewest } from "../../../tool/bounded-map.ts";
 
 /** Options of Cedar policies. */
 export interface CedarParts {
@@ -84,9 +85,8 @@ export function cedarPolicy(text: string, parts: CedarParts = {}): Policy {
     const key = JSON.stringify([id, tenant, roles, capabilities, scopes, local, view.toolset]);
     let known = views.get(key);
     if (known === undefined) {
-      if (views.size >= MAX_CALLERS) views.clear();
       known = remember((each) => ask("see", each, principal, toolsetOf(view)).said === "permitted");
-      views.set(key, known);
+      setNewest(views, key, known, MAX_CALLERS);
     }
     return known(tool);
   }

@@ -2,6 +2,7 @@ import { parentPort } from "node:worker_threads";
 import { isArsenalError } from "../../../errors/arsenal-error.ts";
 import { messageOf } from "../../../errors/show-value.ts";
 import type { JsonSchema } from "../../../tool/json-schema.ts";
+import { setNewest } from "../../../tool/bounded-map.ts";
 import type { FromThread, ToThread } from "./check-thread.ts";
 import { compileSchema, type SchemaCheck, withinLimits } from "./compile-schema.ts";
 
@@ -19,10 +20,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
 
   function answer({ schema, value }: ToThread): FromThread {
     const check = schemas.get(schema) ?? compileSchema(JSON.parse(schema) as JsonSchema);
-    schemas.delete(schema);
-    schemas.set(schema, check);
-    const [oldest] = schemas.keys();
-    if (schemas.size > MAX_SCHEMAS && oldest !== undefined) schemas.delete(oldest);
+    setNewest(schemas, schema, check, MAX_SCHEMAS);
     if (value === undefined) return { notes: check.notes };
     const given: unknown = JSON.parse(value);
     const checked = withinLimits(check, LIMITS)(given);

@@ -5,6 +5,7 @@ import type { ListedState, State } from "../../../state/state.port.ts";
 import { sha256 } from "../../../tool/crypto.ts";
 import { crowdedOut, type Holder, type Holding, type ShareBounds } from "../../../tool/shares.ts";
 import type { Replica } from "../../mcp/replica.ts";
+import { setNewest } from "../../../tool/bounded-map.ts";
 import { MOST_TASK_BYTES } from "./kept-task.ts";
 
 /** The part of a task that listing and pruning need. Tasks themselves are documents of their own. */
@@ -116,9 +117,7 @@ export function createTaskIndex(
   }
 
   function beginCounting(owner: string): void {
-    const [oldest] = added.keys();
-    if (added.size >= MOST_COUNTED && oldest !== undefined) added.delete(oldest);
-    added.set(owner, { count: 0, bytes: 0 });
+    setNewest(added, owner, { count: 0, bytes: 0 }, MOST_COUNTED);
   }
 
   async function toHeld(listed: readonly ListedState[]): Promise<readonly HeldTask[]> {

@@ -7,6 +7,7 @@ import type { Replica } from "../../mcp/replica.ts";
 import { ownerContext, ownerIn } from "../call-context.ts";
 import { agentMessage, textPart } from "../events.ts";
 import { MOST_ID_LENGTH } from "../request-limits.ts";
+import { setNewest } from "../../../tool/bounded-map.ts";
 import { cutTask } from "./kept-task.ts";
 import { createTaskIndex, isActiveState, isLastState, placeOf, type TaskEntry, TASKS } from "./task-index.ts";
 
@@ -85,11 +86,7 @@ export function createSharedTasks(
     else return false;
 
     if (!isCurrent) written.delete(place);
-    if (!isCurrent && isActiveState(state)) {
-      const [oldest] = written.keys();
-      if (written.size >= MOST_WRITTEN && oldest !== undefined) written.delete(oldest);
-      written.set(place, { state, bytes, at: now });
-    }
+    if (!isCurrent && isActiveState(state)) setNewest(written, place, { state, bytes, at: now }, MOST_WRITTEN);
     const more = bytes - (known?.bytes ?? 0);
     if (!isCurrent && more > 0 && index.grew(owner, more)) await index.makeRoom(owner).catch(() => {});
     return true;
