@@ -1,14 +1,13 @@
 import { STATUS_CODES } from "node:http";
 import { text as textOf } from "node:stream/consumers";
 import { ArsenalError, fixable, isArsenalError } from "../errors/arsenal-error.ts";
-import { harmless } from "../errors/show-value.ts";
+import { harmless, messageOf } from "../errors/show-value.ts";
 import { createEgress, type EgressResponse } from "../guard/egress/egress.ts";
 import { createSecrets } from "../guard/secrets/secrets.ts";
 import { systemClock } from "../observe/clock.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
-import { backoffMs } from "../tool/turns/backoff.ts";
 import { pause } from "../tool/until-aborted.ts";
-import { askedPause } from "./retry-after.ts";
+import { type Attempt, askedPause, sendToService, withRetries } from "./service-request.ts";
 import { createEventReader } from "./sources/mcp/transports/read-events.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -81,9 +80,6 @@ export interface Diagnosis {
   readonly value?: string;
 }
 
-/** The outcome of one attempt. A passing failure is transient. */
-type Outcome = { readonly answer: unknown } | { readonly error: ArsenalError; readonly passing: boolean };
-
 /** The dependencies of a model API. Each is optional: a standalone program has no arsenal to take them from. */
 export type ModelApiSurroundings = Partial<Surroundings> & {
   /** In [0, 1). Spreads retries. Defaults to `Math.random`. */
@@ -111,57 +107,49 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
   let notBefore = 0;
 
   /** One attempt. Rejects only when the signal fires. */
-  async function attempt(
+  function attempt(
     body: string,
     { signal, maxBytes = MAX_BYTES }: PostOptions,
     fold?: EventFold,
-  ): Promise<Outcome> {
-    const late = new AbortController();
-    let cancelTimeout = clock.after(timeoutMs, () => late.abort());
-    const isAlive = (): void => {
-      cancelTimeout();
-      cancelTimeout = clock.after(timeoutMs, () => late.abort());
-    };
-    try {
-      const use = { scope: section, field: `${section}.api_key`, signal };
-      const key = apiKey === undefined ? undefined : await secrets.fill(apiKey, use);
-      if (key !== undefined) secrets.redactor.add(key);
-      const response = await egress.request(fold ? streamUrl : url, {
-        method: "POST",
-        headers: {
-          "content-type": "application/json",
-          accept: fold ? "text/event-stream" : "application/json",
-          "user-agent": "toolarsenal",
-          "content-length": String(Buffer.byteLength(body)),
-          ...ownHeaders,
-          ...(key === undefined ? {} : keyHeaders(key)),
-        },
+  ): Promise<Attempt<unknown>> {
+    let key: string | undefined;
+    return sendToService<Attempt<unknown>>(
+      {
+        url: fold ? streamUrl : url,
         body,
-        trusted: true,
-        // A key is never sent to an address that the operator did not configure.
-        maxRedirects: 0,
         maxBytes,
-        signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
-      });
-      if (response.status !== 200) return refusal(response, key, secrets.redactor.text(await textOf(response.body)));
-      if (fold === undefined) return answered(parse(await textOf(response.body)));
-      return (await readEvents(response, fold, isAlive)) ?? { answer: undefined };
-    } catch (error) {
-      signal?.throwIfAborted();
-      if (fold?.isComplete === true) return { answer: undefined };
-      if (late.signal.aborted) {
-        const fix = `Raise ${section}.timeout_ms if the model is slow.`;
-        const what = fold?.isShown === true ? "sent nothing for" : "did not answer within";
-        return { error: fixable("TIMEOUT", `${provider} ${what} ${timeoutMs} ms.`, fix), passing: true };
-      }
-      if (isArsenalError(error)) {
-        const passing = error.code === "TRANSPORT_FAILED";
-        return { error: passing && error.details.fix === undefined ? unreachable(error) : error, passing };
-      }
-      return { error: lost(error instanceof Error ? error.message : String(error), error), passing: true };
-    } finally {
-      cancelTimeout();
-    }
+        async headers(within) {
+          const use = { scope: section, field: `${section}.api_key`, signal: within };
+          key = apiKey === undefined ? undefined : await secrets.fill(apiKey, use);
+          if (key !== undefined) secrets.redactor.add(key);
+          return {
+            "content-type": "application/json",
+            accept: fold ? "text/event-stream" : "application/json",
+            ...ownHeaders,
+            ...(key === undefined ? {} : keyHeaders(key)),
+          };
+        },
+        async read(response, isAlive) {
+          if (response.status !== 200)
+            return refusal(response, key, secrets.redactor.text(await textOf(response.body)));
+          if (fold === undefined) return answered(parse(await textOf(response.body)));
+          return (await readEvents(response, fold, isAlive)) ?? { value: undefined };
+        },
+        failed(error, isLate) {
+          signal?.throwIfAborted();
+          if (fold?.isComplete === true) return { value: undefined };
+          if (isLate) {
+            const fix = `Raise ${section}.timeout_ms if the model is slow.`;
+            const what = fold?.isShown === true ? "sent nothing for" : "did not answer within";
+            return { error: fixable("TIMEOUT", `${provider} ${what} ${timeoutMs} ms.`, fix), passing: true };
+          }
+          if (!isArsenalError(error)) return { error: lost(messageOf(error), error), passing: true };
+          const passing = error.code === "TRANSPORT_FAILED";
+          return { error: passing && error.details.fix === undefined ? unreachable(error) : error, passing };
+        },
+      },
+      { egress, clock, timeoutMs, signal },
+    );
   }
 
   /** Passes the events to the fold. Returns why the response is incomplete; undefined if it is complete. */
@@ -169,21 +157,21 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
     { headers, body }: EgressResponse,
     fold: EventFold,
     isAlive: () => void,
-  ): Promise<Outcome | undefined> {
+  ): Promise<Attempt<unknown> | undefined> {
     if (headers["content-type"]?.includes("text/event-stream") !== true) {
       body.destroy();
       const fix = `Check ${section}.api_base: the server must support streamed answers.`;
       throw fixable("PROTOCOL_ERROR", `${provider} did not answer with a stream of events.`, fix);
     }
     let isEnded = false;
-    let failure: Outcome | undefined;
+    let failure: Attempt<unknown> | undefined;
     const reader = createEventReader({
       maxBytes: MAX_STREAM_BYTES,
       onData(data) {
         if (data === "[DONE]") isEnded = true;
         if (isEnded || failure !== undefined) return;
         const outcome = answered(parse(data));
-        if ("answer" in outcome) fold.push(outcome.answer);
+        if ("value" in outcome) fold.push(outcome.value);
         else failure = outcome;
       },
       onTooLong() {
@@ -210,11 +198,11 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
   }
 
   /** A response, or an error that a provider sent with a success status. */
-  function answered(answer: unknown): Outcome {
+  function answered(answer: unknown): Attempt<unknown> {
     const { error, response, type, code } = isPlainObject(answer) ? answer : {};
     const inner = isPlainObject(response) ? response["error"] : undefined;
     const found = isPlainObject(error) ? error : isPlainObject(inner) ? inner : type === "error" ? answer : undefined;
-    if (!isPlainObject(found)) return { answer };
+    if (!isPlainObject(found)) return { value: answer };
     const kind = `${String(found["type"] ?? "")} ${String(found["code"] ?? code ?? "")} ${String(found["status"] ?? "")}`;
     const reason = shown(secrets.redactor.text(messageIn(JSON.stringify({ error: found }))), undefined);
     const isLimit = /rate_limit|RESOURCE_EXHAUSTED|\b429\b/.test(kind);
@@ -234,7 +222,7 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
     }
   }
 
-  function refusal({ status, headers }: EgressResponse, key: string | undefined, text: string): Outcome {
+  function refusal({ status, headers }: EgressResponse, key: string | undefined, text: string): Attempt<unknown> {
     const reason = shown(messageIn(text), key) || (STATUS_CODES[status] ?? "no reason given");
     const retryAfterMs = askedPause(headers, clock);
     const isFinal = headers["x-should-retry"] === "false" || (retryAfterMs ?? 0) > LONGEST_ASKED_MS;
@@ -247,26 +235,28 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
       answered: true,
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     });
-    return { error, passing: PASSING.has(status) && !isFinal };
+    return { error, passing: PASSING.has(status) && !isFinal, retryAfterMs };
   }
 
   /** Retries until an attempt succeeds, fails permanently, or has shown a part of its response. */
-  async function repeat(given: object, asked: PostOptions, open?: () => EventFold): Promise<unknown> {
+  function repeat(given: object, asked: PostOptions, open?: () => EventFold): Promise<unknown> {
     const body = JSON.stringify(given);
     const { signal, background = false } = asked;
-    for (let retry = 0; ; retry++) {
-      await pause(notBefore - clock.now(), clock, { signal, background });
-      const fold = open?.();
-      const outcome = await attempt(body, asked, fold);
-      if ("answer" in outcome) return outcome.answer;
-      const { error, passing } = outcome;
-      const { retryAfterMs } = error.details;
-      if (passing && retryAfterMs !== undefined) notBefore = Math.max(notBefore, clock.now() + retryAfterMs);
-      if (!passing || retry >= maxRetries || fold?.isShown === true) throw error;
-      // Concurrent requests were refused too: their retries must be spread.
-      const requested = retryAfterMs === undefined ? undefined : retryAfterMs + random() * BACKOFF.firstMs;
-      await pause(requested ?? backoffMs(retry, { ...BACKOFF, random }), clock, { signal, background });
-    }
+    const wait = (ms: number): Promise<void> => pause(ms, clock, { signal, background });
+    return withRetries(
+      async () => {
+        await wait(notBefore - clock.now());
+        const fold = open?.();
+        const outcome = await attempt(body, asked, fold);
+        if ("value" in outcome || !outcome.passing) return outcome;
+        const { error, retryAfterMs } = outcome;
+        if (retryAfterMs === undefined) return { error, passing: fold?.isShown !== true };
+        notBefore = Math.max(notBefore, clock.now() + retryAfterMs);
+        // Concurrent requests were refused too: their retries must be spread.
+        return { error, passing: fold?.isShown !== true, retryAfterMs: retryAfterMs + random() * BACKOFF.firstMs };
+      },
+      { maxRetries, backoff: { ...BACKOFF, random }, pause: wait },
+    );
   }
 
   return {

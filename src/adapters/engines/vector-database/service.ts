@@ -4,8 +4,7 @@ import { harmless, messageOf } from "../../../errors/show-value.ts";
 import { createEgress } from "../../../guard/egress/egress.ts";
 import { createSecrets } from "../../../guard/secrets/secrets.ts";
 import { systemClock } from "../../../observe/clock.ts";
-import { askedPause } from "../../retry-after.ts";
-import { backoffMs } from "../../../tool/turns/backoff.ts";
+import { askedPause, sendToService, withRetries } from "../../service-request.ts";
 import { pause } from "../../../tool/until-aborted.ts";
 import type { Surroundings } from "../../surroundings.ts";
 import type { ServiceResponse, Send, VectorDriver, VectorStoreSettings } from "./driver.ts";
@@ -28,49 +27,39 @@ export function createService(
   const egress = surroundings.egress?.fork() ?? createEgress();
   const base = readUrl(given, title);
 
-  async function attempt(
-    method: string,
-    path: string,
-    body: object | undefined,
-    signal: AbortSignal | undefined,
-  ): Promise<ServiceResponse & { readonly text: string }> {
-    const late = new AbortController();
-    const cancelTimeout = clock.after(TIMEOUT_MS, () => late.abort());
-    try {
-      const use = { scope: "vector_store", field: "vector_store.api_key", signal };
-      const key = apiKey === undefined ? undefined : await secrets.fill(apiKey, use);
-      if (key !== undefined) secrets.redactor.add(key);
-      const sent = body === undefined ? undefined : JSON.stringify(body);
-      const { status, headers, ...response } = await egress.request(`${base}${path}`, {
+  function send(method: string, path: string, body: object | undefined, signal: AbortSignal | undefined) {
+    return sendToService<ServiceResponse & { readonly text: string }>(
+      {
+        url: `${base}${path}`,
         method,
-        headers: {
-          accept: "application/json",
-          "user-agent": "toolarsenal",
-          ...ownHeaders,
-          ...(sent === undefined
-            ? {}
-            : { "content-type": "application/json", "content-length": String(Buffer.byteLength(sent)) }),
-          ...(key === undefined ? {} : keyHeaders(key)),
-        },
-        ...(sent === undefined ? {} : { body: sent }),
-        trusted: true,
-        // A key is never sent to an address that the operator did not configure.
-        maxRedirects: 0,
+        body: body && JSON.stringify(body),
         maxBytes: MAX_BYTES,
-        signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
-      });
-      const text = await textOf(response.body);
-      return { status, headers, body: parse(text), text: secrets.redactor.text(text) };
-    } catch (cause) {
-      signal?.throwIfAborted();
-      if (isArsenalError(cause) && cause.code !== "TRANSPORT_FAILED" && cause.code !== "CANCELLED") throw cause;
-      const why = late.signal.aborted ? `no answer within ${TIMEOUT_MS / 1000} s` : messageOf(cause);
-      const fix = "Check that it is running and that vector_store.url is its address.";
-      const details = { field: "vector_store.url", value: base, cause };
-      throw fixable("STORE_FAILED", `Cannot reach ${title} at ${base}: ${why}.`, fix, details);
-    } finally {
-      cancelTimeout();
-    }
+        async headers(within) {
+          const use = { scope: "vector_store", field: "vector_store.api_key", signal: within };
+          const key = apiKey === undefined ? undefined : await secrets.fill(apiKey, use);
+          if (key !== undefined) secrets.redactor.add(key);
+          return {
+            accept: "application/json",
+            ...ownHeaders,
+            ...(body && { "content-type": "application/json" }),
+            ...(key === undefined ? {} : keyHeaders(key)),
+          };
+        },
+        async read({ status, headers, ...response }) {
+          const text = await textOf(response.body);
+          return { status, headers, body: parse(text), text: secrets.redactor.text(text) };
+        },
+        failed(cause, isLate) {
+          signal?.throwIfAborted();
+          if (isArsenalError(cause) && cause.code !== "TRANSPORT_FAILED" && cause.code !== "CANCELLED") throw cause;
+          const why = isLate ? `no answer within ${TIMEOUT_MS / 1000} s` : messageOf(cause);
+          const fix = "Check that it is running and that vector_store.url is its address.";
+          const details = { field: "vector_store.url", value: base, cause };
+          throw fixable("STORE_FAILED", `Cannot reach ${title} at ${base}: ${why}.`, fix, details);
+        },
+      },
+      { egress, clock, timeoutMs: TIMEOUT_MS, signal },
+    );
   }
 
   function refusal(what: string, { status, body, text }: ServiceResponse & { readonly text: string }): ArsenalError {
@@ -90,18 +79,19 @@ export function createService(
   return {
     send:
       (signal) =>
-      async (method, path, sent, expected = []) => {
-        for (let retry = 0; ; retry++) {
-          signal?.throwIfAborted();
-          const answer = await attempt(method, path, sent, signal);
-          const { status, headers } = answer;
-          if ((status >= 200 && status < 300) || expected.includes(status)) return answer;
-          const asked = askedPause(headers, clock);
-          const passing = (status === 429 || status === 503) && (asked ?? 0) <= LONGEST_ASKED_MS;
-          if (!passing || retry >= MAX_RETRIES) throw refusal(`${method} ${path}`, answer);
-          await pause(asked ?? backoffMs(retry, BACKOFF), clock, { signal });
-        }
-      },
+      (method, path, sent, expected = []) =>
+        withRetries(
+          async () => {
+            signal?.throwIfAborted();
+            const value = await send(method, path, sent, signal);
+            const { status, headers } = value;
+            if ((status >= 200 && status < 300) || expected.includes(status)) return { value };
+            const retryAfterMs = askedPause(headers, clock);
+            const passing = (status === 429 || status === 503) && (retryAfterMs ?? 0) <= LONGEST_ASKED_MS;
+            return { error: refusal(`${method} ${path}`, value), passing, retryAfterMs };
+          },
+          { maxRetries: MAX_RETRIES, backoff: BACKOFF, pause: (ms) => pause(ms, clock, { signal }) },
+        ),
     close: () => egress.close(),
   };
 }

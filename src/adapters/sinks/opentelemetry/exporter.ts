@@ -5,6 +5,7 @@ import { messageOf } from "../../../errors/show-value.ts";
 import { createBoundedQueue } from "../../../observe/bounded-queue.ts";
 import { backoffMs } from "../../../tool/turns/backoff.ts";
 import { pause } from "../../../tool/until-aborted.ts";
+import { withRetries } from "../../service-request.ts";
 import { type PostParts, postOtlp } from "./post.ts";
 
 /** Sends items in batches, without blocking the caller. */
@@ -16,7 +17,7 @@ export interface Exporter<Item> {
 
 /** The number of items encoded before yielding to calls. */
 const ENCODED_AT_ONCE = 32;
-const MAX_ATTEMPTS = 5;
+const MAX_RETRIES = 4;
 const BACKOFF = { firstMs: 1000, longestMs: 30_000 };
 
 const compress = promisify(gzip);
@@ -98,12 +99,15 @@ export function createExporter<Item>(
       }
       const plain = parts.join(encoded);
       const body = target.gzip ? await compress(plain) : plain;
-      for (let attempt = 1; ; attempt++) {
-        const { problem, retryAfterMs } = await postOtlp(body, parts, late.signal);
-        if (problem === undefined) return undefined;
-        if (retryAfterMs === undefined || attempt >= MAX_ATTEMPTS || closed.signal.aborted) return problem;
-        await rest(Math.max(backoffMs(attempt - 1, { ...BACKOFF, random: parts.random }), retryAfterMs));
-      }
+      return await withRetries(
+        async () => {
+          const { problem, retryAfterMs } = await postOtlp(body, parts, late.signal);
+          if (problem === undefined) return { value: undefined };
+          const passing = retryAfterMs !== undefined && !closed.signal.aborted;
+          return { error: new Error(problem), passing, retryAfterMs };
+        },
+        { maxRetries: MAX_RETRIES, backoff: { ...BACKOFF, random: parts.random }, pause: rest },
+      );
     } catch (error) {
       return messageOf(error);
     }

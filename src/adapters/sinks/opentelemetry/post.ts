@@ -3,7 +3,7 @@ import { harmless, messageOf } from "../../../errors/show-value.ts";
 import type { Egress, EgressResponse } from "../../../guard/egress/egress.ts";
 import type { Secrets } from "../../../guard/secrets/secrets.ts";
 import type { Clock } from "../../../observe/clock.ts";
-import { askedPause } from "../../retry-after.ts";
+import { askedPause, sendToService } from "../../service-request.ts";
 import type { Target } from "./settings.ts";
 
 export interface PostParts {
@@ -31,44 +31,38 @@ const MAX_ANSWER_BYTES = 65_536;
 const SHOWN_BYTES = 300;
 
 /** Sends one export request. Never rejects. */
-export async function postOtlp(body: Uint8Array, parts: PostParts, abort?: AbortSignal): Promise<PostAnswer> {
+export function postOtlp(body: Uint8Array, parts: PostParts, signal?: AbortSignal): Promise<PostAnswer> {
   const { target, egress, clock } = parts;
-  const late = new AbortController();
-  const cancelTimeout = clock.after(target.timeoutMs, () => late.abort(), { background: true });
-  const signal = abort === undefined ? late.signal : AbortSignal.any([late.signal, abort]);
+  const { url, protocol, gzip, timeoutMs } = target;
   let headers: Readonly<Record<string, string>> | undefined;
-  try {
-    headers = await filledHeaders(parts, signal);
-    const response = await egress.request(target.url, {
-      method: "POST",
-      headers: {
-        "content-type": target.protocol === "http/json" ? "application/json" : "application/x-protobuf",
-        "content-length": String(body.length),
-        ...(target.gzip && { "content-encoding": "gzip" }),
-        "user-agent": "toolarsenal",
-        ...headers,
-      },
+  return sendToService<PostAnswer>(
+    {
+      url,
       body,
-      trusted: true,
-      // Headers may contain keys, which no other server may get.
-      maxRedirects: 0,
       maxBytes: MAX_ANSWER_BYTES,
-      signal,
-    });
-    const { status } = response;
-    // The status is known even if the rest of the response is lost.
-    const said = await textOf(response).catch(() => "");
-    if (status >= 200 && status < 300) return { status };
-    const problem = `the collector at ${target.url.origin} answered with status ${status}${said && `: ${said}`}`;
-    return { problem, status, ...(RETRIED.has(status) && { retryAfterMs: askedPause(response.headers, clock) ?? 0 }) };
-  } catch (error) {
-    const message = messageOf(error);
-    if (headers === undefined) return { problem: message, error, retryAfterMs: 0 };
-    const why = late.signal.aborted ? `did not answer within ${target.timeoutMs} ms` : `cannot be reached: ${message}`;
-    return { problem: `the collector at ${target.url.origin} ${why}`, retryAfterMs: 0 };
-  } finally {
-    cancelTimeout();
-  }
+      async headers(within) {
+        headers = await filledHeaders(parts, within);
+        const type = protocol === "http/json" ? "application/json" : "application/x-protobuf";
+        return { "content-type": type, ...(gzip && { "content-encoding": "gzip" }), ...headers };
+      },
+      async read(response) {
+        const { status } = response;
+        // The status is known even if the rest of the response is lost.
+        const said = await textOf(response).catch(() => "");
+        if (status >= 200 && status < 300) return { status };
+        const problem = `the collector at ${url.origin} answered with status ${status}${said && `: ${said}`}`;
+        const retryAfterMs = askedPause(response.headers, clock) ?? 0;
+        return { problem, status, ...(RETRIED.has(status) && { retryAfterMs }) };
+      },
+      failed(error, isLate) {
+        const message = messageOf(error);
+        if (headers === undefined) return { problem: message, error, retryAfterMs: 0 };
+        const why = isLate ? `did not answer within ${timeoutMs} ms` : `cannot be reached: ${message}`;
+        return { problem: `the collector at ${url.origin} ${why}`, retryAfterMs: 0 };
+      },
+    },
+    { egress, clock, timeoutMs, signal, background: true },
+  );
 }
 
 /** The headers of a target, with secrets resolved. */

@@ -6,7 +6,7 @@ import { systemClock } from "../../../observe/clock.ts";
 import type { OfferedTool } from "../../../register/source.port.ts";
 import { asRecords, asText, isPlainObject } from "../../../tool/json-schema.ts";
 import { present } from "../../../tool/present.ts";
-import { askedPause } from "../../retry-after.ts";
+import { askedPause } from "../../service-request.ts";
 import { parseObject } from "../parse-object.ts";
 import { argumentsOf, withoutEffect } from "./tool-parts.ts";
 import type { WebSearchSettings } from "./settings.ts";

@@ -7,7 +7,7 @@ import type { Redactor } from "../../../../guard/redaction/redactor.ts";
 import type { Clock } from "../../../../observe/clock.ts";
 import type { Handler } from "../../../../tool/handler.ts";
 import { traceHeadersOf } from "../../../../tool/trace-headers.ts";
-import { askedPause } from "../../../retry-after.ts";
+import { askedPause } from "../../../service-request.ts";
 import { type Authorize, authorized, placeOf } from "../../credentials/authorize.ts";
 import type { ClientTokens } from "../../credentials/client-tokens.ts";
 import type { ReadOperation } from "../read/read-document.ts";
