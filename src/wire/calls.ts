@@ -11,7 +11,7 @@ import type { RepairArguments } from "../execute/arguments/check-or-repair.ts";
 import { createEngine, type Engine } from "../execute/engine.ts";
 import type { Executor } from "../execute/executor.port.ts";
 import type { ResultCacheSettings } from "../execute/settings.ts";
-import { createSearchLimit } from "../guard/limits/search-limit.ts";
+import { createSearchLimit } from "../guard/limits/caller-rate.ts";
 import { compilePatterns } from "../guard/pattern.ts";
 import { type Principal, principalOr } from "../guard/principal.ts";
 import type { Redactor } from "../guard/redaction/redactor.ts";

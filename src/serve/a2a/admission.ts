@@ -1,17 +1,17 @@
 import { A2AError } from "@a2a-js/sdk/errors";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
 import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
+import { createCallerRate } from "../../guard/limits/caller-rate.ts";
 import type { Limits } from "../../state/limits.port.ts";
 import { createShares, type Share, type Shares } from "../../tool/shares.ts";
 import type { HttpExchange } from "../surface.ts";
-import { ownerOf, stateOf } from "./call-context.ts";
+import { stateOf } from "./call-context.ts";
 import type { SharedTasks } from "./tasks/task-store.ts";
 
 /** Requests under way and open streams, and running tasks, each with the bytes of their bodies. */
 const AT_ONCE = { count: 1_000, bytes: 96 * 1024 * 1024, perCaller: { count: 100, bytes: 32 * 1024 * 1024 } };
 /** The largest body that is read. */
 const MOST_BODY_BYTES = 4 * 1024 * 1024;
-const MINUTE_MS = 60_000;
 
 /** Limits a caller's requests at once and per minute. The local operator is not limited. */
 export type Admission = ReturnType<typeof createAdmission>;
@@ -28,6 +28,12 @@ export function createAdmission({
 }) {
   const requests = createShares(AT_ONCE);
   const runs = createShares(AT_ONCE);
+  const refusal = (_caller: unknown, retryAfterMs: number): ArsenalError => {
+    const problem = `This caller has sent ${messagesPerMinute} messages within a minute, which is the most.`;
+    const message = `${problem} Send fewer, or raise a2a.messages_per_minute.`;
+    return new ArsenalError("RATE_LIMITED", message, { retryAfterMs });
+  };
+  const takeRate = limits && createCallerRate({ limits, kind: "a2a", perMinute: messagesPerMinute, refusal });
 
   return {
     /** Takes a share for a request until its answer is over, before its body is read. Throws `RATE_LIMITED` if the caller has too many. */
@@ -45,11 +51,7 @@ export function createAdmission({
       state.run = takeShare(runs, exchange, "running tasks");
       // If no run has taken it over by then.
       response.once("close", () => state.run?.release());
-      if (!principal.local && limits !== undefined) {
-        const window = { key: `a2a ${ownerOf(principal)}`, calls: messagesPerMinute, windowMs: MINUTE_MS };
-        const admission = await limits.admit({ windows: [window], holdMs: 0 });
-        if (!admission.admitted) throw tooManyMessages(messagesPerMinute, admission.retryAfterMs);
-      }
+      if (!principal.local) await takeRate?.(principal);
       await tasks.makeRoom(context);
     },
   };
@@ -86,13 +88,5 @@ function tooManyAtOnce(kind: string): ArsenalError {
     "RATE_LIMITED",
     `Too many ${kind} at once. A caller can have ${count}, with bodies of ${bytes} bytes in all; the gateway ${AT_ONCE.count} and ${AT_ONCE.bytes}. Wait until some have ended.`,
     { retryAfterMs: 1_000 },
-  );
-}
-
-function tooManyMessages(most: number, retryAfterMs: number | undefined): ArsenalError {
-  return new ArsenalError(
-    "RATE_LIMITED",
-    `This caller has sent ${most} messages within a minute, which is the most. Send fewer, or raise a2a.messages_per_minute.`,
-    retryAfterMs === undefined ? {} : { retryAfterMs },
   );
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createLocalLimits } from "../../state/local-limits.ts";
 import { createManualClock } from "../../testing/manual-clock.ts";
-import { createSearchLimit } from "./search-limit.ts";
+import { createSearchLimit } from "./caller-rate.ts";
 
 const caller = (id: string, tenant?: string) => ({
   id,
