@@ -7,6 +7,7 @@ import type { EnsembleState } from "../register/ensembles.ts";
 import type { Source, SourceLog } from "../register/source.port.ts";
 import type { EnsembleAdministration, EnsembleStatus } from "../serve/administration.ts";
 import { untilAborted } from "../tool/until-aborted.ts";
+import { setNewest } from "../tool/remember.ts";
 import type { AdministrationParts } from "./administration.ts";
 import { inputError } from "./policy.ts";
 
@@ -97,10 +98,7 @@ export function createEnsembleAdministration(parts: AdministrationParts): Ensemb
   }
 
   function keepLog({ name, log }: Source): void {
-    leftLogs.delete(name);
-    leftLogs.set(name, log ?? { read: () => [] });
-    const [oldest] = leftLogs.keys();
-    if (leftLogs.size > MAX_LEFT_LOGS && oldest !== undefined) leftLogs.delete(oldest);
+    setNewest(leftLogs, name, log ?? { read: () => [] }, MAX_LEFT_LOGS);
   }
 
   return {

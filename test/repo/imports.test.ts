@@ -65,6 +65,7 @@ describe("importing", () => {
       "client/problem.ts",
       "errors/arsenal-error.ts",
       "observe/clock.ts",
+      "tool/turns/backoff.ts",
     ]);
     const code = loaded.map((path) => stripTypeScriptTypes(read(`src/${path}`))).join("\n");
     expect(code).not.toMatch(/\bprocess\.|\bBuffer\b|\bimport\(|\brequire\(/);

@@ -6,7 +6,7 @@ import { ownIdentity } from "../../mcp/client-identity.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { CHANGES_TOOLS } from "../served-arsenal.ts";
 import type { SurfaceContext } from "../surface.ts";
-import { setNewest } from "../../tool/bounded-map.ts";
+import { setNewest } from "../../tool/remember.ts";
 import { callerOf, ownerOf } from "./call-context.ts";
 import { toSkillId } from "./read-message.ts";
 

@@ -8,7 +8,7 @@ import {
   SQLITE_BUSY,
   type SqliteFile,
 } from "../../state/load-sqlite.ts";
-import { setNewest } from "../../../tool/bounded-map.ts";
+import { setNewest } from "../../../tool/remember.ts";
 
 /** "TAEN": identifies our files. */
 const APPLICATION_ID = 0x54_41_45_4e;

@@ -5,7 +5,7 @@ import type { ListedState, State } from "../../../state/state.port.ts";
 import { sha256 } from "../../../tool/crypto.ts";
 import { crowdedOut, type Holder, type Holding, type ShareBounds } from "../../../tool/shares.ts";
 import type { Replica } from "../../mcp/replica.ts";
-import { setNewest } from "../../../tool/bounded-map.ts";
+import { setNewest } from "../../../tool/remember.ts";
 import { MOST_TASK_BYTES } from "./kept-task.ts";
 
 /** The part of a task that listing and pruning need. Tasks themselves are documents of their own. */

@@ -7,7 +7,7 @@ import type { Replica } from "../../mcp/replica.ts";
 import { ownerContext, ownerIn } from "../call-context.ts";
 import { agentMessage, textPart } from "../events.ts";
 import { MOST_ID_LENGTH } from "../request-limits.ts";
-import { setNewest } from "../../../tool/bounded-map.ts";
+import { setNewest } from "../../../tool/remember.ts";
 import { cutTask } from "./kept-task.ts";
 import { createTaskIndex, isActiveState, isLastState, placeOf, type TaskEntry, TASKS } from "./task-index.ts";
 

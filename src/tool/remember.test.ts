@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { getNewest, setNewest } from "./bounded-map.ts";
+import { getNewest, setNewest } from "./remember.ts";
 
 describe("a bounded map", () => {
   it("drops the oldest entry beyond its limit", () => {
