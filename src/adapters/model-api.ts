@@ -7,7 +7,7 @@ import { createSecrets } from "../guard/secrets/secrets.ts";
 import { systemClock } from "../observe/clock.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 import { pause } from "../tool/until-aborted.ts";
-import { type Attempt, askedPause, sendToService, withRetries } from "./service-request.ts";
+import { type Attempt, askedPause, readAddress, sendToService, withRetries } from "./service-request.ts";
 import { createEventReader } from "./sources/mcp/transports/read-events.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -101,8 +101,10 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
   const { provider, section, apiKey, keyHeaders = bearer, headers: ownHeaders = {}, maxRetries, timeoutMs } = options;
   const { clock = systemClock, secrets = createSecrets(), random = Math.random } = surroundings;
   const { egress = createEgress() } = surroundings;
-  const url = readUrl(options.url, section);
-  const streamUrl = readUrl(options.streamUrl ?? options.url, section);
+  const addressOf = (text: string): URL =>
+    readAddress(text, `${section}.api_base`, `Write ${section}.api_base: https://HOST/PATH.`);
+  const url = addressOf(options.url);
+  const streamUrl = addressOf(options.streamUrl ?? options.url);
   /** The time of the provider's requested pause: a rate limit of one request applies to all. */
   let notBefore = 0;
 
@@ -312,15 +314,6 @@ function shown(text: string, key: string | undefined): string {
   const said = harmless(text).replaceAll(/\s+/g, " ").trim();
   const safe = key === undefined || key === "" ? said : said.replaceAll(key, "[key]");
   return safe.length > SHOWN_LENGTH ? `${safe.slice(0, SHOWN_LENGTH)}…` : safe;
-}
-
-function readUrl(given: string, section: string): URL {
-  const url = URL.parse(given);
-  if (url !== null && /^https?:$/.test(url.protocol)) return url;
-  const field = `${section}.api_base`;
-  throw fixable("CONFIG_INVALID", `${field} is not an http or https address.`, `Write ${field}: https://HOST/PATH.`, {
-    field,
-  });
 }
 
 /** An endpoint below an address: joined by one slash, keeping a query of the address. */

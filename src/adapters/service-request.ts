@@ -1,6 +1,7 @@
 import type { Egress, EgressResponse } from "../guard/egress/egress.ts";
 import type { Clock } from "../observe/clock.ts";
 import { type Backoff, backoffMs } from "../tool/turns/backoff.ts";
+import { fixable } from "../errors/arsenal-error.ts";
 
 /** A request to a service that the operator configured: a model API, a vector database, a collector. */
 export interface ServiceRequest<Value> {
@@ -87,6 +88,13 @@ export async function withRetries<Value>(
     if (!passing || retry >= options.maxRetries) throw error;
     await options.pause(Math.max(backoffMs(retry, options.backoff), retryAfterMs));
   }
+}
+
+/** Reads the address of a service. Throws CONFIG_INVALID if it is not one of HTTP. */
+export function readAddress(given: string, field: string, fix: string): URL {
+  const url = URL.parse(given);
+  if (url !== null && /^https?:$/.test(url.protocol)) return url;
+  throw fixable("CONFIG_INVALID", `${field} is not an http or https address.`, fix, { field });
 }
 
 /** Returns the wait that a response requests, in milliseconds: `retry-after-ms`, or `retry-after` in seconds or as a date. */

@@ -1,7 +1,7 @@
-import { Worker } from "node:worker_threads";
 import { ArsenalError, type ErrorDetails, fixable } from "../errors/arsenal-error.ts";
 import type { ErrorCode } from "../errors/codes.ts";
 import { type Clock, systemClock } from "../observe/clock.ts";
+import { startWorker } from "../system/start-worker.ts";
 import { createTurns } from "../tool/turns/in-order.ts";
 import type { JudgedCase, PolicyCase } from "./policy-cases.ts";
 
@@ -34,11 +34,8 @@ export function judgeDraft(
 
 async function ask(job: DraftJob, clock: Clock): Promise<JudgedDraft> {
   const { promise, resolve, reject } = Promise.withResolvers<JudgedDraft>();
-  const file = new URL(import.meta.url.endsWith(".ts") ? "./draft-worker.ts" : "./draft-worker.js", import.meta.url);
-  const worker = new Worker(file, {
+  const worker = startWorker("draft-worker", import.meta.url, {
     workerData: JSON.stringify(job),
-    // The worker would refuse some of the flags that the process was started with.
-    execArgv: [],
     name: "toolarsenal-policy-draft",
     resourceLimits: { maxOldGenerationSizeMb: 256 },
   });

@@ -3,6 +3,7 @@ import type { Embedder } from "../../catalog/embedder.port.ts";
 import { readShipped, SHIPPED_FILES, TOKEN_LIMITS } from "./shipped-files.ts";
 import { createWordPiece } from "./wordpiece/wordpiece.ts";
 import { fixable } from "../../errors/arsenal-error.ts";
+import { succeeds } from "../../tool/turns/succeeds.ts";
 
 const DIMENSION = 256;
 
@@ -36,14 +37,7 @@ export function staticEmbedder(): Embedder {
     },
     calibrate: calibrateCosine(STATIC_MODEL.worthShowing),
     share: STATIC_MODEL.share,
-    async healthCheck() {
-      try {
-        loaded ??= load();
-        return true;
-      } catch {
-        return false;
-      }
-    },
+    healthCheck: () => succeeds(() => (loaded ??= load())),
   };
 }
 

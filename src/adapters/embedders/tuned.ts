@@ -1,7 +1,8 @@
 import { calibrateCosine, TUNED_MODEL } from "../../retrieve/fuse/calibrate.ts";
-import { Worker } from "node:worker_threads";
 import type { Embedder, EmbedOptions } from "../../catalog/embedder.port.ts";
-import { setNewest } from "../../tool/bounded-map.ts";
+import { setNewest } from "../../tool/remember.ts";
+import { succeeds } from "../../tool/turns/succeeds.ts";
+import { startWorker } from "../../system/start-worker.ts";
 import { readHeader } from "./kernel/weights.ts";
 import { readStart, SHIPPED_FILES } from "./shipped-files.ts";
 import { closedEmbedder, createWorkerHost, type WorkerHost } from "./worker-host.ts";
@@ -60,14 +61,7 @@ export function tunedEmbedder({ weights = SHIPPED_FILES.tuned }: TunedEmbedderOp
     },
     calibrate: calibrateCosine(TUNED_MODEL.worthShowing),
     share: TUNED_MODEL.share,
-    async healthCheck(options) {
-      try {
-        await worker().load(options?.background);
-        return true;
-      } catch {
-        return false;
-      }
-    },
+    healthCheck: (options) => succeeds(() => worker().load(options?.background)),
     async close() {
       closed = true;
       const used = host;
@@ -80,14 +74,8 @@ export function tunedEmbedder({ weights = SHIPPED_FILES.tuned }: TunedEmbedderOp
 function acquire(weights: string): WorkerHost {
   let entry = shared.get(weights);
   if (!entry) {
-    // The worker is next to this file, in the sources and in the build.
-    const file = new URL(
-      import.meta.url.endsWith(".ts") ? "./encoder-worker.ts" : "./encoder-worker.js",
-      import.meta.url,
-    );
-    // The worker does not get the flags of the process: it would refuse some of them.
-    const options = { workerData: { weights }, execArgv: [], name: "toolarsenal-encoder" };
-    const host = createWorkerHost(() => new Worker(file, options));
+    const options = { workerData: { weights }, name: "toolarsenal-encoder" };
+    const host = createWorkerHost(() => startWorker("encoder-worker", import.meta.url, options));
     shared.set(weights, (entry = { host, users: 0 }));
   }
   entry.users++;

@@ -1,5 +1,6 @@
 import { untilAborted } from "../../tool/until-aborted.ts";
 import { ArsenalError, fixable } from "../../errors/arsenal-error.ts";
+import { succeeds } from "../../tool/turns/succeeds.ts";
 import {
   isEmbedded,
   type EmbeddedPostgres,
@@ -207,19 +208,11 @@ async function usePool<Value>(
     release(false);
     return value;
   } catch (error) {
-    const usable = !released && !isAway(error) && (!inTransaction || (await rolledBack(connection)));
+    const usable =
+      !released && !isAway(error) && (!inTransaction || (await succeeds(() => connection.query("ROLLBACK"))));
     connection.removeListener("error", ignore);
     release(!usable);
     throw error;
-  }
-}
-
-async function rolledBack(connection: PostgresConnection): Promise<boolean> {
-  try {
-    await connection.query("ROLLBACK");
-    return true;
-  } catch {
-    return false;
   }
 }
 

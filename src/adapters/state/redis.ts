@@ -5,6 +5,7 @@ import { type Clock, systemClock } from "../../observe/clock.ts";
 import type { SharedState } from "../../state/shared-state.ts";
 import * as setting from "../settings.ts";
 import type { Surroundings } from "../surroundings.ts";
+import { succeeds } from "../../tool/turns/succeeds.ts";
 import { CHANGES, createRedisChanges, createRedisLeases } from "./redis-parts/changes.ts";
 import { openRedisClient, readRedisUrl } from "./redis-parts/client.ts";
 import { createConnection, type RedisClient } from "./redis-parts/connection.ts";
@@ -86,14 +87,7 @@ export function redisState(options: RedisStateOptions): SharedState {
     changes,
     leases,
     presence,
-    async healthCheck() {
-      try {
-        await connection.run(LIMITS, "health", []);
-        return true;
-      } catch {
-        return false;
-      }
-    },
+    healthCheck: () => succeeds(() => connection.run(LIMITS, "health", [])),
     close: () => (closing ??= close()),
   };
 }

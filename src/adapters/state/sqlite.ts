@@ -12,6 +12,7 @@ import { createPoller } from "./sqlite-parts/poller.ts";
 import { createSqlitePresence } from "./sqlite-parts/presence.ts";
 import { neededSetting } from "../needed-setting.ts";
 import type { Surroundings } from "../surroundings.ts";
+import { succeeds } from "../../tool/turns/succeeds.ts";
 
 export interface SqliteStateOptions {
   /** The file's folder is created. Only this user can read the file. */
@@ -48,14 +49,10 @@ export function sqliteState({ file: path, clock = systemClock, onLost }: SqliteS
     changes: createSqliteChanges(file, poller, clock),
     leases,
     presence,
-    async healthCheck() {
-      try {
-        await file.change((database) => database.run("UPDATE last_version SET value = value"), { durable: false });
-        return true;
-      } catch {
-        return false;
-      }
-    },
+    healthCheck: () =>
+      succeeds(() =>
+        file.change((database) => database.run("UPDATE last_version SET value = value"), { durable: false }),
+      ),
     async close() {
       if (closed) return;
       closed = true;

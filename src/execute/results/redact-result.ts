@@ -1,7 +1,7 @@
 import type { Redaction } from "../../guard/policy.port.ts";
 import { createPauses, nextTurn } from "../../tool/turns/event-loop.ts";
-import { isPlainObject } from "../../tool/json-schema.ts";
 import { countKeys } from "../../tool/json/json-text.ts";
+import { mapMembers } from "../../tool/json/map-members.ts";
 
 /** Texts that hold JSON that holds texts that hold JSON, and so on. */
 const MAX_LAYERS = 4;
@@ -69,26 +69,14 @@ function redact(value: unknown, redaction: Redaction, layer: number): unknown {
 
 /** Replaces what paths count from as well: texts that may hold JSON, and structured content. */
 function withinTexts(value: unknown, layer: number, replace: (top: unknown) => unknown): unknown {
-  if (typeof value === "string") return layer < MAX_LAYERS && /^\s*[[{]/.test(value) ? replace(value) : value;
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) {
-    const list: readonly unknown[] = value;
-    let changed: unknown[] | undefined;
-    for (let index = 0; index < list.length; index++) {
-      const next = withinTexts(list[index], layer, replace);
-      if (next !== list[index]) (changed ??= [...list])[index] = next;
-    }
-    return changed ?? value;
-  }
-  if (!isPlainObject(value)) return value;
-  let changed: Record<string, unknown> | undefined;
-  for (const key of Object.keys(value)) {
-    const member = value[key];
-    const isTop = key === "structuredContent" && layer < MAX_LAYERS;
-    const next = isTop ? replace(member) : withinTexts(member, layer, replace);
-    if (next !== member) (changed ??= { ...value })[key] = next;
-  }
-  return changed ?? value;
+  const isTop = layer < MAX_LAYERS;
+  const within = (each: unknown): unknown => {
+    if (typeof each === "string") return isTop && /^\s*[[{]/.test(each) ? replace(each) : each;
+    return mapMembers(each, change);
+  };
+  const change = (member: unknown, key: string | number): unknown =>
+    key === "structuredContent" && isTop ? replace(member) : within(member);
+  return within(value);
 }
 
 function redactJson(text: string, redaction: Redaction, layer: number): string {

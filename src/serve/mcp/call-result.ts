@@ -3,6 +3,7 @@ import type { ToolResult } from "../../execute/result.ts";
 import type { Era, JsonObject } from "../../mcp/protocol.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Tool } from "../../tool/tool.ts";
+import { writeForeign } from "../../tool/json/json-text.ts";
 
 /** A call that the arsenal refused, or whose tool gave no answer, as a tool result that a model can read; `note` is added to its text. */
 export function refusal(result: ToolResult, note = ""): JsonObject {
@@ -30,7 +31,7 @@ const MOST_TWICE = 1024 * 1024;
 /** Converts the output of a tool that is not an MCP server's to the result of `tools/call`. A value that is already such a result stays unchanged. */
 export function toCallResult(value: unknown, tool: Pick<Tool, "returns"> | undefined, era: Era): JsonObject {
   if (isCallResult(value)) return value;
-  const text = typeof value === "string" ? value : toJson(value);
+  const text = typeof value === "string" ? value : writeForeign(value);
   if (text === undefined)
     return { content: [{ type: "text", text: value === undefined ? "(nothing)" : String(value) }] };
   // Older clients accept only objects as structured content. A value that JSON writes as a string, such as a date, is not an object.
@@ -43,13 +44,4 @@ export function toCallResult(value: unknown, tool: Pick<Tool, "returns"> | undef
 function isCallResult(value: unknown): value is JsonObject {
   if (!isPlainObject(value) || !Array.isArray(value["content"]) || value["content"].length === 0) return false;
   return value["content"].every((block) => isPlainObject(block) && BLOCKS.has(block["type"]));
-}
-
-/** Undefined for values that JSON cannot express: undefined, a function, a cycle, a bigint. */
-function toJson(value: unknown): string | undefined {
-  try {
-    return JSON.stringify(value);
-  } catch {
-    return undefined;
-  }
 }

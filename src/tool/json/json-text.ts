@@ -25,6 +25,15 @@ export function parseForeign(text: string, limits: JsonLimits = {}): unknown {
   }
 }
 
+/** Writes a value as JSON. Undefined for values that JSON cannot express: undefined, a function, a cycle, a bigint. */
+export function writeForeign(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
+}
+
 export const TOO_DEEP = -1;
 export const TOO_MANY = -2;
 export const TOO_MANY_MEMBERS = -3;

@@ -2,6 +2,7 @@ import { formatResult } from "../../../execute/results/format-result.ts";
 import { canonicalJson } from "../../../tool/json/canonical-json.ts";
 import { asRecord } from "../../../tool/json-schema.ts";
 import type { AnsweredCall } from "../../../transcode/dialect.port.ts";
+import { writeForeign } from "../../../tool/json/json-text.ts";
 
 /** The content of a result for a model, before conversion to a provider's blocks. */
 export interface ResultContent {
@@ -32,7 +33,7 @@ export function contentOf({ read, result }: AnsweredCall): ResultContent {
   const value = result.result;
   if (isMcpResult(value)) return fromMcp(value);
   if (typeof value === "string" || value === undefined) return { isError: false, parts: [text(value || NOTHING)] };
-  const json = toJson(value);
+  const json = writeForeign(value);
   if (json === undefined) return { isError: false, parts: [text(String(value))] };
   return { isError: false, parts: [text(json)], structured: value };
 }
@@ -76,7 +77,7 @@ function fromMcp({ content, structuredContent, isError }: McpResult): ResultCont
   const parts = content.map(toPart);
   const hasData = structuredContent !== undefined && structuredContent !== null;
   if (hasData && !parts.some((part) => part.kind === "text" && isJsonOf(part.text, structuredContent)))
-    parts.push(text(toJson(structuredContent) ?? NOTHING));
+    parts.push(text(writeForeign(structuredContent) ?? NOTHING));
   if (parts.length === 0) parts.push(text(NOTHING));
   return { isError: isError === true, parts, ...(hasData && { structured: structuredContent }) };
 }
@@ -90,7 +91,7 @@ function toPart(block: Readonly<Record<string, unknown>>): ResultPart {
     return text(typeof name === "string" ? `${name}: ${uri}` : uri);
   if (typeof resource["text"] === "string") return text(`${String(resource["uri"] ?? "")}\n${resource["text"]}`.trim());
   if (typeof resource["blob"] === "string") return media(resource["blob"], resource["mimeType"], resource["uri"]);
-  return text(toJson(block) ?? NOTHING);
+  return text(writeForeign(block) ?? NOTHING);
 }
 
 function text(content: string): ResultPart {
@@ -100,14 +101,6 @@ function text(content: string): ResultPart {
 function media(data: string, type: unknown, name?: unknown): MediaPart {
   const mimeType = typeof type === "string" ? type : "application/octet-stream";
   return { kind: "media", mimeType, data, ...(typeof name === "string" && { name }) };
-}
-
-function toJson(value: unknown): string | undefined {
-  try {
-    return JSON.stringify(value);
-  } catch {
-    return undefined;
-  }
 }
 
 function isJsonOf(json: string, value: unknown): boolean {

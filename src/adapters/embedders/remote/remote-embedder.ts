@@ -5,7 +5,8 @@ import { systemClock } from "../../../observe/clock.ts";
 import { createModelApi, cutText, type ModelApiSurroundings } from "../../model-api.ts";
 import { neededSetting } from "../../needed-setting.ts";
 import { type SettingsInput, whole } from "../../settings.ts";
-import { setNewest } from "../../../tool/bounded-map.ts";
+import { setNewest } from "../../../tool/remember.ts";
+import { succeeds } from "../../../tool/turns/succeeds.ts";
 import { createRequestQueue } from "./request-queue.ts";
 import { createSelfCalibration } from "./self-calibration.ts";
 
@@ -150,11 +151,8 @@ export function createRemoteEmbedder(
     embed,
     calibrate: (cosine) => calibration.calibrate(cosine),
     async healthCheck(options = {}) {
-      if (clock.now() - workedAt < HEALTHY_MS) return true;
-      return send(["ready"], { kind: "query", ...options }).then(
-        () => true,
-        () => false,
-      );
+      const isFresh = clock.now() - workedAt < HEALTHY_MS;
+      return isFresh || succeeds(() => send(["ready"], { kind: "query", ...options }));
     },
     async close() {
       closing.abort(new ArsenalError("CLOSED", `The embedder ${name} was closed. Create a new one.`));

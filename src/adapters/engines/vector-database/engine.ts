@@ -6,6 +6,7 @@ import type { Tool } from "../../../tool/tool.ts";
 import type { Surroundings } from "../../surroundings.ts";
 import { createTurns } from "../../../tool/turns/in-order.ts";
 import { checkEngine, latestOf, notOpen, prepareAll } from "../handle.ts";
+import { succeeds } from "../../../tool/turns/succeeds.ts";
 import { type Condition, joined, toCondition, toValue } from "./conditions.ts";
 import {
   announceModel,
@@ -255,11 +256,7 @@ export function vectorDatabaseEngine(
     },
 
     async healthCheck({ signal } = {}) {
-      if (state !== "open") return false;
-      return readControl(connect(signal)).then(
-        () => true,
-        () => false,
-      );
+      return state === "open" && (await succeeds(() => readControl(connect(signal))));
     },
 
     async close() {

@@ -4,7 +4,7 @@ import { harmless, messageOf } from "../../../errors/show-value.ts";
 import { createEgress } from "../../../guard/egress/egress.ts";
 import { createSecrets } from "../../../guard/secrets/secrets.ts";
 import { systemClock } from "../../../observe/clock.ts";
-import { askedPause, sendToService, withRetries } from "../../service-request.ts";
+import { askedPause, readAddress, sendToService, withRetries } from "../../service-request.ts";
 import { pause } from "../../../tool/until-aborted.ts";
 import type { Surroundings } from "../../surroundings.ts";
 import type { ServiceResponse, Send, VectorDriver, VectorStoreSettings } from "./driver.ts";
@@ -25,7 +25,8 @@ export function createService(
 ): { send(signal: AbortSignal | undefined): Send; close(): void } {
   const { clock = systemClock, secrets = createSecrets() } = surroundings;
   const egress = surroundings.egress?.fork() ?? createEgress();
-  const base = readUrl(given, title);
+  const write = `Write vector_store.url: https://HOST, the address of ${title}.`;
+  const base = readAddress(given, "vector_store.url", write).href.replace(/\/+$/, "");
 
   function send(method: string, path: string, body: object | undefined, signal: AbortSignal | undefined) {
     return sendToService<ServiceResponse & { readonly text: string }>(
@@ -113,12 +114,4 @@ function parse(text: string): unknown {
   } catch {
     return text;
   }
-}
-
-function readUrl(given: string, title: string): string {
-  const url = URL.parse(given);
-  if (url !== null && /^https?:$/.test(url.protocol)) return url.href.replace(/\/+$/, "");
-  const field = "vector_store.url";
-  const fix = `Write ${field}: https://HOST, the address of ${title}.`;
-  throw fixable("CONFIG_INVALID", `${field} is not an http or https address.`, fix, { field });
 }

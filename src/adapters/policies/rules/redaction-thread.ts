@@ -1,7 +1,8 @@
 import { once } from "node:events";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { createTurns } from "../../../tool/turns/in-order.ts";
+import { startWorker } from "../../../system/start-worker.ts";
 
 /** A long text, and the RE2 pattern to redact. */
 export interface ReplaceJob {
@@ -49,14 +50,8 @@ function end(): void {
   worker = undefined;
 }
 
-/** The thread's program is next to this file, in the sources and in the build. */
 function start(): Worker {
-  const file = new URL(
-    import.meta.url.endsWith(".ts") ? "./redaction-worker.ts" : "./redaction-worker.js",
-    import.meta.url,
-  );
-  // The worker would refuse some of the process's flags.
-  const started = new Worker(file, { execArgv: [], name: "toolarsenal-redaction" });
+  const started = startWorker("redaction-worker", import.meta.url, { name: "toolarsenal-redaction" });
   // A thread that dies between two texts is restarted for the next one.
   started.on("error", () => {
     if (worker === started) worker = undefined;

@@ -3,7 +3,7 @@ import type { Redaction } from "../../../guard/policy.port.ts";
 import { REDACTED } from "../../../guard/redaction/secret-patterns.ts";
 import { re2 } from "../../re2.ts";
 import { createPauses, nextTurn } from "../../../tool/turns/event-loop.ts";
-import { isPlainObject } from "../../../tool/json-schema.ts";
+import { mapMembers } from "../../../tool/json/map-members.ts";
 import { replaceInThread } from "./redaction-thread.ts";
 
 /** The problem of a written redaction; undefined if it is valid. */
@@ -70,25 +70,4 @@ function redactPath(value: unknown, path: readonly string[], at = 0): unknown {
 function mapTexts(value: unknown, replace: (text: string) => string): unknown {
   if (typeof value === "string") return replace(value);
   return mapMembers(value, (member) => mapTexts(member, replace));
-}
-
-/** Changes the members of a value. Returns the same value if nothing changed, and copies nothing before the first change. */
-function mapMembers(value: unknown, change: (member: unknown, key: string | number) => unknown): unknown {
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) {
-    const list: readonly unknown[] = value;
-    let changed: unknown[] | undefined;
-    for (let index = 0; index < list.length; index++) {
-      const next = change(list[index], index);
-      if (next !== list[index]) (changed ??= [...list])[index] = next;
-    }
-    return changed ?? value;
-  }
-  if (!isPlainObject(value)) return value;
-  let changed: Record<string, unknown> | undefined;
-  for (const key of Object.keys(value)) {
-    const next = change(value[key], key);
-    if (next !== value[key]) (changed ??= { ...value })[key] = next;
-  }
-  return changed ?? value;
 }

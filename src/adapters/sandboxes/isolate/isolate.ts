@@ -1,4 +1,3 @@
-import { Worker } from "node:worker_threads";
 import { fixable } from "../../../errors/arsenal-error.ts";
 import { messageOf } from "../../../errors/show-value.ts";
 import type {
@@ -10,6 +9,7 @@ import type {
 } from "../../../execute/sandbox.port.ts";
 import { cancelled, type End, followThread, readEnd, readForeign } from "../subprocess/run-process.ts";
 import { cannotGive } from "../subprocess/subprocess.ts";
+import { startWorker } from "../../../system/start-worker.ts";
 import { compileInterpreter } from "./interpreter.ts";
 
 /** The start data of one job's thread. @internal */
@@ -86,14 +86,8 @@ function runThread(job: JavaScriptJob, interpreter: object): Promise<SandboxOutc
     functions: Object.keys(functions),
     limits,
   };
-  const worker = new Worker(THREAD, {
-    workerData: start,
-    env: {},
-    // The thread would refuse some of the process's flags.
-    execArgv: [],
-    name: "toolarsenal-isolate",
-    resourceLimits: THREAD_LIMITS,
-  });
+  const options = { workerData: start, env: {}, name: "toolarsenal-isolate", resourceLimits: THREAD_LIMITS };
+  const worker = startWorker("isolate-thread", import.meta.url, options);
   const lost = { status: "killed", reason: "Its thread ended." } as const;
   return followThread(worker, { sandbox: "isolate", limits, signal, lost }, ({ settle, written, ended }) => {
     worker.on("message", (message: FromThread) => {
@@ -104,12 +98,6 @@ function runThread(job: JavaScriptJob, interpreter: object): Promise<SandboxOutc
     });
   });
 }
-
-/** Next to this file, in the sources and in the build. */
-const THREAD = new URL(
-  import.meta.url.endsWith(".ts") ? "./isolate-thread.ts" : "./isolate-thread.js",
-  import.meta.url,
-);
 
 /** Calls a function of the program for the code. Input and output are JSON text, so that no object is shared. */
 async function answer(

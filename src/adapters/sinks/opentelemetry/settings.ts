@@ -3,6 +3,7 @@ import { showValue } from "../../../errors/show-value.ts";
 import { ownIdentity } from "../../../mcp/client-identity.ts";
 import { decodePercent } from "../../../tool/schema/keywords.ts";
 import { choice, flag, type SettingInput, object, optional, text, texts, whole } from "../../settings.ts";
+import { readAddress } from "../../service-request.ts";
 import type { Attributes } from "./attributes.ts";
 import { type Signal, SIGNALS } from "./otlp.ts";
 
@@ -110,10 +111,10 @@ function addressOf(
   const configured = given.otlp?.endpoint ?? given.otlpEndpoint;
   const valueOf = (variable: string): string => (configured === undefined ? (environment[variable]?.trim() ?? "") : "");
   const own = signalVariable(signal);
-  if (valueOf(own) !== "") return { url: readAddress(valueOf(own), own), field: own };
+  if (valueOf(own) !== "") return { url: readAddress(valueOf(own), own, ADDRESS_FIX), field: own };
   const shared = valueOf("OTEL_EXPORTER_OTLP_ENDPOINT");
   const field = shared === "" ? "telemetry.otlp.endpoint" : "OTEL_EXPORTER_OTLP_ENDPOINT";
-  const url = readAddress(configured ?? (shared || "http://localhost:4318"), field);
+  const url = readAddress(configured ?? (shared || "http://localhost:4318"), field, ADDRESS_FIX);
   url.pathname = `${url.pathname.replace(/\/+$/, "")}/v1/${signal}`;
   return { url, field };
 }
@@ -123,12 +124,7 @@ export function signalVariable(signal: Signal): string {
   return `OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_ENDPOINT`;
 }
 
-function readAddress(given: string, field: string): URL {
-  const url = URL.parse(given);
-  if (url !== null && /^https?:$/.test(url.protocol)) return url;
-  const fix = "Write the collector's HTTP address, such as http://localhost:4318.";
-  throw fixable("CONFIG_INVALID", `${field} is not an http or https address.`, fix, { field });
-}
+const ADDRESS_FIX = "Write the collector's HTTP address, such as http://localhost:4318.";
 
 function resourceOf({ serviceName }: OpenTelemetrySinkOptions, environment: Environment): Attributes {
   const given = pairsIn(environment["OTEL_RESOURCE_ATTRIBUTES"]);

@@ -1,7 +1,8 @@
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import type { Check, Validator } from "../../../execute/validator.port.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { measureSchema } from "../../../tool/schema/schema-limits.ts";
+import { startWorker } from "../../../system/start-worker.ts";
 import { type CheckThread, createCheckThread } from "./check-thread.ts";
 import { compileSchema } from "./compile-schema.ts";
 import { TooCostly } from "./evaluate.ts";
@@ -54,13 +55,7 @@ export function jsonSchemaValidator({
   };
 }
 
-/** The thread's program is next to this file, in the sources and in the build. */
 function start(): Worker {
-  const file = new URL(import.meta.url.endsWith(".ts") ? "./check-worker.ts" : "./check-worker.js", import.meta.url);
-  return new Worker(file, {
-    // The worker would refuse some of the process's flags.
-    execArgv: [],
-    name: "toolarsenal-check",
-    resourceLimits: { maxOldGenerationSizeMb: 256 },
-  });
+  const resourceLimits = { maxOldGenerationSizeMb: 256 };
+  return startWorker("check-worker", import.meta.url, { name: "toolarsenal-check", resourceLimits });
 }
