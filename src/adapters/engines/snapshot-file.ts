@@ -15,6 +15,7 @@ import { basename, dirname, resolve } from "node:path";
 import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 import { messageOf } from "../../errors/show-value.ts";
 import { isRunning } from "../../system/process-table.ts";
+import { syncFolder } from "../../system/replace-file.ts";
 
 export type SnapshotFile = ReturnType<typeof snapshotFile>;
 
@@ -96,13 +97,6 @@ export function snapshotFile(path: string) {
     }
   }
 
-  /** Makes a rename durable. Not every system can; there the file is still complete, at worst the previous version. */
-  async function syncFolder(): Promise<void> {
-    const handle = await open(folder, "r").catch(() => undefined);
-    await handle?.sync().catch(() => {});
-    await handle?.close().catch(() => {});
-  }
-
   async function keepBackup(): Promise<void> {
     const temporary = temporaryName();
     try {
@@ -135,7 +129,7 @@ export function snapshotFile(path: string) {
       }
       await before();
       await rename(temporary, target);
-      await syncFolder();
+      await syncFolder(folder);
     } catch (cause) {
       await rm(temporary, { force: true }).catch(() => {});
       const fix = "Check that its folder exists, is writable and has free space.";

@@ -5,6 +5,7 @@ import { basename, dirname, join } from "node:path";
 import { fixable } from "../../../errors/arsenal-error.ts";
 import { type ChainWriter, EMPTY_LOG, readLine, rewound } from "../../../guard/audit/chain.ts";
 import type { AuditHead } from "../../../guard/audit.port.ts";
+import { syncFolder } from "../../../system/replace-file.ts";
 
 interface OpenSegment {
   readonly handle: FileHandle;
@@ -36,7 +37,7 @@ export function createSegmentWriter(options: {
       const { head = await lastFullHead(), wholeBytes, torn } = await readTail(handle, file);
       if (torn.length > 0) await handle.truncate(wholeBytes);
       const found: OpenSegment = { handle, inode: (await handle.stat()).ino, size: wholeBytes };
-      if (wholeBytes === 0) await syncFolder(file);
+      if (wholeBytes === 0) await syncFolder(dirname(file));
       chain.moveTo(head);
       const events = [torn.length > 0 ? recovered(torn) : undefined, rewound(head, known)];
       await addTo(found, () => events.map((record) => (record ? chain.write(record, at) : "")).join(""));
@@ -87,7 +88,7 @@ export function createSegmentWriter(options: {
     await opened?.handle.sync();
     await release();
     await rename(file, segmentName(file, chain.head.seq));
-    await syncFolder(file);
+    await syncFolder(dirname(file));
   }
 
   return {
@@ -119,13 +120,6 @@ export function createSegmentWriter(options: {
 
 function recovered(torn: Buffer): object {
   return { kind: "recovered", cutBytes: torn.length, cutSha256: hash("sha256", torn, "hex") };
-}
-
-/** Makes a new or renamed file durable. Not every system can. */
-async function syncFolder(file: string): Promise<void> {
-  const handle = await open(dirname(file), "r").catch(() => undefined);
-  await handle?.sync().catch(() => {});
-  await handle?.close().catch(() => {});
 }
 
 /** Reads the end of a log file. Throws if its last complete line is not an intact record, because nothing may be appended after a damaged one. */

@@ -1,12 +1,13 @@
-import { hash as hashOf, randomBytes, randomUUID } from "node:crypto";
+import { hash as hashOf, randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import { showValue } from "../../../errors/show-value.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import { isPlainObject, isTexts } from "../../../tool/json-schema.ts";
 import { CAPABILITIES, type Capability } from "../../../tool/tool.ts";
 import { withFileLock } from "../../../system/file-lock.ts";
+import { replaceFile } from "../../../system/replace-file.ts";
 
 /** A stored key, without the key itself. */
 export interface StoredKey {
@@ -57,13 +58,7 @@ export async function updateKeyFile(
   return withFileLock(`${path}.lock`, async () => {
     const known = existsSync(path) ? await readKeyFile(path) : [];
     const keys = change(known);
-    const temporary = `${path}.${randomUUID()}.tmp`;
-    try {
-      await writeFile(temporary, `${JSON.stringify({ version: 1, keys }, null, 2)}\n`, { mode: 0o600, flag: "wx" });
-      await rename(temporary, path);
-    } finally {
-      await rm(temporary, { force: true });
-    }
+    await replaceFile(path, `${JSON.stringify({ version: 1, keys }, null, 2)}\n`);
     return keys.length !== known.length;
   });
 }

@@ -1,5 +1,5 @@
-import { createHash, randomUUID } from "node:crypto";
-import { chmod, link, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { chmod, link, readFile, rm, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { ArsenalError } from "../../../../errors/arsenal-error.ts";
@@ -7,6 +7,7 @@ import { messageOf } from "../../../../errors/show-value.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
 import { parseObject } from "../../parse-object.ts";
 import { withFileLock } from "../../../../system/file-lock.ts";
+import { replaceFile } from "../../../../system/replace-file.ts";
 import { NO_CREDENTIALS, type ServerCredentials, type TokenStore } from "./credentials.ts";
 
 /** The whole file: credentials by the address of the MCP server. */
@@ -76,15 +77,9 @@ export function createTokenFile(
   }
 
   async function writeContent(content: Content): Promise<void> {
-    const temporary = `${path}.${process.pid}-${randomUUID().slice(0, 8)}.tmp`;
-    try {
-      const text = `${JSON.stringify(content, null, 2)}\n`;
-      await writeFile(temporary, text, { flag: "wx", mode: 0o600, flush: true });
-      await rename(temporary, path);
-    } catch (cause) {
-      await rm(temporary, { force: true });
+    await replaceFile(path, `${JSON.stringify(content, null, 2)}\n`).catch((cause: unknown) => {
       throw failure("written", "Make its folder writable for this user.", cause);
-    }
+    });
   }
 
   function failure(what: string, fix: string, cause: unknown): ArsenalError {
