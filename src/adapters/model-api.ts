@@ -7,7 +7,7 @@ import { createSecrets } from "../guard/secrets/secrets.ts";
 import { systemClock } from "../observe/clock.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 import { pause } from "../tool/until-aborted.ts";
-import { type Attempt, askedPause, readAddress, sendToService, withRetries } from "./service-request.ts";
+import { askedPause, readAddress, sendToService, type ServiceAttempt, withRetries } from "./service-request.ts";
 import { createEventReader } from "./sources/mcp/transports/read-events.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -113,9 +113,9 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
     body: string,
     { signal, maxBytes = MAX_BYTES }: PostOptions,
     fold?: EventFold,
-  ): Promise<Attempt<unknown>> {
+  ): Promise<ServiceAttempt<unknown>> {
     let key: string | undefined;
-    return sendToService<Attempt<unknown>>(
+    return sendToService<ServiceAttempt<unknown>>(
       {
         url: fold ? streamUrl : url,
         body,
@@ -159,14 +159,14 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
     { headers, body }: EgressResponse,
     fold: EventFold,
     isAlive: () => void,
-  ): Promise<Attempt<unknown> | undefined> {
+  ): Promise<ServiceAttempt<unknown> | undefined> {
     if (headers["content-type"]?.includes("text/event-stream") !== true) {
       body.destroy();
       const fix = `Check ${section}.api_base: the server must support streamed answers.`;
       throw fixable("PROTOCOL_ERROR", `${provider} did not answer with a stream of events.`, fix);
     }
     let isEnded = false;
-    let failure: Attempt<unknown> | undefined;
+    let failure: ServiceAttempt<unknown> | undefined;
     const reader = createEventReader({
       maxBytes: MAX_STREAM_BYTES,
       onData(data) {
@@ -200,7 +200,7 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
   }
 
   /** A response, or an error that a provider sent with a success status. */
-  function answered(answer: unknown): Attempt<unknown> {
+  function answered(answer: unknown): ServiceAttempt<unknown> {
     const { error, response, type, code } = isPlainObject(answer) ? answer : {};
     const inner = isPlainObject(response) ? response["error"] : undefined;
     const found = isPlainObject(error) ? error : isPlainObject(inner) ? inner : type === "error" ? answer : undefined;
@@ -224,7 +224,11 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
     }
   }
 
-  function refusal({ status, headers }: EgressResponse, key: string | undefined, text: string): Attempt<unknown> {
+  function refusal(
+    { status, headers }: EgressResponse,
+    key: string | undefined,
+    text: string,
+  ): ServiceAttempt<unknown> {
     const reason = shown(messageIn(text), key) || (STATUS_CODES[status] ?? "no reason given");
     const retryAfterMs = askedPause(headers, clock);
     const isFinal = headers["x-should-retry"] === "false" || (retryAfterMs ?? 0) > LONGEST_ASKED_MS;

@@ -63,7 +63,7 @@ export async function sendToService<Value>(
 }
 
 /** The outcome of one attempt. A passing failure is transient. */
-export type Attempt<Value> =
+export type ServiceAttempt<Value> =
   | { readonly value: Value }
   | {
       readonly error: Error;
@@ -74,7 +74,7 @@ export type Attempt<Value> =
 
 /** Repeats an attempt until it succeeds, fails permanently, or was retried `maxRetries` times. Never retries sooner than the service requests. */
 export async function withRetries<Value>(
-  attempt: () => Promise<Attempt<Value>>,
+  attempt: () => Promise<ServiceAttempt<Value>>,
   options: {
     readonly maxRetries: number;
     readonly backoff: Backoff;
