@@ -156,7 +156,6 @@ async function* auditLines(opened: OpenLogTable): AsyncGenerator<AuditLine> {
 
 function open({ url, schema = SCHEMA, client }: LogTable) {
   const postgres = openPostgres({ url, client, what: "The audit log", field: "audit.url" });
-  /** The quoted name of the table. */
   const table = `${quoted(schema)}.audit_record`;
   const steps = [`CREATE TABLE ${table} (seq bigint PRIMARY KEY, line text NOT NULL)`];
   return { postgres, table, ready: () => migrate(postgres, { name: "audit", schema, steps }) };

@@ -7,7 +7,6 @@ export interface EncodeJob {
 
 export type EncodeQueue = ReturnType<typeof createEncodeQueue>;
 
-/** The dependencies of a queue. */
 interface EncodeQueueParts {
   tokenise(text: string, kind: EncodeJob["kind"]): Int32Array;
   encode(texts: readonly Int32Array[]): readonly Float32Array[];
@@ -53,7 +52,6 @@ export function createEncodeQueue({ tokenise, encode, onDone, onFailed }: Encode
 
   return {
     add: (job: EncodeJob) => void waiting.set(job.id, { ...job, vectors: [] }),
-    /** Drops a cancelled job. */
     cancel: (id: number) => void waiting.delete(id),
     /** Encodes one slice. Returns whether work remains. */
     step() {

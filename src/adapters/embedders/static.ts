@@ -41,11 +41,9 @@ export function staticEmbedder(): Embedder {
   };
 }
 
-/** The inputs of a token table. */
 interface StaticTableOptions {
   /** One int8 row per token, in the order of the vocabulary. */
   readonly rows: Int8Array;
-  /** One scale per row. */
   readonly scales: Float32Array;
   readonly dimension: number;
   /** Token ids without meaning, which are left out: [CLS] and [SEP]. */

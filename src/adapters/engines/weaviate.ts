@@ -240,7 +240,6 @@ function toComparison(
   return { path: asked.field, operator: "ContainsNone", value: asked.notIn };
 }
 
-/** A filter in GraphQL. */
 function toWhere(asked: WhereCondition): string {
   if ("all" in asked) return `{ operator: And, operands: [${asked.all.map(toWhere).join(", ")}] }`;
   if ("any" in asked) return `{ operator: Or, operands: [${asked.any.map(toWhere).join(", ")}] }`;

@@ -77,7 +77,6 @@ interface AnswerCollector {
   /** Takes an event and returns its text. */
   push(event: unknown): string;
   readonly isComplete: boolean;
-  /** The whole answer. */
   answer(): unknown;
 }
 

@@ -44,7 +44,6 @@ export function datadogSink(options: DatadogSinkOptions = {}, around: DatadogPar
   const { host = "127.0.0.1", port = 8125, tags = {}, intervalMs = 10_000 } = options;
   const { clock = systemClock, metrics, traces } = around;
   const common = Object.entries(tags);
-  /** The totals sent last. */
   const sent = new Map<string, number>();
   let opening: Promise<Socket> | undefined;
   let sending: Promise<void> = Promise.resolve();

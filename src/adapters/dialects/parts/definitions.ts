@@ -17,7 +17,6 @@ export type ObjectSchema = {
   [keyword: string]: unknown;
 };
 
-/** The inputs of a definition. */
 interface DefinitionParts {
   readonly name: string;
   readonly description: string;
@@ -118,7 +117,6 @@ function converter(target: SchemaTarget, adjust: (converted: ConvertedSchema) =>
   });
 }
 
-/** Freezes shared values. */
 function freeze(value: unknown): void {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return;
   Object.freeze(value);

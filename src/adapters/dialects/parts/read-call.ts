@@ -16,7 +16,6 @@ export function createCallAssembly() {
   const calls = new Map<string, OpenCall>();
   let closed = 0;
 
-  /** Completes a call. */
   const close = (key: string): readonly ReadCall[] => {
     const call = calls.get(key);
     if (call === undefined) return [];
@@ -46,7 +45,6 @@ export function createCallAssembly() {
       else call.whole = whole;
     },
     has: (key: string) => calls.has(key),
-    /** The provider's id of an open call. */
     idOf: (key: string) => calls.get(key)?.id,
     close,
     /** A call that arrived complete. */

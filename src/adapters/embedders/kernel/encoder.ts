@@ -4,7 +4,6 @@ import { type Architecture, readWeights, type Tensor } from "./weights.ts";
 
 export type Encoder = ReturnType<typeof createEncoder>;
 
-/** The inputs of an encoder. */
 interface EncoderOptions {
   /** A weight file; it is copied, so the caller may release it. */
   readonly weights: Uint8Array;

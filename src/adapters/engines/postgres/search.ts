@@ -13,7 +13,6 @@ import type { SearchCache, KeptTool } from "./kept.ts";
 import { type Meta, type Model, type Store, toSql, vectorsAreOff, vectorTable } from "./tables.ts";
 import { toKey } from "./write.ts";
 
-/** The most tools that a request can name. */
 const MOST_NAMED = 1_000;
 
 /** The database's facts about a request before the search. */

@@ -10,7 +10,6 @@ export type Query = Postgres["query"];
 export interface Store {
   readonly postgres: Postgres;
   readonly schema: string;
-  /** The quoted name of a table. */
   table(name: string): string;
   /** The features of the vector extension; undefined if vectors are turned off. */
   readonly vectors:

@@ -17,7 +17,6 @@ const KEPT_TOOLS = 1_000;
 
 function nothing() {
   return {
-    /** The number of tools. */
     size: 0,
     /** By slot. */
     ids: [] as (string | undefined)[],
@@ -105,7 +104,6 @@ export function createMirror(database: Database) {
     revision = meta.revision;
   }
 
-  /** The vectors of a model; undefined if it has none. */
   function vectorsOf(name: string): ModelVectors | undefined {
     const now = database.get<{ revision: number }>("SELECT vectors_revision AS revision FROM meta")?.revision ?? 0;
     let model = models.get(name);
@@ -146,7 +144,6 @@ export function createMirror(database: Database) {
       return entry.value as Value;
     },
 
-    /** The tools in these slots. */
     toolsAt(slots: readonly number[]): ReadonlyMap<number, Tool> {
       const missing = slots.filter((slot) => !tools.has(slot));
       if (tools.size + missing.length > KEPT_TOOLS) tools.clear();

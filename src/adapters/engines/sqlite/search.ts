@@ -152,7 +152,6 @@ function readOccurrences(
   return { value: { keys, counts, length, documents }, weight };
 }
 
-/** The number of tools with a term. */
 function countDocuments(
   database: Database,
   table: "terms" | "other_terms",

@@ -187,7 +187,6 @@ function metaOf(database: Database): { readonly revision: number; readonly forgo
   return meta ?? { revision: 0, forgotten: 0 };
 }
 
-/** The tools that are new or changed. */
 function changedOf(database: Database, tools: readonly Tool[]): readonly Tool[] {
   const { sql, values } = toCondition({ ids: tools.map(({ id }) => id) });
   const rows = database.rows<readonly [string, string]>(`SELECT id, hash FROM tools WHERE ${sql}`, ...values);
@@ -259,7 +258,6 @@ function erase(database: Database, ids: readonly string[]): number {
   return rows.length;
 }
 
-/** Removes everything about a tool. */
 function forget(database: Database, slot: number): void {
   database.run("DELETE FROM tools WHERE slot = ?", slot);
   database.run("DELETE FROM labels WHERE slot = ?", slot);

@@ -173,7 +173,6 @@ export function isList(field: Field | List): boolean {
   return (LISTS as readonly string[]).includes(field);
 }
 
-/** The remaining limits. */
 type Budget = { -readonly [Key in keyof FilterLimits]: number } & { exact: boolean };
 
 /** The condition within the limits. Leaving out parts makes it accept more, since nothing above a field is negated. */

@@ -66,7 +66,6 @@ export function createWriter(heads: readonly Head[]) {
       last = Math.max(revisionAt(clock), Math.floor(known / WRITERS) * WRITERS + WRITERS) + number;
       return last;
     },
-    /** Announces the changes of this handle. */
     async announce(session: Session, written: { revision?: number; vectors?: number }): Promise<void> {
       revision = written.revision ?? revision;
       vectors = written.vectors ?? vectors;

@@ -42,7 +42,6 @@ export function createKept() {
       return setNewest(lists, key, known, KEPT_LISTS);
     },
 
-    /** The number of records of a space that a condition accepts. */
     async count({ session, control }: Now, space: Space, condition: Condition) {
       if (isNothing(condition)) return 0;
       const key = keyOf(control);
@@ -54,7 +53,6 @@ export function createKept() {
       return known;
     },
 
-    /** The sums of namespaces' vectors. */
     async namespaceSums({ session, control }: Now, model: Model, namespaces: readonly string[]) {
       const key = keyOf(control);
       if (sums.key !== key || sums.values.size > KEPT_NAMESPACES) sums = { key, values: new Map() };

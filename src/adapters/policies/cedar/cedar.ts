@@ -26,7 +26,6 @@ export interface CedarParts {
   readonly mode?: "standard" | "strict";
 }
 
-/** The number of callers whose visible tools are cached. */
 const MAX_CALLERS = 1_000;
 
 /** The rules that apply if no policy of the text decides. */

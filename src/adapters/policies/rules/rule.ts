@@ -22,7 +22,6 @@ export interface Rule {
   readonly obligations: RuleObligations | undefined;
 }
 
-/** A rule's compiled obligations. */
 type RuleObligations = Omit<CheckedObligations, "redact"> & { readonly redact?: readonly Redaction[] | undefined };
 
 /** The rules of a document, those of its presets first, in order. Throws with every expression that does not compile. */

@@ -77,7 +77,6 @@ function containerUser(): string {
   return id === 0 ? "65534:65534" : `${id}:${group}`;
 }
 
-/** The environment of the engine's command line. */
 function engineEnvironment(): Record<string, string> {
   const names = "PATH HOME DOCKER_HOST DOCKER_CONFIG DOCKER_CONTEXT DOCKER_CERT_PATH XDG_RUNTIME_DIR".split(" ");
   return Object.fromEntries(

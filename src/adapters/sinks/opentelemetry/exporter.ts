@@ -41,13 +41,11 @@ export function createExporter<Item>(
   const queue = createBoundedQueue<Item>(parts.queueSize);
   /** Fires on closing: accepts no more items, and ends the delays between retries. */
   const closed = new AbortController();
-  /** Cancels requests in progress. */
   const late = new AbortController();
   let sending: Promise<void> | undefined;
   let cancelTimer: (() => void) | undefined;
   /** True once pending items have waited long enough. */
   let isDue = false;
-  /** Batches lost in a row. */
   let failures = 0;
 
   function add(item: Item): void {

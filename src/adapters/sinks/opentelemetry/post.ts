@@ -65,7 +65,6 @@ export function postOtlp(body: Uint8Array, parts: PostParts, signal?: AbortSigna
   );
 }
 
-/** The headers of a target, with secrets resolved. */
 async function filledHeaders(
   { target, secrets }: PostParts,
   signal: AbortSignal,

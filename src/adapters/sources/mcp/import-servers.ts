@@ -8,7 +8,6 @@ import type { McpServerSettings, WrittenMcpServer } from "./settings.ts";
 
 interface Servers {
   readonly servers: readonly McpServerSettings[];
-  /** The omitted entries of a file. */
   readonly lines: readonly string[];
 }
 

@@ -24,7 +24,6 @@ export async function readPython(
   return { executable, declarations, problems };
 }
 
-/** The output of the program. */
 interface PythonAnswer {
   readonly executable: string;
   readonly tools: readonly Omit<Declaration, "language">[];

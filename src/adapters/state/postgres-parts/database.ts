@@ -42,7 +42,6 @@ export function createStateDatabase(
   }
 
   return {
-    /** The quoted name of the schema. */
     schema: quoted(schema),
     /** Runs one statement after the tables exist. Rejects if it takes longer than `withinMs`. */
     async ask<Row extends object>(
@@ -79,7 +78,6 @@ export function createStateDatabase(
         stopListening = undefined;
       };
     },
-    /** Ends all polling. */
     close() {
       for (const lookout of looks.keys()) lookout.stop();
       looks.clear();

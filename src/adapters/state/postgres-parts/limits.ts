@@ -25,7 +25,6 @@ const MAX_BATCH = 256;
 /** The number of round trips between two sweeps. */
 const BATCHES_A_SWEEP = 512;
 
-/** The database's answer to a request. */
 type AdmitAnswer = { readonly admitted: true; readonly probe: boolean; readonly era: number } | Refused;
 
 /** One step of a request: see `limit_run`. Omitted to only check for answers to waiting calls. */
@@ -38,7 +37,6 @@ type LimitStep =
   | Readonly<Record<string, never>>;
 
 interface StepAnswers {
-  /** One for each step. */
   readonly answers: readonly unknown[];
   /** The answers to waiting calls of this process. */
   readonly told: readonly { readonly id: string; readonly request: AdmitRequest; readonly answer: AdmitAnswer }[];
@@ -66,7 +64,6 @@ export function createPostgresLimits(
     for (const { id, request } of waiting.values()) void askAgain(id, request).catch(() => {});
   });
 
-  /** Calls one function of the database. */
   async function call<Value>(name: string, ...values: readonly unknown[]): Promise<Value> {
     const places = values.map((_, index) => `$${index + 1}`).join(", ");
     const sql = `SELECT ${database.schema}.limit_${name}(${places}) AS value`;

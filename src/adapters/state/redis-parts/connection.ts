@@ -57,7 +57,6 @@ export function createConnection(options: {
   const pending = new Set<Promise<unknown>>();
   let opening: Promise<Link> | undefined;
   let ready: Link | undefined;
-  /** Why the last attempt to connect failed. */
   let away: ArsenalError | undefined;
   let retries = 0;
   let cancelRetry: (() => void) | undefined;
@@ -217,7 +216,6 @@ export function createConnection(options: {
   };
 }
 
-/** The response timed out. */
 class TimedOut extends Error {}
 
 /** Rejects if the work takes too long. Responses that arrived in time, but were not read because this process was busy, still count. */

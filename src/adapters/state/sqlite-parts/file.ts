@@ -53,7 +53,6 @@ type Values = Record<string, SQLInputValue>;
 export interface Database {
   get<Row>(sql: string, values?: Values): Row | undefined;
   all<Row>(sql: string, values?: Values): readonly Row[];
-  /** Returns the number of changed rows. */
   run(sql: string, values?: Values): number;
 }
 
@@ -66,7 +65,6 @@ interface OpenStateFile extends Database {
   durable: boolean;
 }
 
-/** A change waiting to be written. */
 interface Change {
   readonly durable: boolean;
   /** Makes the change, and returns a function that answers the caller after the commit. */
@@ -88,7 +86,6 @@ export function createStateFile(
   /** Why the earlier file was lost, until the new one records it. */
   let loss: string | undefined;
   const waiting: Change[] = [];
-  /** When another process locked the file. */
   let busySince: number | undefined;
 
   /** Runs a step on the open database. If the file was lost, the next step uses the new one. */

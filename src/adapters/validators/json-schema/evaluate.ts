@@ -41,7 +41,6 @@ export type Holds = (schema: unknown, ...given: Parameters<Rule>) => boolean;
 /** Thrown if checking a value exceeds its limits. */
 export class TooCostly extends Error {}
 
-/** The most failures kept. */
 const MAX_FAILURES = 200;
 
 /** The nesting limit of schemas: three calls each, on a stack with room for about ten thousand. */
@@ -110,7 +109,6 @@ export function createEvaluator(schemas: ReadonlyMap<SchemaObject, ReadSchema>, 
     const rules: Rule[] = [];
     const { allOf, anyOf, oneOf } = schema as { readonly [keyword: string]: readonly unknown[] | undefined };
 
-    /** Runs a check and ignores its failures. */
     const quietly: Holds = (part, value, place, run, evaluated) => {
       run.quiet++;
       run.tentative++;

@@ -16,7 +16,6 @@ interface Slot {
   cancelIdle?: () => void;
 }
 
-/** The kind of connection that a request needs. */
 interface Need {
   readonly exclusive: boolean;
   /** The remote caller who needs it. Undefined for the person at this machine, and for the gateway itself. */

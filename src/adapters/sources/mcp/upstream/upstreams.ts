@@ -8,7 +8,6 @@ import type { McpUpstream } from "./upstream.ts";
 /** The MCP servers of one arsenal. */
 export type Upstreams = ReturnType<typeof createUpstreams>;
 
-/** The parts of the arsenal that the servers need. */
 interface UpstreamsParts {
   /** Resolves when the ensemble's tools, as the server lists them now, are registered. */
   readonly relist: (ensemble: string) => Promise<void>;

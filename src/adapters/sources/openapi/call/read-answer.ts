@@ -18,7 +18,6 @@ export async function readAnswer(answer: Pick<EgressResponse, "headers" | "body"
 /** Reading a larger answer takes milliseconds. */
 const LARGE = 256 * 1024;
 
-/** Reads a large answer in turns of the event loop. */
 async function readLarge(bytes: Uint8Array, charset: string): Promise<unknown> {
   await nextTurn();
   const text = decode(bytes, charset);

@@ -81,7 +81,6 @@ function formPairs({ name, value }: BodyMember, { encoding }: Body, encode: Enco
   return writePairs(name, value, EXPLODED, encode);
 }
 
-/** One part of a multipart body. */
 interface MultipartPart {
   readonly head: string;
   readonly content: string | SentFile;

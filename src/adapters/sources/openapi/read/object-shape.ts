@@ -65,7 +65,6 @@ export function toObjectShape(schema: unknown, references: References, depth = 0
   return { properties: members, required, ...(additional === undefined ? {} : { additional }), alternatives };
 }
 
-/** The members that a variant names. */
 function namesIn(variant: unknown, references: References, depth: number): readonly string[] | undefined {
   if (!isPlainObject(variant)) return undefined;
   if (isRequirement(variant)) return asTexts(variant["required"]);
