@@ -1,6 +1,7 @@
 import { untilAborted } from "../../tool/until-aborted.ts";
 import { ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 import { succeeds } from "../../tool/turns/succeeds.ts";
+import { backoffMs } from "../../tool/turns/backoff.ts";
 import {
   isEmbedded,
   type EmbeddedPostgres,
@@ -47,8 +48,8 @@ const CONNECTIONS = 10;
 const CONNECT_MS = 10_000;
 /** The most attempts at a conflicting transaction. */
 const RUNS = 5;
-/** The delays before a lost listener reconnects, in milliseconds; the last one is repeated. */
-const RECONNECT_MS = [50, 100, 200, 400];
+/** The delays before a lost listener reconnects. */
+const RECONNECT = { firstMs: 50, longestMs: 400 };
 
 /** Connects on first use. */
 export function openPostgres({ url, client: injected, what, field }: PostgresOptions): Postgres {
@@ -249,8 +250,7 @@ function keepListening(
   function retry(): void {
     release = undefined;
     if (ended) return;
-    const delay = RECONNECT_MS[Math.min(lost++, RECONNECT_MS.length - 1)];
-    const timer = setTimeout(() => void start().catch(retry), delay);
+    const timer = setTimeout(() => void start().catch(retry), backoffMs(lost++, RECONNECT));
     timer.unref();
     release = () => clearTimeout(timer);
   }

@@ -3,14 +3,14 @@ import type { Handler, HandlerContext } from "../../../tool/handler.ts";
 import { asRecord } from "../../../tool/json-schema.ts";
 import { pause } from "../../../tool/until-aborted.ts";
 import type { Security } from "../credentials/security.ts";
+import { backoffMs } from "../../../tool/turns/backoff.ts";
 import { type Agent, converse, isUnknownOperation, type Request, type RequestOptions, tooLong } from "./connection.ts";
 import type { Outgoing, Update } from "./messages.ts";
 import { toToolResult } from "./tools-extension.ts";
 import { applyUpdate, type FollowedTask, isSettled, textOf, toAnswer } from "./task-result.ts";
 
-/** The first wait before a task is looked at again; each is half as long again, up to `MAX_WAIT_MS`. */
-const FIRST_WAIT_MS = 500;
-const MAX_WAIT_MS = 5000;
+/** The waits before a task is looked at again. */
+const BACKOFF = { firstMs: 500, longestMs: 5000, factor: 1.5 };
 /** Looks at a task that may fail in a row before its outcome is unknown. */
 const MAX_FAILURES = 5;
 /** Time that an agent has to confirm that a task is cancelled. */
@@ -114,16 +114,15 @@ function createCall(agent: Agent, context: HandlerContext, security: Security) {
 
   /** Follows the task until it is settled: by its stream if it has one, or by looking at it again and again. */
   async function settle(): Promise<void> {
-    let waitMs = FIRST_WAIT_MS;
+    let looks = 0;
     let failures = 0;
     while (!isSettled(task)) {
       const { taskId } = task;
       if (taskId === undefined) throw lost("ended its answer without a task or a message");
-      await pause(waitMs, clock, { signal });
-      waitMs = Math.min(waitMs * 1.5, MAX_WAIT_MS);
+      await pause(backoffMs(looks++, BACKOFF), clock, { signal });
       try {
         await follow(ask({ kind: "get", taskId }));
-        if (!isSettled(task) && follows && (await subscribe(taskId))) waitMs = FIRST_WAIT_MS;
+        if (!isSettled(task) && follows && (await subscribe(taskId))) looks = 0;
         failures = 0;
       } catch (error) {
         signal.throwIfAborted();
