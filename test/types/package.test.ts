@@ -22,14 +22,18 @@ beforeAll(() => {
   cpSync(join(ROOT, "package.json"), join(installed, "toolarsenal/package.json"));
   const outDir = join(installed, "toolarsenal/dist");
   if (IS_BUILT) cpSync(join(ROOT, "dist"), outDir, { recursive: true });
-  else expect(tsc(ROOT, ["-p", "tsconfig.build.json", "--emitDeclarationOnly", "--outDir", outDir])).toEqual([]);
+  // `npm run check` looks for errors in the sources.
+  else
+    expect(tsc(ROOT, ["-p", "tsconfig.build.json", "--emitDeclarationOnly", "--noCheck", "--outDir", outDir])).toEqual(
+      [],
+    );
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs the compiler. Returns its errors, one per entry. */
+/** Runs the compiler. Returns its errors, one per entry. Several threads would each work out the same types. */
 function tsc(cwd: string, parameters: readonly string[]): readonly string[] {
-  const { stdout, error } = spawnSync(TSC, parameters, { cwd, encoding: "utf8" });
+  const { stdout, error } = spawnSync(TSC, [...parameters, "--singleThreaded"], { cwd, encoding: "utf8" });
   if (error) throw error;
   return stdout.split(/\n(?=\S)/).filter((line) => line.trim() !== "");
 }
