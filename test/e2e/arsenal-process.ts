@@ -1,6 +1,6 @@
 /**
- * An arsenal in a process of its own, told what to do over IPC. Its tools are `works`, `fails` (until it is told to recover), `holds` (until
- * it is told to end) and `refund`, which a person must approve. Its clock can be moved.
+ * An arsenal in a process of its own, driven over IPC. Its tools are `works`, `fails` (until it recovers), `holds` (until the test ends the call) and
+ * `refund`, which a person must approve. Its clock can be moved. Starting a process takes longer than most tests, so the next arsenal gets it.
  */
 import { internalsOf } from "../../src/arsenal.ts";
 import { type ChildProcess, fork } from "node:child_process";
@@ -9,7 +9,13 @@ import { fileURLToPath } from "node:url";
 import { localOperator, ToolArsenal, type ToolArsenalConfig, type ToolCall, type ToolResult } from "../../src/index.ts";
 import { systemClock } from "../../src/observe/clock.ts";
 
+interface Opening {
+  readonly config: ToolArsenalConfig;
+  readonly mcpUrl: string | undefined;
+}
+
 type Ask =
+  | { readonly open: Opening }
   | { readonly call: ToolCall }
   | { readonly approve: string }
   | { readonly accept: string }
@@ -23,7 +29,6 @@ type Ask =
 
 /** What the process says without being asked. */
 export type Said =
-  | { readonly said: "ready" }
   | { readonly said: "holding"; readonly call: number }
   | { readonly said: "event"; readonly name: string; readonly data: unknown };
 
@@ -38,19 +43,39 @@ export interface ArsenalProcess {
   onSaid(listener: (said: Said) => void): void;
   /** Ends it without giving it time to clean up. */
   kill(): Promise<void>;
+  /** Closes the arsenal. Its process is kept for the next one. */
   close(): Promise<void>;
 }
 
-/** Starts a process with an arsenal, and connects it to an MCP server if there is one. */
+/** A process that has no arsenal now. */
+interface IdleProcess {
+  open(opening: Opening): Promise<ArsenalProcess>;
+  end(): Promise<void>;
+}
+
+let idle: IdleProcess[] = [];
+
+/** Opens an arsenal in a process without one, and connects it to an MCP server if there is one. */
 export async function startArsenal(config: ToolArsenalConfig, mcpUrl?: string): Promise<ArsenalProcess> {
-  const child: ChildProcess = fork(fileURLToPath(import.meta.url), [JSON.stringify({ config, mcpUrl })], {
+  return (idle.pop() ?? startProcess()).open({ config, mcpUrl });
+}
+
+/** Ends the processes that are kept. */
+export async function endProcesses(): Promise<void> {
+  const ending = idle;
+  idle = [];
+  await Promise.all(ending.map((each) => each.end()));
+}
+
+function startProcess(): IdleProcess {
+  const child: ChildProcess = fork(fileURLToPath(import.meta.url), [], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
     serialization: "advanced",
     env: { ...process.env, TOOLARSENAL_TIER: "lexical" },
   });
   const exited = once(child, "exit");
   const answers = new Map<number, (answer: unknown) => void>();
-  const heard: Said[] = [];
+  let heard: Said[] = [];
   const listeners = new Set<(said: Said) => void>();
   let last = 0;
   child.on("message", (message: Said | Answer) => {
@@ -63,6 +88,7 @@ export async function startArsenal(config: ToolArsenalConfig, mcpUrl?: string): 
       answers.set(++last, resolve);
       child.send({ id: last, wanted });
     });
+  let isKilled = false;
   const started: ArsenalProcess = {
     ask,
     call: (call) => ask({ call }) as Promise<ToolResult>,
@@ -80,26 +106,39 @@ export async function startArsenal(config: ToolArsenalConfig, mcpUrl?: string): 
         if (before !== undefined) listener(before);
       }),
     async kill() {
+      isKilled = true;
       child.kill("SIGKILL");
       await exited;
     },
     async close() {
-      if (child.connected) void ask({ close: true });
+      if (isKilled) return;
+      await ask({ close: true });
+      idle.push(kept);
+    },
+  };
+  const kept: IdleProcess = {
+    async open(opening) {
+      heard = [];
+      listeners.clear();
+      const ended = exited.then(() => Promise.reject(new Error("It ended.")));
+      await Promise.race([ask({ open: opening }), ended]);
+      return started;
+    },
+    async end() {
+      child.disconnect();
       await exited;
     },
   };
-  await Promise.race([
-    started.said(({ said }) => said === "ready"),
-    exited.then(() => Promise.reject(new Error("It ended."))),
-  ]);
-  return started;
+  return kept;
 }
 
-async function main(given: { readonly config: ToolArsenalConfig; readonly mcpUrl?: string }): Promise<void> {
-  const say = (said: Said): void => void process.send?.(said);
+const say = (said: Said): void => void process.send?.(said);
+
+/** An arsenal in this process. Returns what does the things that the test wants. */
+async function openArsenal({ config, mcpUrl }: Opening): Promise<(wanted: Ask) => Promise<unknown>> {
   let ahead = 0;
   const clock = { now: () => systemClock.now() + ahead, after: systemClock.after };
-  const arsenal = new ToolArsenal({ ...given.config, clock });
+  const arsenal = new ToolArsenal({ ...config, clock });
   const holding = new Map<number, () => void>();
   let held = 0;
   let broken = true;
@@ -127,8 +166,7 @@ async function main(given: { readonly config: ToolArsenalConfig; readonly mcpUrl
       },
       handler,
     );
-  if (given.mcpUrl !== undefined)
-    await arsenal.addMcpServer({ name: "sample", transport: { kind: "http", url: given.mcpUrl } });
+  if (mcpUrl !== undefined) await arsenal.addMcpServer({ name: "sample", transport: { kind: "http", url: mcpUrl } });
   arsenal.subscribe(({ name, data }) => {
     if (
       name === "health-changed" ||
@@ -139,7 +177,7 @@ async function main(given: { readonly config: ToolArsenalConfig; readonly mcpUrl
       say({ said: "event", name, data });
   });
 
-  async function answer(wanted: Ask): Promise<unknown> {
+  return async (wanted) => {
     if ("call" in wanted) return arsenal.execute(wanted.call);
     if ("approve" in wanted) return arsenal.approvals.approve(wanted.approve, localOperator({ id: "bob" }));
     if ("accept" in wanted) return arsenal.pins?.accept(wanted.accept, localOperator({ id: "bob" }));
@@ -148,20 +186,20 @@ async function main(given: { readonly config: ToolArsenalConfig; readonly mcpUrl
     if ("advance" in wanted) return void (ahead += wanted.advance);
     if ("recover" in wanted) return void (broken = false);
     if ("end" in wanted) return holding.get(wanted.end)?.();
-    if ("turns" in wanted) {
+    if ("turns" in wanted)
       for (let turn = 0; turn < wanted.turns; turn++) await new Promise((resolve) => void setImmediate(resolve));
-      return undefined;
-    }
-    await arsenal.close();
-    process.disconnect();
+    else await arsenal.close();
     return undefined;
-  }
-
-  process.on("message", ({ id, wanted }: { readonly id: number; readonly wanted: Ask }) => {
-    void answer(wanted).then((value) => process.connected && process.send?.({ id, answer: value }));
-  });
-  say({ said: "ready" });
+  };
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url) && process.send !== undefined)
-  await main(JSON.parse(process.argv[2] ?? "{}"));
+function main(): void {
+  let answer: Awaited<ReturnType<typeof openArsenal>>;
+  process.on("message", async ({ id, wanted }: { readonly id: number; readonly wanted: Ask }) => {
+    if ("open" in wanted) answer = await openArsenal(wanted.open);
+    const value = "open" in wanted ? undefined : await answer(wanted);
+    if (process.connected) process.send?.({ id, answer: value });
+  });
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url) && process.send !== undefined) main();

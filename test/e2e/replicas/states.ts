@@ -9,6 +9,8 @@ export interface StateService {
   readonly settings: Readonly<Record<string, unknown>>;
   /** Ways in which it goes away. */
   readonly troubles: Readonly<Record<string, Trouble>>;
+  /** Sections that name an empty state on the same servers. Nobody may use the earlier state any more. */
+  renew(): Promise<StateService["settings"]>;
   close(): Promise<void>;
 }
 
@@ -36,7 +38,12 @@ const sqlite: StateKind = {
   name: "a SQLite file",
   troubles: ["is locked"],
   async open(folder) {
+    let files = 0;
     const file = join(folder, "state.sqlite");
+    const settingsOf = (state: string): StateService["settings"] => ({
+      state: { file: state },
+      audit: { file: join(folder, "audit.jsonl") },
+    });
     async function lock(): Promise<() => Promise<void>> {
       const { DatabaseSync } = await import("node:sqlite");
       const database = new DatabaseSync(file, { timeout: 10_000 });
@@ -49,8 +56,8 @@ const sqlite: StateKind = {
     const troubles = {
       "is locked": { ms: 8_000, away: ["documents", "limits"], begin: lock } as const,
     };
-    const settings = { state: { file }, audit: { file: join(folder, "audit.jsonl") } };
-    return { settings, troubles, close: async () => {} };
+    const renew = async () => settingsOf(join(folder, `state-${++files}.sqlite`));
+    return { settings: settingsOf(file), troubles, renew, close: async () => {} };
   },
 };
 
@@ -61,12 +68,17 @@ const servers: StateKind = {
   async open() {
     const redis = await startRedis();
     const postgres = (await realPostgres()) as RealPostgres;
-    const url = await postgres.database();
-    return {
-      settings: {
+    async function renew(): Promise<StateService["settings"]> {
+      redis.command("FLUSHALL");
+      const url = await postgres.database();
+      return {
         state: { type: "postgres", url, limits: { type: "redis", url: redis.url } },
         audit: { type: "postgres", url, secret: SECRET },
-      },
+      };
+    }
+    return {
+      settings: await renew(),
+      renew,
       troubles: {
         "has a Redis that does not answer": {
           ms: repeats(6_000, 20_000),
@@ -99,7 +111,11 @@ const redisAlone: StateKind = {
   async open(folder) {
     const redis = await startRedis();
     const settings = { state: { type: "redis", url: redis.url }, audit: { file: join(folder, "audit.jsonl") } };
-    return { settings, troubles: {}, close: () => redis.stop() };
+    async function renew(): Promise<StateService["settings"]> {
+      redis.command("FLUSHALL");
+      return settings;
+    }
+    return { settings, troubles: {}, renew, close: () => redis.stop() };
   },
 };
 
@@ -109,9 +125,11 @@ const postgresAlone: StateKind = {
   troubles: [],
   async open() {
     const postgres = (await realPostgres()) as RealPostgres;
-    const url = await postgres.database();
-    const settings = { state: { type: "postgres", url }, audit: { type: "postgres", url, secret: SECRET } };
-    return { settings, troubles: {}, close: () => postgres.remove() };
+    async function renew(): Promise<StateService["settings"]> {
+      const url = await postgres.database();
+      return { state: { type: "postgres", url }, audit: { type: "postgres", url, secret: SECRET } };
+    }
+    return { settings: await renew(), troubles: {}, renew, close: () => postgres.remove() };
   },
 };
 
