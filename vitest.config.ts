@@ -28,6 +28,7 @@ const config: ViteUserConfig = defineConfig({
     testTimeout: MOST_MS,
     hookTimeout: MOST_MS,
     expect: { poll: { timeout: 60_000, interval: 10 } },
+    globalSetup: ["test/kit/run-folder.ts"],
     setupFiles: ["test/property-seed.ts"],
     sequence: { sequencer: SlowFirst },
     reporters: ["default", runSummary],

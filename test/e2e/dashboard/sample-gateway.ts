@@ -3,10 +3,10 @@ import type { Dialect } from "../../../src/transcode/dialect.port.ts";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { build } from "vite";
 import { ToolArsenal, type ToolArsenalConfig } from "../../../src/index.ts";
 import { type Clock, systemClock } from "../../../src/observe/clock.ts";
 import { IS_BUILT } from "../../kit/program.ts";
+import { oncePerRun } from "../../kit/run-folder.ts";
 import { ROOT } from "../../repo/project.ts";
 import { SAMPLE_TOOLS, startLegacyServer, type UpstreamServer } from "../../mcp/upstream-server.ts";
 import { registerTools } from "../../serve/rest-gateway.ts";
@@ -27,17 +27,18 @@ export interface SampleGateway {
   close(): Promise<void>;
 }
 
-let built: Promise<unknown> | undefined;
 /** Builds the dashboard, unless it is built, to where a gateway that runs from its sources finds it. */
 export async function buildDashboard(): Promise<void> {
   if (IS_BUILT) return;
-  built ??= build({
-    configFile: join(ROOT, "dashboard/vite.config.ts"),
-    logLevel: "error",
-    // Another process may be serving these files now; their names change with their content.
-    build: { emptyOutDir: false },
+  await oncePerRun("dashboard", async () => {
+    const { build } = await import("vite");
+    await build({
+      configFile: join(ROOT, "dashboard/vite.config.ts"),
+      logLevel: "error",
+      // Another process may be serving these files now; their names change with their content.
+      build: { emptyOutDir: false },
+    });
   });
-  await built;
 }
 
 /** Three MCP servers that people use, one whose tools change, and functions that fail, wait for a person or want to attack. */
