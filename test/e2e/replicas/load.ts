@@ -1,7 +1,12 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import { repeats } from "../../kit/effort.ts";
 import { type Called, legacyClient, modernClient, sdkClient } from "./clients.ts";
 import type { Fleet } from "./fleet.ts";
 import { restCaller, type RestCalled } from "./rest-caller.ts";
+
+/** Between two calls of a client, in milliseconds. Clients without a pause take the processor from the gateways that start meanwhile. */
+const PAUSE_MS = repeats(20, 0);
 
 /** One call under load, and what its caller heard. */
 export interface LoadedCall extends Called {
@@ -40,6 +45,7 @@ export async function startLoad(fleet: Fleet, { callers = 4, rest = 0 }: LoadOpt
       const id = randomUUID();
       const { result: _, ...outcome } = await book(server, id);
       ended.push({ server, id, sent: 1, ...outcome });
+      await pause(PAUSE_MS);
     }
   }
 
