@@ -2,8 +2,6 @@ import { Client, SSEClientTransport, StreamableHTTPClientTransport } from "@mode
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { MAIN } from "../../kit/program.ts";
 
-/** The command line's program. */
-
 const INFO = { name: "client", version: "1.0.0" };
 
 /** A client of one era over HTTP. */

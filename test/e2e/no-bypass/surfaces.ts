@@ -1,5 +1,4 @@
 import { internalsOf } from "../../../src/arsenal.ts";
-import { execFile } from "node:child_process";
 import type { Client } from "@modelcontextprotocol/client";
 import { Effect, Layer } from "effect";
 import { openaiEvents } from "../../../examples/support/openai-events.ts";
@@ -13,7 +12,7 @@ import { toAlias } from "../../../src/adapters/dialects/index.ts";
 import type { ServeOptions } from "../../../src/serve/serve-arsenal.ts";
 import { say, scriptedLlm } from "../../../src/testing/index.ts";
 import { createRunner, type Runner } from "../../../src/toolset/runner.ts";
-import { MAIN } from "../../kit/program.ts";
+import { runInMemory } from "../terminal.ts";
 import { httpClient, sseClient, stdioClient } from "./clients.ts";
 import type { Place } from "./place.ts";
 import { REMOTE_CALLS } from "./remote.ts";
@@ -41,7 +40,7 @@ export interface Surface {
   readonly serversOnly?: true;
   /** Set where the server itself checks arguments: the call is allowed and reaches it, and its refusal is handed on. */
   readonly leavesChecks?: true;
-  /** Set where each call is a process, so that no limit can be reached by the next. */
+  /** Set if each call opens an arsenal, so that no limit can be reached by the next call. */
   readonly oneCallEach?: true;
 }
 
@@ -110,16 +109,7 @@ export const SURFACES: readonly Surface[] = [
     oneCallEach: true,
     open: async ({ config }) => ({
       async call(namespace, name, args) {
-        const argv = [
-          MAIN,
-          "call",
-          `${namespace}.${name}`,
-          "--args",
-          JSON.stringify(args),
-          "--config",
-          config,
-          "--json",
-        ];
+        const argv = ["call", `${namespace}.${name}`, "--args", JSON.stringify(args), "--config", config, "--json"];
         return toSeen(JSON.parse(await outputOf(argv)) as Result);
       },
       close: async () => undefined,
@@ -152,7 +142,7 @@ export const SURFACES: readonly Surface[] = [
         const calls = [{ id: "call_1", name: `${namespace}.${name}`, arguments: args }];
         const model = await serveScript([{ calls }], openaiEvents);
         const ask = ["chat", "Repeat a text", "--model", "scripted", "--api-base", model.url];
-        const printed = await outputOf([MAIN, ...ask, "--config", config, "--json"]);
+        const printed = await outputOf([...ask, "--config", config, "--json"]);
         model.close();
         const events = printed
           .trim()
@@ -350,13 +340,9 @@ function toSeen({ status, error, confirmationId }: Result): Seen {
   };
 }
 
-/** What a program of this package prints; it ends with 1 where the call failed. */
-export function outputOf(argv: readonly string[]): Promise<string> {
-  const env = { ...process.env, TOOLARSENAL_TIER: "lexical" };
-  return new Promise((resolve, reject) => {
-    execFile(process.execPath, [...argv], { env }, (error, out, err) => {
-      if (error !== null && error.code !== 1) reject(new Error(err, { cause: error }));
-      else resolve(out);
-    });
-  });
+/** The output of a command line, which may refuse a call. */
+async function outputOf(argv: readonly string[]): Promise<string> {
+  const { code, out, err } = await runInMemory(argv, { environment: { TOOLARSENAL_TIER: "lexical" } });
+  if (code > 1) throw new Error(err);
+  return out;
 }
