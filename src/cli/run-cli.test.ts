@@ -197,7 +197,6 @@ it.each([
   [["search", "send an email", "--explain"], 0],
   [["call", "crm.find_customer", "--args", '{"name":"dana"}'], 0],
   [["call", "crm.nobody"], 1],
-  [["benchmark", "--tools", "50", "--quick"], 0],
   [["doctor"], 0],
   [["completion", "bash"], 0],
 ])("%j --json prints one JSON value on stdout and nothing on stderr", async (argv, expected) => {
