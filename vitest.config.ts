@@ -47,8 +47,8 @@ const config: ViteUserConfig = defineConfig({
         },
       },
     ],
-    // Vitest would leave one core idle, which on two cores means one file at a time.
-    maxWorkers: availableParallelism(),
+    // Tests wait for the processes that they start, so a core has time for more than one file.
+    maxWorkers: Math.ceil(availableParallelism() * 1.5),
   },
 });
 

@@ -68,7 +68,7 @@ describe.each(LOGS)("a gateway with an audit log in $name that is killed under l
   it("has a record of every call that it answered, once", async () => {
     const { start } = await setUp(log);
     const answered: string[] = [];
-    for (let round = 0; round < repeats(2); round++) {
+    for (let round = 0; round < repeats(1, 20); round++) {
       const gateway = await start();
       const before = answered.length;
       const client = modernClient({ url: gateway.url, key: "" });

@@ -16,9 +16,9 @@ import { eventually } from "./replicas/eventually.ts";
 const ATTACKER = fileURLToPath(new URL("hostile/attacker.ts", import.meta.url));
 const REPORTER = new URL("hostile/report-memory.ts", import.meta.url);
 
-/** Eight seconds of attack, sixty in a deep run, in rounds between which nobody attacks. */
+/** Four seconds of attack, sixty in a deep run, in rounds between which nobody attacks. */
 const ROUNDS = 2;
-const ATTACK_MS = repeats(8_000, 60_000) / ROUNDS;
+const ATTACK_MS = repeats(4_000, 60_000) / ROUNDS;
 const QUIET_MS = ATTACK_MS / 2;
 
 const MODULE = `export default (arsenal) => {

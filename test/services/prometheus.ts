@@ -23,7 +23,7 @@ export function prometheusMissing(): string | undefined {
   return why;
 }
 
-/** Starts a server that scrapes one address ten times a second, with these files of rules. */
+/** Starts a server that scrapes one address every second, with these files of rules. */
 export async function startPrometheus(options: {
   readonly target: string;
   readonly rules?: readonly string[];
@@ -35,8 +35,8 @@ export async function startPrometheus(options: {
   const { host } = new URL(options.target);
   const job = {
     job_name: "toolarsenal",
-    scrape_interval: "100ms",
-    scrape_timeout: "100ms",
+    scrape_interval: "1s",
+    scrape_timeout: "1s",
     static_configs: [{ targets: [host] }],
     ...(options.token !== undefined && { authorization: { credentials: options.token } }),
   };

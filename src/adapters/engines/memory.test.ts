@@ -313,7 +313,7 @@ describe("a process that is killed while it writes", () => {
       const snapshot = await freshFile();
       await killDuring(writer(snapshot, 1), 2);
       let [round = 0] = (await roundsIn(snapshot)).rounds;
-      for (let kill = 0; kill < repeats(6, 20); kill++) {
+      for (let kill = 0; kill < repeats(3, 20); kill++) {
         const kept = await killDuring(writer(snapshot, round + 1), 1 + (kill % 3), kill * 6);
         const { rounds, count } = await roundsIn(snapshot);
         expect([count, rounds.length]).toEqual([TOOLS, 1]);
@@ -327,7 +327,7 @@ describe("a process that is killed while it writes", () => {
 
   it("leaves one whole version where two write the same file", async () => {
     const snapshot = await freshFile();
-    for (let kill = 0; kill < 4; kill++) {
+    for (let kill = 0; kill < repeats(2, 8); kill++) {
       const writers = [writer(snapshot, 1), writer(snapshot, 1000)];
       await Promise.all(writers.map((child, index) => killDuring(child, 4 + kill + index)));
       const { rounds, count } = await roundsIn(snapshot);

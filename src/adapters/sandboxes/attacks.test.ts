@@ -100,7 +100,7 @@ function toJob(column: string, code: string, target: Target, mark: string): Sand
   const limits = {
     ...SANDBOX_LIMITS,
     cpuMs: 1_000,
-    timeoutMs: code.includes("for (;;);") ? 1_000 : 8_000,
+    timeoutMs: code.includes("for (;;);") ? 1_000 : code.includes("for (;;)") ? 3_000 : 8_000,
     outputBytes: 64 * 1024,
   };
   const env = column === "isolate" ? {} : { MARK: mark };

@@ -12,7 +12,7 @@ const NEARLY_ALL = 4 * MEBIBYTE - 4096;
 /** How much the process may have grown when the flood is over: its heap is limited to 256 MiB, and buffers are outside of it. */
 const MOST_GROWTH = 288 * MEBIBYTE;
 /** Together they are larger than what the process may grow. */
-const MESSAGES = repeats(120, 500);
+const MESSAGES = repeats(90, 500);
 
 let folder: string;
 const keys = { eve: "", ada: "" };
