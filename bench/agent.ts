@@ -6,7 +6,7 @@ import { openaiDialect } from "../src/adapters/dialects/index.ts";
 import { createAgent, type Llm, type LlmRequest, type LlmTurn } from "../src/agent/index.ts";
 import { syntheticTools } from "../src/cli/benchmark/synthetic-tools.ts";
 import { DEMO_TOOLS } from "../src/cli/demo/create-demo-arsenal.ts";
-import { ToolArsenal } from "../src/index.ts";
+import { CAPABILITIES, createPrincipal, ToolArsenal } from "../src/index.ts";
 import type { Tool } from "../src/tool/tool.ts";
 import { say } from "../src/testing/scripted-llm.ts";
 import { toAlias } from "../src/transcode/alias.ts";
@@ -77,6 +77,7 @@ const everything = tokensOf(definitions(all));
 
 let steps = 0;
 let onOffer = 0;
+const principal = createPrincipal({ id: "agent", capabilities: CAPABILITIES });
 const rows: { task: string; requests: number; agent: number; all: number; ratio: string }[] = [];
 for (const task of TASKS) {
   const used = { agent: 0, all: 0, requests: 0 };
@@ -96,7 +97,7 @@ for (const task of TASKS) {
     },
     close() {},
   };
-  await createAgent({ llm, arsenal, limit, systemPrompt: "You work for a shop." }).run(task.request).result;
+  await createAgent({ llm, arsenal, principal, limit, systemPrompt: "You work for a shop." }).run(task.request).result;
   rows.push({
     task: task.request.slice(0, 50),
     requests: used.requests,

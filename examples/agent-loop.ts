@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
-import { formatResult, ToolArsenal } from "../src/index.ts";
+import { createPrincipal, formatResult, ToolArsenal } from "../src/index.ts";
 import { openaiLlm } from "../src/adapters/llms/index.ts";
 import { createAgent } from "../src/agent/index.ts";
 import { openaiEvents } from "./support/openai-events.ts";
@@ -35,9 +35,12 @@ await arsenal.addMcpServer({
   transport: { kind: "stdio", command: process.execPath, args: [server] },
 });
 
+// The server is a program of its own, so its tools need these two capabilities.
+const principal = createPrincipal({ id: "calculator-agent", capabilities: ["file_system", "network_access"] });
 const agent = createAgent({
   llm,
   arsenal,
+  principal,
   systemPrompt: "You are a helpful assistant with calculator capabilities.",
   name: "Calculator Agent",
 });

@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { llmOf, ToolArsenal } from "../arsenal.ts";
 import { memoryAudit } from "../adapters/audit/memory.ts";
+import { createClient } from "../client/index.ts";
 import type { ToolArsenalConfig } from "../config/config.ts";
 import type { ToolArsenalParts } from "../wire/parts.ts";
 import { createRunner, createToolset } from "../toolset/index.ts";
-import { localOperator } from "../guard/principal.ts";
+import { createPrincipal, type Principal } from "../guard/principal.ts";
 import type { Tool } from "../tool/tool.ts";
 import { type AgentOptions, createAgent } from "./create-agent.ts";
 import type { AgentEvent } from "./agent-run.ts";
@@ -12,7 +13,7 @@ import type { Llm } from "./llm.port.ts";
 import type { AgentArsenal } from "./offer-tools.ts";
 import { scriptedLlm, say, type ScriptedLlm } from "../testing/scripted-llm.ts";
 
-const shopper = localOperator({ id: "agent", roles: [], capabilities: ["read_data"], local: false });
+const principal = createPrincipal({ id: "agent", capabilities: ["read_data"] });
 
 /** A shop of four tools, and what they did. */
 function shop(
@@ -54,7 +55,7 @@ describe("an agent", () => {
   it("is built from a model, a system prompt and a name, and answers in words [004-agent-build]", async () => {
     const { arsenal } = shop();
     const llm = scriptedLlm([say("96")]);
-    const agent = createAgent({ llm, arsenal, systemPrompt: "You calculate.", name: "Calculator Agent" });
+    const agent = createAgent({ llm, arsenal, principal, systemPrompt: "You calculate.", name: "Calculator Agent" });
     expect(agent.name).toBe("Calculator Agent");
     expect(await agent.execute("What is 12 * 8?")).toBe("96");
     expect(llm.requests[0]).toMatchObject({
@@ -70,7 +71,7 @@ describe("an agent", () => {
       say("", ["find_order", { order: "9" }]),
       say("All delivered."),
     ]);
-    const agent = createAgent({ llm, arsenal, limit: 2 });
+    const agent = createAgent({ llm, arsenal, principal, limit: 2 });
     const run = agent.run("Find the orders of the customer");
     const events = await eventsOf(run);
     const result = await run.result;
@@ -100,7 +101,7 @@ describe("an agent", () => {
       ),
       say("I could not do that."),
     ]);
-    const agent = createAgent({ llm, arsenal, principal: shopper });
+    const agent = createAgent({ llm, arsenal, principal });
     expect(await agent.execute("Track order 7")).toBe("I could not do that.");
     expect(resultsIn(llm, 1)).toMatchObject([
       { status: "failure", error: { message: "The carrier is down." } },
@@ -117,7 +118,7 @@ describe("an agent", () => {
       if (name === "retrieval-finished" || name === "call-finished") seen.push(data.traceId);
     });
     const llm = scriptedLlm([say("", ["find_order", { order: "7" }]), say("Done.")]);
-    const { traceId } = await createAgent({ llm, arsenal }).run("Find order 7").result;
+    const { traceId } = await createAgent({ llm, arsenal, principal }).run("Find order 7").result;
     await arsenal.close(); // every event was handed out
     expect(traceId).toMatch(/^[0-9a-f]{32}$/);
     expect(seen).toEqual([traceId, traceId, traceId]);
@@ -128,12 +129,14 @@ describe("an agent", () => {
     const { arsenal } = shop({ audit });
     await createToolset("finding").fromCatalog(arsenal).withTools("default.find_order").build();
     const llm = scriptedLlm([say("", ["find_order", { order: "7" }], ["refund_order", { order: "7" }]), say("Done.")]);
-    const agent = createAgent({ llm, arsenal, toolset: "finding", principal: shopper });
+    const agent = createAgent({ llm, arsenal, principal, toolset: "finding" });
     const { traceId } = await agent.run("Refund an order").result;
     expect(llm.requests[0]?.tools.map(({ id }) => id)).toEqual(["default.find_order"]);
     expect(resultsIn(llm, 1)).toMatchObject([{ status: "success" }, { error: { code: "TOOL_NOT_FOUND" } }]);
     const narrowed = scriptedLlm(["Done."]);
-    await createAgent({ llm: narrowed, arsenal: createRunner(arsenal, "finding") }).execute("Refund an order");
+    await createAgent({ llm: narrowed, arsenal: createRunner(arsenal, "finding"), principal }).execute(
+      "Refund an order",
+    );
     expect(narrowed.requests[0]?.tools.map(({ id }) => id)).toEqual(["default.find_order"]);
     const recorded = { kind: "call", toolset: "finding", principal: "agent", traceId };
     expect(audit.lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([recorded, recorded]);
@@ -142,8 +145,8 @@ describe("an agent", () => {
   it("leaves out tools below its score threshold", async () => {
     const { arsenal } = shop();
     const llm = scriptedLlm(["Done.", "Done."]);
-    await createAgent({ llm, arsenal }).execute("Refund order 7");
-    await createAgent({ llm, arsenal, scoreThreshold: 0.99 }).execute("Refund order 7");
+    await createAgent({ llm, arsenal, principal }).execute("Refund order 7");
+    await createAgent({ llm, arsenal, principal, scoreThreshold: 0.99 }).execute("Refund order 7");
     expect(llm.requests.map(({ tools }) => tools.length)).toEqual([4, 0]);
   });
 
@@ -155,7 +158,9 @@ describe("an agent", () => {
     arsenal.register({ name: "export_orders", description: "Exports all orders.", parameters }, () => rows);
     arsenal.register({ name: "draw_orders", description: "Draws all orders.", parameters }, () => image);
     const llm = scriptedLlm([say("", ["export_orders", {}], ["draw_orders", {}]), say("Many.")]);
-    const events = await eventsOf(createAgent({ llm, arsenal, maxResultLength: 100 }).run("Export all orders"));
+    const events = await eventsOf(
+      createAgent({ llm, arsenal, principal, maxResultLength: 100 }).run("Export all orders"),
+    );
 
     const length = JSON.stringify(rows).length;
     expect(resultsIn(llm, 1)).toMatchObject([
@@ -169,7 +174,7 @@ describe("an agent", () => {
   it("reads failures that the arsenal throws, too", async () => {
     const { arsenal } = shop({}, { onFailure: "throw" });
     const llm = scriptedLlm([say("", ["track_order", { order: "7" }]), say("It failed.")]);
-    expect(await createAgent({ llm, arsenal }).execute("Track order 7")).toBe("It failed.");
+    expect(await createAgent({ llm, arsenal, principal }).execute("Track order 7")).toBe("It failed.");
     expect(resultsIn(llm, 1)).toMatchObject([{ status: "failure", error: { message: "The carrier is down." } }]);
   });
 
@@ -180,7 +185,7 @@ describe("an agent", () => {
       say("", ["find_order", { order: "7" }]),
       say("Done."),
     ]);
-    const agent = createAgent({ llm, arsenal, limit: 3, pinned: ["refund_order"] });
+    const agent = createAgent({ llm, arsenal, principal, limit: 3, pinned: ["refund_order"] });
     const run = agent.run("Find the order of a customer");
     const offers = (await eventsOf(run)).flatMap((event) => (event.type === "tools-offered" ? [event.tools] : []));
     expect(offers[0]?.[0]).toEqual({ id: "default.refund_order", because: "pinned" });
@@ -191,7 +196,7 @@ describe("an agent", () => {
   it("finds tools for what the model says it needs next, not for the request alone", async () => {
     const { arsenal } = shop();
     const llm = scriptedLlm([say("I will refund it: money back.", ["find_order", { order: "7" }]), say("Done.")]);
-    const agent = createAgent({ llm, arsenal, limit: 2 });
+    const agent = createAgent({ llm, arsenal, principal, limit: 2 });
     await agent.execute("Where is the parcel?");
     expect(llm.requests[0]?.tools.map(({ name }) => name)).not.toContain("refund_order");
     expect(llm.requests[1]?.tools.map(({ name }) => name)).toContain("refund_order");
@@ -200,14 +205,14 @@ describe("an agent", () => {
   it("offers no tools where none fits, and the model can still answer", async () => {
     const { arsenal } = shop();
     const llm = scriptedLlm([say("Roses are red.")]);
-    expect(await createAgent({ llm, arsenal }).execute("zzz qqq xxx")).toBe("Roses are red.");
+    expect(await createAgent({ llm, arsenal, principal }).execute("zzz qqq xxx")).toBe("Roses are red.");
     expect(llm.requests[0]?.tools).toEqual([]);
   });
 
   it("goes on with an earlier conversation", async () => {
     const { arsenal } = shop();
     const llm = scriptedLlm([say("", ["find_order", { order: "7" }]), say("Delivered."), say("You are welcome.")]);
-    const agent = createAgent({ llm, arsenal });
+    const agent = createAgent({ llm, arsenal, principal });
     const first = await agent.run("Find order 7").result;
     const second = await agent.run("Thank you", { history: first.messages, summary: "They like tea." }).result;
     expect(second.messages).toHaveLength(6);
@@ -222,20 +227,20 @@ describe("an agent", () => {
   ] as const)("stops at the %s, without running calls that nobody would read", async (status, budget) => {
     const { arsenal, ran } = shop();
     const call = say("", ["find_order", { order: "7" }]);
-    const agent = createAgent({ llm: scriptedLlm([call, call, call]), arsenal, ...budget });
+    const agent = createAgent({ llm: scriptedLlm([call, call, call]), arsenal, principal, ...budget });
     const result = await agent.run("Find order 7").result;
     expect(result).toMatchObject({ status, steps: 2 });
     expect(ran).toHaveLength(1);
     const last = result.messages.at(-1);
     expect(last?.role === "tool" && last.results[0]?.result).toMatchObject({ status: "cancelled", attempts: 0 });
-    const again = createAgent({ llm: scriptedLlm([call, call, call]), arsenal, ...budget });
+    const again = createAgent({ llm: scriptedLlm([call, call, call]), arsenal, principal, ...budget });
     await expect(again.execute("Find order 7")).rejects.toMatchObject({ code: "AGENT_STOPPED" });
   });
 
   it("counts tokens itself where the provider does not", async () => {
     const { arsenal } = shop();
     const silent = { ...say("", ["find_order", { order: "7" }]), usage: { inputTokens: 0, outputTokens: 0 } };
-    const agent = createAgent({ llm: scriptedLlm([silent, silent]), arsenal, maxTokens: 10 });
+    const agent = createAgent({ llm: scriptedLlm([silent, silent]), arsenal, principal, maxTokens: 10 });
     const result = await agent.run("Find order 7").result;
     expect(result.status).toBe("token-limit");
     expect(result.usage.inputTokens).toBeGreaterThan(10);
@@ -244,7 +249,7 @@ describe("an agent", () => {
   it("fails with the model's error, and can be resumed", async () => {
     const { arsenal } = shop();
     const llm = scriptedLlm([say("", ["find_order", { order: "7" }]), new Error("503"), say("Delivered.")]);
-    const agent = createAgent({ llm, arsenal });
+    const agent = createAgent({ llm, arsenal, principal });
     const run = agent.run("Find order 7");
     await expect(eventsOf(run)).rejects.toThrow("503");
     await expect(run.result).rejects.toThrow("503");
@@ -265,8 +270,22 @@ describe("an agent", () => {
   ])("refuses %s", (_what, given: Partial<AgentOptions> & { readonly input?: string }, field) => {
     const { arsenal } = shop();
     const { input = "Hello", ...options } = given;
-    expect(() => createAgent({ llm: scriptedLlm([]), arsenal, ...options }).run(input)).toThrow(
+    expect(() => createAgent({ llm: scriptedLlm([]), arsenal, principal, ...options }).run(input)).toThrow(
       expect.objectContaining({ code: "QUERY_INVALID", details: expect.objectContaining({ field }) as object }),
     );
+  });
+
+  it("refuses to run without a principal, unless the credentials of a client identify the caller", () => {
+    const { arsenal } = shop();
+    const llm = scriptedLlm([]);
+    for (const missing of [{}, { principal: null as unknown as Principal }])
+      expect(() => createAgent({ llm, arsenal, ...missing })).toThrow(
+        expect.objectContaining({
+          code: "INPUT_INVALID",
+          message: expect.stringContaining("createPrincipal({ id:") as string,
+          details: expect.objectContaining({ field: "principal" }) as object,
+        }),
+      );
+    expect(createAgent({ llm, arsenal: createClient({ url: "http://127.0.0.1:1" }) }).name).toBe("agent");
   });
 });

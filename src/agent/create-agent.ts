@@ -14,7 +14,7 @@ import { type RunState, type SavedRun, toResumed, toSavedRun } from "./saved-run
 /** The settings of an agent. */
 export interface AgentOptions {
   readonly llm: Llm;
-  /** A `ToolArsenal`, or the runner of a toolset. */
+  /** A `ToolArsenal`, the runner of a toolset, or a client of a gateway. */
   readonly arsenal: AgentArsenal;
   readonly systemPrompt?: string;
   /** A display name. Defaults to `agent`. */
@@ -35,7 +35,7 @@ export interface AgentOptions {
   readonly maxResultLength?: number;
   /** The toolset to search and call through. Defaults to the whole catalog. */
   readonly toolset?: string;
-  /** The caller's identity. Defaults to the local operator. */
+  /** The caller of the agent's tools. Required, except with a client of a gateway: its credentials identify the caller. */
   readonly principal?: Principal;
   /** `native` (default): results in the provider's own format. `text`: as text with the tool, arguments, output and execution time. */
   readonly resultFormat?: "native" | "text";
@@ -81,7 +81,15 @@ export interface Agent {
 
 const traceIds = createTraceIds();
 
-/** Creates an agent. For each turn it finds the few tools that fit, and runs the model's calls at once, under policy, until the model answers. */
+/**
+ * Creates an agent. For each turn it finds the few tools that fit, and runs the model's calls at once, under policy, until the model answers.
+ * Throws INPUT_INVALID without a principal: an agent never gets the rights of the program by default.
+ *
+ * @example
+ * const principal = createPrincipal({ id: "support-bot", capabilities: ["read_data"], scopes: ["orders:read"] });
+ * const agent = createAgent({ llm, arsenal, principal });
+ * const answer = await agent.execute("Where is order 1042?");
+ */
 export function createAgent(options: AgentOptions): Agent {
   const { name = "agent" } = options;
   const own = toSettings(options);
@@ -172,6 +180,7 @@ function toSettings(options: AgentOptions): LoopSettings {
   if (typeof llm?.next !== "function") throw wrong("llm", llm, "must be a model", fix);
   if (typeof arsenal?.retrieve !== "function")
     throw wrong("arsenal", arsenal, "must be an arsenal", "Pass a ToolArsenal, or a runner of a toolset.");
+  if (!principal && arsenal.remote !== true) throw noPrincipal();
   if (!["native", "text"].includes(resultFormat))
     throw wrong("resultFormat", resultFormat, "must be native or text", 'Give "native" or "text".');
   if (!Array.isArray(pinned)) throw wrong("pinned", pinned, "must be a list", "Give a list of ids or names of tools.");
@@ -195,6 +204,12 @@ function checkCount(field: string, value: number, most = Number.MAX_SAFE_INTEGER
 
 function wrong(field: string, value: unknown, problem: string, fix: string): ArsenalError {
   return fixable("QUERY_INVALID", `The agent's ${field} ${problem}: ${showValue(value)}.`, fix, { field, value });
+}
+
+function noPrincipal(): ArsenalError {
+  const fix =
+    'Pass principal: createPrincipal({ id: "agent", scopes: [...], capabilities: [...] }) with what its tools need. Pass localOperator() only if the agent may do everything that this program may.';
+  return fixable("INPUT_INVALID", "The agent has no principal.", fix, { field: "principal" });
 }
 
 function noAnswer({ status, approvals, steps, usage }: AgentResult): ArsenalError {

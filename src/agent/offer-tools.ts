@@ -9,6 +9,8 @@ import type { AgentMessage } from "./llm.port.ts";
 
 /** The part of a `ToolArsenal` that an agent needs. */
 export interface AgentArsenal {
+  /** True for a client of a gateway, which identifies the caller by the client's credentials and takes no principal. */
+  readonly remote?: true;
   retrieve(query: ToolQuery): Promise<RetrievalResult>;
   getTool(name: string, namespace?: string, by?: AskedBy): Promise<Tool | undefined>;
   execute(call: ToolCall): Promise<ToolResult>;

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { ToolArsenal } from "../arsenal.ts";
 import { ArsenalError } from "../errors/arsenal-error.ts";
-import { localOperator } from "../guard/principal.ts";
+import { createPrincipal, localOperator } from "../guard/principal.ts";
 import { say, scriptedLlm } from "../testing/scripted-llm.ts";
 import { createAgent } from "./create-agent.ts";
 import type { SavedRun } from "./saved-run.ts";
 
+const principal = createPrincipal({ id: "agent" });
 const dana = localOperator({ id: "dana" });
 const order = { type: "object", properties: { order: { type: "string" } }, required: ["order"] } as const;
 
@@ -29,7 +30,7 @@ describe("a run whose call needs approval", () => {
   it("pauses, and runs the approved call once when it is resumed, and no other again", async () => {
     const { arsenal, ran } = shop();
     const llm = scriptedLlm([FIND_AND_REFUND, say("Refunded.")]);
-    const agent = createAgent({ llm, arsenal });
+    const agent = createAgent({ llm, arsenal, principal });
     const run = agent.run("Refund order 7");
     const paused = await run.result;
     expect(paused).toMatchObject({ status: "paused", steps: 1, text: "" });
@@ -57,17 +58,17 @@ describe("a run whose call needs approval", () => {
       arsenal.toolsets.add({ name, description: "", tags: [], filter, view: "live", policy: {} });
     }
     const llm = scriptedLlm([say("", ["refund_order", { order: "7" }]), FIND_AND_REFUND, say("Done.")]);
-    const run = createAgent({ llm, arsenal, toolset: "refunds" }).run("Refund order 7");
+    const run = createAgent({ llm, arsenal, principal, toolset: "refunds" }).run("Refund order 7");
     const { approvals } = await run.result;
     await arsenal.approvals.approve(approvals[0]?.confirmationId ?? "", dana);
 
-    expect(() => createAgent({ llm, arsenal, toolset: "orders" }).resume(run.save())).toThrow(
+    expect(() => createAgent({ llm, arsenal, principal, toolset: "orders" }).resume(run.save())).toThrow(
       expect.objectContaining({
         code: "INPUT_INVALID",
         details: expect.objectContaining({ field: "toolset" }) as object,
       }),
     );
-    await createAgent({ llm, arsenal }).resume(reread(run.save())).result;
+    await createAgent({ llm, arsenal, principal }).resume(reread(run.save())).result;
     expect(ran).toEqual(["refund_order 7"]);
     expect(llm.requests.flatMap(({ tools }) => tools.map(({ name }) => name))).not.toContain("find_order");
   });
@@ -75,7 +76,7 @@ describe("a run whose call needs approval", () => {
   it("reports a denied call to the model", async () => {
     const { arsenal, ran } = shop();
     const llm = scriptedLlm([FIND_AND_REFUND, say("I may not.")]);
-    const agent = createAgent({ llm, arsenal });
+    const agent = createAgent({ llm, arsenal, principal });
     const run = agent.run("Refund order 7");
     const { approvals } = await run.result;
     await arsenal.approvals.deny(approvals[0]?.confirmationId ?? "", dana);
@@ -88,7 +89,7 @@ describe("a run whose call needs approval", () => {
   it("does not run an approved call twice when the same save is resumed twice", async () => {
     const { arsenal, ran } = shop();
     const llm = scriptedLlm([FIND_AND_REFUND, say("Refunded."), say("Refunded before.")]);
-    const agent = createAgent({ llm, arsenal });
+    const agent = createAgent({ llm, arsenal, principal });
     const run = agent.run("Refund order 7");
     const { approvals } = await run.result;
     const saved = run.save();
@@ -105,7 +106,7 @@ describe("a run whose call needs approval", () => {
       throw new ArsenalError("CONFIRMATION_REQUIRED", "Approve it at the bank.", { answered: true });
     });
     const llm = scriptedLlm([say("", ["pay", {}]), say("The bank must approve it.")]);
-    const { status, text } = await createAgent({ arsenal, llm }).run("Pay the bill.").result;
+    const { status, text } = await createAgent({ arsenal, llm, principal }).run("Pay the bill.").result;
     expect([status, text]).toEqual(["answered", "The bank must approve it."]);
     expect(JSON.stringify(llm.requests.at(-1)?.messages)).toContain("Approve it at the bank.");
   });
@@ -113,14 +114,14 @@ describe("a run whose call needs approval", () => {
   it("lets the conversation go on without the approval", async () => {
     const { arsenal } = shop();
     const llm = scriptedLlm([FIND_AND_REFUND, say("It waits for approval.")]);
-    const agent = createAgent({ llm, arsenal });
+    const agent = createAgent({ llm, arsenal, principal });
     const { messages } = await agent.run("Refund order 7").result;
     expect((await agent.run("And now?", { history: messages }).result).text).toBe("It waits for approval.");
     expect(llm.requests[1]?.messages[2]).toMatchObject({
       results: [{ result: { status: "success" } }, { result: { status: "pending_confirmation" } }],
     });
     await expect(
-      createAgent({ llm: scriptedLlm([FIND_AND_REFUND]), arsenal }).execute("Refund order 7"),
+      createAgent({ llm: scriptedLlm([FIND_AND_REFUND]), arsenal, principal }).execute("Refund order 7"),
     ).rejects.toMatchObject({ code: "CONFIRMATION_REQUIRED" });
   });
 });
@@ -136,7 +137,7 @@ describe("a run that is aborted", () => {
       return new Promise(() => {});
     });
     const llm = scriptedLlm([say("", ["wait_long", {}], ["find_order", { order: "7" }]), say("I stopped.")]);
-    const agent = createAgent({ llm, arsenal });
+    const agent = createAgent({ llm, arsenal, principal });
     const run = agent.run("Wait long", { signal: stop.signal });
     const aborted = await run.result;
     expect(told?.aborted).toBe(true);
@@ -153,7 +154,7 @@ describe("a run that is aborted", () => {
     const stop = new AbortController();
     stop.abort();
     const llm = scriptedLlm([say("Hello.")]);
-    const agent = createAgent({ llm, arsenal });
+    const agent = createAgent({ llm, arsenal, principal });
     const run = agent.run("Hello", { signal: stop.signal });
     expect((await run.result).status).toBe("aborted");
     expect(llm.requests).toEqual([]);
@@ -171,7 +172,11 @@ describe("a saved run", () => {
       calls++;
       return release.promise;
     });
-    const agent = createAgent({ llm: scriptedLlm([say("", ["pay_bill", {}]), say("Paid."), say("Unsure.")]), arsenal });
+    const agent = createAgent({
+      llm: scriptedLlm([say("", ["pay_bill", {}]), say("Paid."), say("Unsure.")]),
+      arsenal,
+      principal,
+    });
     const run = agent.run("Pay the bill", {
       onEvent: ({ type }) => {
         if (type === "call-started") saved = reread(run.save());
@@ -186,7 +191,7 @@ describe("a saved run", () => {
   it("holds results that are not JSON as JSON", async () => {
     const { arsenal } = shop();
     arsenal.register({ name: "count_stars", description: "Counts the stars." }, () => ({ stars: 10n, by: () => 1 }));
-    const agent = createAgent({ llm: scriptedLlm([say("", ["count_stars", {}]), say("Ten.")]), arsenal });
+    const agent = createAgent({ llm: scriptedLlm([say("", ["count_stars", {}]), say("Ten.")]), arsenal, principal });
     const run = agent.run("Count the stars");
     await run.result;
     const saved = run.save();
@@ -205,7 +210,7 @@ describe("a saved run", () => {
     ["an answer", { status: "answered" }, "Start a new run, with its messages as history"],
   ])("that is %s cannot be resumed, and the error says why", async (_what, change, problem) => {
     const { arsenal } = shop();
-    const agent = createAgent({ llm: scriptedLlm([]), arsenal });
+    const agent = createAgent({ llm: scriptedLlm([]), arsenal, principal });
     const run = agent.run("Hello", { signal: AbortSignal.abort() });
     await run.result;
     const broken = typeof change === "string" ? change : { ...run.save(), ...change };

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { ToolArsenal } from "../arsenal.ts";
+import { createPrincipal } from "../guard/principal.ts";
 import { say, scriptedLlm } from "../testing/scripted-llm.ts";
 import { createAgent } from "./create-agent.ts";
 
+const principal = createPrincipal({ id: "agent" });
 const CALL = String.raw`{"function_call": {"name": "calculator", "arguments": "{\"operation\": \"multiply\", \"a\": 12, \"b\": 8}"}}`;
 
 function calculator(): ToolArsenal {
@@ -23,7 +25,7 @@ function calculator(): ToolArsenal {
 }
 
 async function toolMessages(text: string, options: object = {}): Promise<readonly unknown[]> {
-  const agent = createAgent({ llm: scriptedLlm([text, "96"]), arsenal: calculator(), ...options });
+  const agent = createAgent({ llm: scriptedLlm([text, "96"]), arsenal: calculator(), principal, ...options });
   const { messages } = await agent.run("Performs basic arithmetic").result;
   return messages.filter(({ role }) => role === "tool");
 }
@@ -71,7 +73,8 @@ describe("a function_call in the model's text", () => {
   it("is left alone if there are real calls", async () => {
     const args = { operation: "x", a: 2, b: 2 };
     const llm = scriptedLlm([say(`Not ${CALL}`, ["calculator", args]), say("4")]);
-    const { messages } = await createAgent({ llm, arsenal: calculator() }).run("Performs basic arithmetic").result;
+    const { messages } = await createAgent({ llm, arsenal: calculator(), principal }).run("Performs basic arithmetic")
+      .result;
     expect(messages[2]).toMatchObject({ format: "native", results: [{ result: { result: 4 } }] });
   });
 });

@@ -125,6 +125,8 @@ export interface Arsenal {
 
 /** An arsenal behind a gateway. It has the methods of `ToolArsenal` that work remotely; every value is a promise. */
 export interface ArsenalClient extends Arsenal, RemoteOperations {
+  /** Marks an arsenal whose caller is identified by the client's credentials, so that an agent needs no principal. */
+  readonly remote: true;
   /** The tools that pass the filters, ordered by id, in pages of `limit` tools. */
   pages(options?: RemoteListOptions & { readonly limit?: number }): AsyncIterableIterator<readonly Tool[]>;
   /** The health of a tool since the gateway started. */

@@ -108,6 +108,7 @@ export function createClient(options: ClientOptions = {}): ArsenalClient {
 
   const client: ArsenalClient = {
     ...operations(http),
+    remote: true,
     addTool: async (draft, ...rest: unknown[]) => {
       refuseHandler(rest[0]);
       return post<Tool>("/tools", draft);

@@ -21,7 +21,7 @@ export class IdentityService extends Context.Service<
     readonly authorize: (agentId: string, resource: string, action: "execute") => Effect.Effect<void, unknown>;
     /** Records a call. A failure does not fail the call. */
     readonly audit: (entry: AuditEntry) => Effect.Effect<void, unknown>;
-    /** The agent's principal for the arsenal's policy. Defaults to one with the agent's id, the role `agent`, and every capability and scope. */
+    /** The agent's principal for the arsenal's policy. Defaults to one with the agent's id and the role `agent`, which may call only tools that need no capability and no scope. */
     readonly principal?: (agentId: string) => Effect.Effect<Principal, unknown>;
   }
 >()("toolarsenal/effect/IdentityService") {}

@@ -4,7 +4,7 @@ import { Effect, Fiber, Layer, Stream } from "effect";
 import { afterEach, describe, expect, it } from "vitest";
 import { holdStdio } from "../../test/e2e/held-server.ts";
 import { markedProcesses } from "../../test/e2e/open-descriptors.ts";
-import { call, QUIET, runService } from "../../test/effect/run-service.ts";
+import { call, GRANTED, QUIET, runService } from "../../test/effect/run-service.ts";
 import { startLegacyServer, type UpstreamServer } from "../../test/mcp/upstream-server.ts";
 import { internalsOf, ToolArsenal } from "../arsenal.ts";
 import {
@@ -84,7 +84,24 @@ describe("an MCP server", () => {
         const missing = yield* Effect.flip(tools.execute(call("sample/nothing")));
         expect(missing).toMatchObject({ _tag: "ToolNotFoundError", toolName: "sample/nothing" });
       }),
+      { identity: GRANTED },
     );
+  });
+
+  it("refuses agents that were not granted what its tools need", async () => {
+    const server = await startServer();
+    const refused = await runService(
+      Effect.gen(function* () {
+        const tools = yield* ToolService;
+        yield* tools.connectMCPServer(sample(server));
+        return yield* Effect.flip(tools.execute(call("sample/echo", { text: "hi" })));
+      }),
+    );
+    expect(refused).toMatchObject({
+      _tag: "ToolAuthorizationError",
+      code: "PERMISSION_DENIED",
+      message: expect.stringContaining("network_access") as string,
+    });
   });
 
   it("that cannot be reached, is not fully described or has a taken name is refused with its name", async () => {

@@ -6,7 +6,7 @@ import type { AskedBy } from "../facade/options.ts";
 import type { ToolArsenalParts } from "../wire/parts.ts";
 import { isArsenalError } from "../errors/arsenal-error.ts";
 import { messageOf } from "../errors/show-value.ts";
-import { localOperator, type Principal } from "../guard/principal.ts";
+import { createPrincipal, type Principal } from "../guard/principal.ts";
 import type { RiskLevel, Tool } from "../tool/tool.ts";
 import { EVERY_TOOL } from "../tool/tool-filter.ts";
 import { nameOf, toDefinition, toDraft } from "./definitions.ts";
@@ -64,7 +64,7 @@ function makeToolService(
     yield* Effect.addFinalizer(() => Effect.sync(() => (closed = true)));
 
     const principalOf = (agentId: string): Effect.Effect<Principal, unknown> =>
-      identity.principal?.(agentId) ?? Effect.succeed(localOperator({ id: agentId, roles: ["agent"], local: false }));
+      identity.principal?.(agentId) ?? Effect.succeed(createPrincipal({ id: agentId, roles: ["agent"] }));
 
     const askedBy = ({ agentId, toolset }: SeenBy): Effect.Effect<AskedBy> =>
       Effect.map(agentId === undefined ? Effect.undefined : Effect.orDie(principalOf(agentId)), (principal) => ({

@@ -4,14 +4,9 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { Effect, Fiber, Layer } from "effect";
 import { afterEach, describe, expect, it } from "vitest";
-import {
-  EventBusLive,
-  IdentityServiceLive,
-  type MCPServerConfig,
-  ToolService,
-  toolServiceFrom,
-} from "../../src/effect/index.ts";
+import { EventBusLive, type MCPServerConfig, ToolService, toolServiceFrom } from "../../src/effect/index.ts";
 import { ToolArsenal } from "../../src/index.ts";
+import { GRANTED } from "../effect/run-service.ts";
 import { repeats } from "../kit/effort.ts";
 import { startLegacyServer, startModernServer, type UpstreamServer } from "../mcp/upstream-server.ts";
 import { markedProcesses, openDescriptors } from "./open-descriptors.ts";
@@ -31,7 +26,7 @@ function createArsenal(): ToolArsenal {
 }
 
 function run<A, E>(program: Effect.Effect<A, E, ToolService>, arsenal = createArsenal()): Promise<A> {
-  const layer = toolServiceFrom(arsenal).pipe(Layer.provide([EventBusLive, IdentityServiceLive]));
+  const layer = toolServiceFrom(arsenal).pipe(Layer.provide([EventBusLive, GRANTED]));
   return Effect.runPromise(Effect.provide(program, layer));
 }
 

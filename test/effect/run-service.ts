@@ -3,13 +3,21 @@ import { ToolArsenal } from "../../src/arsenal.ts";
 import {
   type EventBus,
   EventBusLive,
-  type IdentityService,
+  IdentityService,
   IdentityServiceLive,
   type ToolDefinition,
   type ToolInput,
   type ToolService,
   toolServiceFrom,
 } from "../../src/effect/index.ts";
+import { createPrincipal } from "../../src/guard/principal.ts";
+
+/** Agents may call the tools of MCP servers, and every other tool that needs no more. */
+export const GRANTED: Layer.Layer<IdentityService> = Layer.succeed(IdentityService, {
+  authorize: () => Effect.void,
+  audit: () => Effect.void,
+  principal: (id) => Effect.succeed(createPrincipal({ id, capabilities: ["file_system", "network_access"] })),
+});
 
 /** The arsenal logs nothing. */
 export const QUIET = { telemetry: { enabled: false } } as const;

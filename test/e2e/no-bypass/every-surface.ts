@@ -70,6 +70,7 @@ export const CLIENT: Readonly<Record<string, Does>> = {
   executeBatch: { runs: ["toolarsenal/client, executeBatch"] },
   pages: "lists tools",
   scoreThreshold: aboutItself,
+  remote: aboutItself,
   health: { neither: "How one tool fares, by an id that the asker knows." },
   info: aboutItself,
   ensembles: { neither: "What operators do with servers; calls go through execute." },

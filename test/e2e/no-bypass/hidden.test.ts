@@ -67,7 +67,7 @@ const WAYS: readonly (readonly [string, () => Promise<string>])[] = [
     "createAgent",
     async () => {
       const llm = scriptedLlm(["Done."]);
-      await createAgent({ llm, arsenal, limit: 20 }).execute(QUERY);
+      await createAgent({ llm, arsenal, principal: localOperator(), limit: 20 }).execute(QUERY);
       return JSON.stringify(llm.requests[0]?.tools);
     },
   ],

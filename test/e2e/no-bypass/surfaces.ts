@@ -165,7 +165,8 @@ async function byAgent(
   options: Partial<AgentOptions> = {},
 ): Promise<Result | undefined> {
   const events: AgentEvent[] = [];
-  const agent = createAgent({ llm: scriptedLlm([turn, "Done."]), arsenal, ...options });
+  const caller = arsenal.remote === true ? {} : { principal: localOperator() };
+  const agent = createAgent({ llm: scriptedLlm([turn, "Done."]), arsenal, ...caller, ...options });
   await agent.run("Repeat a text", { onEvent: (event) => events.push(event) }).result;
   return finishedCall(events);
 }

@@ -97,7 +97,9 @@ async function askAgent(
 ): Promise<{ readonly offered: readonly Tool[]; readonly result: ToolResult | undefined }> {
   const llm = scriptedLlm([...(toolName === undefined ? [] : [say("", [toolName, args])]), say("Done.")]);
   let result: ToolResult | undefined;
-  for await (const event of createAgent({ llm, arsenal, limit: 50, ...through }).run("Repeats a text."))
+  for await (const event of createAgent({ llm, arsenal, principal: localOperator(), limit: 50, ...through }).run(
+    "Repeats a text.",
+  ))
     if (event.type === "call-finished") ({ result } = event);
   return { offered: llm.requests.flatMap(({ tools }) => tools), result };
 }

@@ -51,7 +51,9 @@ export const command: Command = {
     const model = internalsOf(arsenal).llm;
     if (model === undefined) throw noModel();
     const through = throughToolset(input, arsenal);
-    const agent = createAgent({ name: "chat", llm: model, arsenal, limit, maxSteps, ...through });
+    // The person at the terminal follows every call, so the chat has that person's rights, as toolarsenal call does.
+    const principal = localOperator();
+    const agent = createAgent({ name: "chat", llm: model, arsenal, principal, limit, maxSteps, ...through });
     const keyboard = typesIn(terminal).isTTY === true ? openKeyboard(terminal) : undefined;
     try {
       return await chat({ agent, arsenal, input, terminal, keyboard }, saved, prompt);
