@@ -81,7 +81,6 @@ async function disconnect(): Promise<void> {
   current = undefined;
 }
 
-/** Checks whether the gateway accepts the caller. */
 export async function check(): Promise<void> {
   try {
     identity.value = (await gateway().info()).caller;

@@ -27,7 +27,6 @@ if (token !== undefined) {
   sessionStorage.setItem(ISSUED, "");
 }
 
-/** The ways to sign in. */
 export const ways: { readonly issuer: string | undefined; readonly keys: boolean } = { issuer, keys };
 
 /** Why signing in at the issuer failed. Empty unless that just happened. */

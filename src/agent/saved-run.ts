@@ -15,7 +15,6 @@ export interface SavedRun extends RunState {
   readonly version: typeof VERSION;
 }
 
-/** The state of a run. */
 export interface RunState {
   readonly agent: string;
   readonly traceId: string;
@@ -31,7 +30,6 @@ export interface RunState {
   readonly open?: OpenStep;
 }
 
-/** The open calls of a step. */
 export interface OpenStep {
   readonly format: "native" | "text";
   readonly calls: readonly OpenCall[];

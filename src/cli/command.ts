@@ -21,14 +21,12 @@ export interface NamedCommand extends Command {
   readonly summary: string;
 }
 
-/** One action of a command. */
 export interface Action {
   readonly summary: string;
   /** As in `Command`. `COMMAND…` takes the rest of the line, including options unknown to this program. */
   readonly positionals?: readonly string[];
 }
 
-/** An option a command takes. */
 export interface Option {
   readonly description: string;
   /** The name of the value in the help: `FILE`, `N`. Omitted for a flag, which takes no value. */
@@ -44,7 +42,6 @@ export interface Input {
   readonly positionals: readonly string[];
   /** The values of options that take one. */
   readonly options: Readonly<Record<string, string | undefined>>;
-  /** The names of the flags set. */
   readonly flags: ReadonlySet<string>;
   /** The values of repeatable options, in order. */
   readonly repeated: Readonly<Record<string, readonly string[]>>;
@@ -61,7 +58,6 @@ export interface Terminal {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Fires on Ctrl-C. */
   readonly signal: AbortSignal;
-  /** Defaults to the platform of the process. */
   readonly platform?: NodeJS.Platform;
   /** The streams of a server over stdio. Default to those of the process. */
   readonly protocol?: { readonly input: Readable; readonly output: Writable };

@@ -29,7 +29,6 @@ ${paint.bold("Try")}
 `;
 }
 
-/** The help of one command. */
 export function commandHelp(command: NamedCommand, terminal: Terminal): string {
   const paint = styles(terminal.out, terminal.environment);
   const rows = Object.entries({ ...command.options, ...COMMON_OPTIONS }).map(

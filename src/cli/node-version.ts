@@ -1,6 +1,5 @@
 // Every Node version can parse this file: it imports nothing and uses only old syntax.
 
-/** The oldest Node that runs this program. */
 export const MINIMUM_NODE = "22.19";
 
 /** Why this version of Node cannot run the program, in one sentence; undefined when it can. */

@@ -10,7 +10,6 @@ import { wrongInput } from "./input.ts";
 import { safeStream } from "./terminal/safe-stream.ts";
 import { styles } from "./terminal/style.ts";
 
-/** Options that every command takes. */
 export const COMMON_OPTIONS: Readonly<Record<string, Option>> = {
   config: { value: "FILE", description: "Configuration file", fallback: "./arsenal.yaml if it exists" },
   json: { description: "Print JSON" },

@@ -3,7 +3,6 @@ import type { Tool } from "../tool/tool.ts";
 import { createRandom } from "./random.ts";
 import type { SetQuery } from "./read-set.ts";
 
-/** A query over a part of the tools. */
 export interface SizedQuery extends SetQuery {
   /** The part has at most this many tools, and more than the next smaller size. */
   readonly size: number;

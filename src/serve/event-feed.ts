@@ -16,7 +16,6 @@ import { createShares, type Holder } from "../tool/shares.ts";
 export type EventFeed = ReturnType<typeof createEventFeed>;
 
 export interface FollowOptions {
-  /** The reader. */
   readonly reader: Holder;
   readonly names?: readonly EventName[] | undefined;
   readonly level?: EventLevel | undefined;

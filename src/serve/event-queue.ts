@@ -52,7 +52,6 @@ export function createEventQueue<Event>({
     },
     /** Drops the unread entries. Returns their number. */
     clear: (): number => waiting.splice(0).length,
-    /** No event comes after this. */
     end,
     /** The reader gets this error after the events. */
     fail(error: unknown): void {

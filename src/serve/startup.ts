@@ -100,7 +100,6 @@ export function createStartup(parts: {
   };
 }
 
-/** Where results name the servers that are still connecting. */
 const CONNECTING = "toolarsenal/connecting";
 
 /** Lists in a result's `_meta` the servers that were still connecting. Returns the same object if there were none. */

@@ -85,7 +85,6 @@ export interface Serving {
   readonly dialects?: ReadonlyMap<string, unknown>;
   /** The actions of operators. Undefined if only one toolset is served. */
   readonly administration?: Administration;
-  /** The metrics at `/metrics`. */
   readonly metrics?: ServedMetrics;
   /** The dependencies that `/readyz` checks besides servers and surfaces. */
   readonly dependencies?: Dependencies;

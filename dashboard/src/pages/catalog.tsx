@@ -102,7 +102,6 @@ function AllTools() {
   );
 }
 
-/** The tools read so far. */
 interface Listing {
   readonly key: string;
   readonly pages: AsyncIterator<readonly Tool[]>;

@@ -10,7 +10,6 @@ import { Policy } from "./policy.tsx";
 import { Servers } from "./servers.tsx";
 import { Toolsets } from "./toolsets.tsx";
 
-/** A page, by the name that its address has. */
 export interface PageEntry {
   readonly name: string;
   readonly title: string;

@@ -3,7 +3,6 @@ import type { HistoryEntry } from "../../../src/client/index.ts";
 import { gateway } from "../gateway.ts";
 import { type RequestState, useAsk } from "./ask.ts";
 
-/** A call in the history. */
 export type Call = Extract<HistoryEntry, { readonly kind: "call" }>;
 
 /** The filter of calls; an empty text means all. */
@@ -34,7 +33,6 @@ interface Listing {
 
 const PAGE = 50;
 
-/** Reads past calls page by page. */
 export function usePastCalls(filter: CallFilter): { readonly asked: RequestState<PastCalls>; older(): void } {
   const { tool, status, ensemble } = filter;
   const key = JSON.stringify([tool, status, ensemble]);

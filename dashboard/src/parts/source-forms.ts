@@ -1,6 +1,5 @@
 import type { JsonSchema } from "../../../src/tool/json-schema.ts";
 
-/** A form for the settings of one type of source. */
 export interface SourceForm {
   readonly type: string;
   /** The required settings, and the first optional ones. */

@@ -1,6 +1,5 @@
 import type { ComponentChildren } from "preact";
 
-/** A column: its heading, and its cell for each row. */
 export interface Column<Row> {
   readonly title: string;
   cell(row: Row): ComponentChildren;

@@ -40,7 +40,6 @@ export function throughToolset({ options }: Input, arsenal: ToolArsenal): { read
   return toolset === undefined ? {} : { toolset: arsenal.toolsets.get(toolset, localOperator()).name };
 }
 
-/** The configuration files of a command. */
 export type ConfigFiles = ReturnType<typeof configFiles>;
 
 /** A configuration with the sources it names, and what is wrong with others. */
@@ -99,7 +98,6 @@ export async function openArsenal(
   input: Input,
   terminal: Terminal,
   given: ToolArsenalParts & {
-    /** Overrides the configured tier. */
     readonly tier?: TierName;
     /** Overrides the configured model. */
     readonly llm?: ResolvedConfig["llm"];

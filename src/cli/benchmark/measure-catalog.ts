@@ -10,7 +10,6 @@ import { syntheticQueries, syntheticTools } from "./synthetic-tools.ts";
 /** The figures of a catalog of one size, and the baselines of the same run. */
 export type CatalogFigures = Awaited<ReturnType<typeof measureCatalog>>;
 
-/** Options of a measurement. */
 interface MeasureOptions {
   readonly tier: TierName;
   /** The number of rounds for retrieval, and for registration of few tools. The best round counts, because the machine may be busy. */

@@ -78,7 +78,6 @@ export function longRequests(count: number, from = 0): readonly string[] {
   );
 }
 
-/** The subjects of requests. */
 function subjects(count: number, from: number) {
   return Array.from({ length: count }, (_, index) => {
     const at = from + index;

@@ -24,7 +24,6 @@ export const command: Command = {
 
 const SCRIPTS: Readonly<Record<string, (commands: readonly NamedCommand[]) => string>> = { bash, zsh, fish };
 
-/** Commands with actions, and the names of the actions. */
 function groups(
   commands: readonly NamedCommand[],
 ): readonly { readonly name: string; readonly actions: readonly string[] }[] {

@@ -44,7 +44,6 @@ export const command: Command = {
   },
 };
 
-/** The dialect named by an option. */
 export async function dialectOption(input: Input, option: string, hint?: unknown): Promise<Dialect> {
   const name = requireOption(input, option);
   try {

@@ -38,7 +38,6 @@ interface Finding {
   readonly check: string;
   readonly state: "ok" | "warning" | "failed";
   readonly message: string;
-  /** How to fix it. */
   readonly fix?: string | undefined;
   /** The message of the event that the finding replaces. */
   readonly reported?: string;

@@ -95,7 +95,6 @@ export const command: Command = {
   },
 };
 
-/** The ranking configuration. */
 interface System {
   /** As on the command line; undefined for the defaults. */
   readonly config: string | undefined;

@@ -34,7 +34,6 @@ export const command: Command = {
   },
 };
 
-/** The outcome for one file. */
 interface ScaffoldedFile {
   /** Relative to the folder of the configuration. */
   readonly file: string;

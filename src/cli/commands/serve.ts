@@ -105,7 +105,6 @@ export const command: Command = {
       return arsenal.serve({ transport: "http", ...shown, host, port, ...present({ tls, identity }) });
     }
 
-    /** Watches the configuration files. */
     async function followFiles() {
       const { tell } = announcer;
       const follower = createFollower(configured, {
@@ -183,7 +182,6 @@ function namedFiles({ sources, envFiles }: Configured): readonly string[] {
   return [...new Set([...files, ...envFiles])];
 }
 
-/** The certificate in the options; undefined if there is none. */
 function tlsFiles({ options }: Input, { folder }: Terminal): TlsFiles | undefined {
   const { "tls-cert": cert, "tls-key": key } = options;
   if (cert === undefined && key === undefined) return undefined;

@@ -42,11 +42,9 @@ async function setUp(input: Input, terminal: Terminal) {
     gathered,
     target,
     hasServers,
-    /** The outcome for the configuration. */
     config: !hasServers ? ("nothing to write" as const) : isBlocked ? ("in the way" as const) : written,
     envFiles: gathered.envFiles.filter(({ server }) => !plan.kept.includes(server)),
     plan,
-    /** The backups, by file. */
     backups: dryRun || isBlocked ? new Map<string, string>() : await plan.write(new Date()),
     dryRun,
   };

@@ -44,7 +44,6 @@ export const command: Command = {
   },
 };
 
-/** The tools of a toolset, and its ids without a tool. */
 export async function toolsetTools(arsenal: ToolArsenal, { name, filter }: Toolset) {
   const tools = await arsenal.listTools({ toolset: name });
   const named = namedIds(filter);

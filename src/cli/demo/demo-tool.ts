@@ -1,7 +1,6 @@
 import type { ToolDraft } from "../../tool/draft.ts";
 import type { Handler } from "../../tool/handler.ts";
 
-/** A tool of the demo and its handler. */
 export interface DemoTool {
   readonly tool: ToolDraft;
   readonly handler: Handler;
@@ -13,7 +12,6 @@ interface Details extends Pick<ToolDraft, "tags" | "capabilities" | "examples" |
   readonly handler: Handler;
 }
 
-/** A tool that only reads. */
 export function read(id: string, description: string, details: Details): DemoTool {
   const { tool, handler } = write(id, description, { capabilities: ["read_data"], ...details });
   return { tool: { ...tool, annotations: { readOnly: true } }, handler };

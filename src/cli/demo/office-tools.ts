@@ -2,7 +2,6 @@ import { type DemoTool, read, write } from "./demo-tool.ts";
 
 /** Communication, people, reports, files and engineering. */
 export const OFFICE_TOOLS: readonly DemoTool[] = [
-  // Communication and calendar
   write("comms.post_slack_message", "Post a message in a Slack channel.", {
     parameters: { channel: "Name of the channel", text: "The message" },
     tags: ["slack", "message", "send"],
@@ -33,7 +32,6 @@ export const OFFICE_TOOLS: readonly DemoTool[] = [
     handler: ({ meeting_id }) => ({ cancelled: meeting_id }),
   }),
 
-  // People
   read("people.find_employee", "Look up a colleague: team, manager, phone, office.", {
     parameters: { name: "Any part of the name" },
     tags: ["search", "user", "get"],

@@ -46,7 +46,6 @@ export const SALES_TOOLS: readonly DemoTool[] = [
     handler: ({ period }) => ({ file: `sales-${String(period)}.pdf` }),
   }),
 
-  // Customers and support
   read("crm.find_customer", "Find customers by name, email address or city.", {
     parameters: { name: "Any part of the name" },
     tags: ["customer", "search", "get"],

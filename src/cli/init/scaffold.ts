@@ -145,7 +145,6 @@ const EXAMPLE_TOOLS = [
   },
 ];
 
-/** The example tools as registered. */
 const TOOLS = EXAMPLE_TOOLS.map(({ id, description, parameters, handler }) => {
   const [namespace = "", name = ""] = id.split(".");
   const properties = Object.fromEntries(Object.entries(parameters).map(([key, type]) => [key, { type }]));

@@ -1,7 +1,6 @@
 import type { Readable } from "node:stream";
 import { createLineReader } from "../../mcp/read-lines.ts";
 
-/** A line of input: its text, or a mark that it is too long. */
 export type InputLine = { readonly text: string } | { readonly tooLong: true };
 
 /** The longest line that is kept, in bytes. */

@@ -12,7 +12,6 @@ type ScannedPlace =
   | { readonly tool: string }
   | { readonly server: string };
 
-/** The result for one scanned item, or the error. */
 export type Scanned = { readonly place: ScannedPlace } & ({ readonly report: ScanReport } | { readonly error: string });
 
 /** Prints results: `begin`, one `item` for each result, then `end`. */

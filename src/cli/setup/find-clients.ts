@@ -62,7 +62,6 @@ export function clientFiles({ environment, folder, platform = process.platform }
   ];
 }
 
-/** A server's entry in a client's file. */
 export type ServerEntry = Readonly<Record<string, unknown>>;
 
 /** The contents of one client's file. */

@@ -22,7 +22,6 @@ export interface EnvFile {
   readonly missing: readonly string[];
 }
 
-/** The servers of all clients, each once. */
 export type GatheredServers = ReturnType<typeof gather>;
 
 /** Merges the servers of several clients. A server that two clients share appears once; one that differs gets another name. */
@@ -64,7 +63,6 @@ export function gather(
   };
 }
 
-/** The first name that is free: `name`, `name-2`, `name-3`, … */
 function firstFree(name: string, isFree: (name: string) => boolean): string {
   let free = name;
   for (let count = 2; !isFree(free); count++) free = `${name}-${count}`;

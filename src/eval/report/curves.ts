@@ -15,7 +15,6 @@ export function recallCurve(answers: readonly AnsweredQuery[], depth: number): r
   return found.map((sum) => (possible.length === 0 ? 0 : sum / possible.length));
 }
 
-/** A bar of a histogram. */
 export interface Bar {
   readonly label: string;
   readonly count: number;

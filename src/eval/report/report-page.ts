@@ -12,7 +12,6 @@ import { SCRIPT, STYLE } from "./report-style.ts";
 import type { Suggestion } from "../suggest/suggest.ts";
 import type { SetReport } from "../summarise.ts";
 
-/** The contents of a report. */
 export interface ReportParts {
   readonly toolsFile: string;
   readonly queriesFile: string;

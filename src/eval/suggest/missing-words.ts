@@ -52,7 +52,6 @@ export function missingWords(
     .map(({ words, queries: found }) => ({ words, queries: found }));
 }
 
-/** The share of the queries that contain a term. */
 export function termShares(queries: readonly string[]): (term: string) => number {
   const counts = new Map<string, number>();
   for (const query of queries) for (const term of wordsOf(query).keys()) counts.set(term, (counts.get(term) ?? 0) + 1);

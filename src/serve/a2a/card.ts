@@ -177,7 +177,6 @@ function toolsetSkill(name: string, description: string, tags: readonly string[]
   });
 }
 
-/** A tool as a skill, and how it is called. */
 interface ListedTool {
   readonly skill: AgentSkill;
   readonly tool: SkillTool;
@@ -219,7 +218,6 @@ function examplesOf(tools: readonly Tool[]): string[] {
   return tools.flatMap(({ examples }) => examples.slice(0, 1)).slice(0, MOST_EXAMPLES);
 }
 
-/** The tags that most tools have. */
 function commonTags(tools: readonly Tool[]): readonly string[] {
   const counts = new Map<string, number>();
   for (const { tags } of tools) for (const tag of tags) counts.set(tag, (counts.get(tag) ?? 0) + 1);

@@ -18,11 +18,9 @@ import { replicateTasks } from "./tasks/replicated-tasks.ts";
 import { createTaskHandler, type TaskHandler, type TaskParts } from "./tasks/task-handler.ts";
 import { createSharedTasks } from "./tasks/task-store.ts";
 
-/** The path of an agent's card. */
 export const CARD_PATH = "/.well-known/agent-card.json";
 const OLD_CARD_PATH = "/.well-known/agent.json";
 
-/** An agent that is served. */
 export interface A2aEndpointParts {
   readonly executor: AgentExecutor;
   /** The public card, for a reader who calls the host by `base`: `https://tools.example.com`. Called for each request. */

@@ -23,9 +23,7 @@ export interface A2aRun {
   readonly trace: TraceContext | undefined;
   /** Fires when the task is cancelled, or the gateway shuts down and the time for running work is over. */
   readonly signal: AbortSignal;
-  /** The toolset that the message is addressed to. */
   readonly toolset: string | undefined;
-  /** The skill that the message is addressed to. */
   readonly skillId: unknown;
   readonly taskId: string;
   /** The task before this message; undefined if it is the first. */

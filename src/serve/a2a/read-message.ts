@@ -2,7 +2,6 @@ import { type Message, Role, type Task } from "@a2a-js/sdk";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { bytesLeftOut } from "./tasks/kept-task.ts";
 
-/** The request in a message. */
 export type MessageRequest =
   | { readonly kind: "call"; readonly call: RequestedCall }
   | { readonly kind: "text"; readonly text: string; readonly limit?: number }

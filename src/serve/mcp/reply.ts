@@ -22,7 +22,6 @@ export interface EventStream {
 
 /** A stream of this process. */
 interface OwnEventStream extends EventStream {
-  /** Writes events that `formatEvent` made. */
   writeFormatted(events: string): void;
 }
 
@@ -85,7 +84,6 @@ export interface Reply {
 export interface ReplyOptions {
   readonly acceptsJson: boolean;
   readonly headers?: () => OutgoingHttpHeaders;
-  /** The first event of a stream. */
   readonly opening?: () => StreamEvent | undefined;
   /** Called once if the connection breaks before the reply has ended. */
   readonly broken: () => void;

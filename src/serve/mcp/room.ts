@@ -12,7 +12,6 @@ export function createMcpRoom({ sessions = 1000, streams = 256, suspended = 1000
     sessions: createShares({ count: sessions, bytes: 64 * MIB }),
     /** Events that sessions keep for clients that come back. */
     logs: createShares({ count: Infinity, bytes: 64 * MIB, perCaller: { bytes: 32 * MIB } }),
-    /** Open streams of HTTP+SSE. */
     streams: createShares({ count: streams }),
     /** Requests under way over HTTP+SSE, which have no open HTTP request of their own. */
     posted: createShares({ count: 1024, bytes: 64 * MIB, perCaller: { count: 256, bytes: 16 * MIB } }),

@@ -29,7 +29,6 @@ export function listOf(listing: Listing): ServedList {
   return listing === "resourceTemplates" ? "resources" : listing;
 }
 
-/** The notification that a list may have changed. */
 export function listChanged(list: ServedList): RpcNotification {
   return { jsonrpc: "2.0", method: `notifications/${list}/list_changed` };
 }
@@ -42,7 +41,6 @@ export function readFilter({ resourceSubscriptions: uris, ...lists }: JsonObject
   };
 }
 
-/** The filter for these lists and resources. */
 export function toFilter(lists: readonly ServedList[], uris: readonly string[]): JsonObject {
   return {
     ...Object.fromEntries(lists.map((list) => [LIST_FILTERS[list], true])),

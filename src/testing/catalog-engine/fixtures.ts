@@ -19,7 +19,6 @@ export function toolNamed(name: string, changes: Partial<ToolDraft> = {}): Tool 
   return defineTool({ name, description: `The tool called ${name}, for a test.`, createdAt: 1_000, ...changes });
 }
 
-/** The ids of tools, in their order. */
 export function idsOf(tools: readonly { readonly id: string }[]): readonly string[] {
   return tools.map(({ id }) => id);
 }
@@ -34,12 +33,10 @@ export function candidateIds({ candidates }: Pick<EngineAnswer, "candidates">): 
   return candidates.map(({ tool }) => tool.id).sort();
 }
 
-/** A candidate by its id. */
 export function candidateOf({ candidates }: EngineAnswer, id: string): EngineCandidate | undefined {
   return candidates.find(({ tool }) => tool.id === id);
 }
 
-/** A vector of unit length. */
 export function unit(...values: readonly number[]): Float32Array {
   const length = Math.hypot(...values);
   return Float32Array.from(values, (value) => value / length);

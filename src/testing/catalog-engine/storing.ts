@@ -281,7 +281,6 @@ function listed({ alone: _alone, ...changes }: EngineChanges): EngineChanges {
   return changes;
 }
 
-/** Every page from a cursor on. */
 async function pagesOf(engine: CatalogEngine, limit: number, from?: string): Promise<readonly ToolPage[]> {
   const pages: ToolPage[] = [];
   for (let cursor = from; ;) {

@@ -14,7 +14,6 @@ export interface StateBackend {
   dispose?(): Promise<void>;
 }
 
-/** Two handles on one backend. */
 export interface TwoHandles {
   readonly clock: ManualClock;
   readonly one: SharedState;
@@ -31,7 +30,6 @@ export interface TwoHandles {
   until<Value>(work: Value | Promise<Value>, stepMs?: number): Promise<Value>;
 }
 
-/** Claims about shared state, by name. */
 export type Claims = Readonly<Record<string, (handles: TwoHandles) => Promise<void>>>;
 
 /** Builds the cases of a suite about shared state. Cases that stop one handle are skipped for a backend with a single handle. */

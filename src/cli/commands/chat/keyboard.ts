@@ -1,7 +1,6 @@
 import { createInterface } from "node:readline";
 import type { Terminal } from "../../command.ts";
 
-/** The keyboard of the user. */
 export type Keyboard = ReturnType<typeof openKeyboard>;
 
 /** Reads lines with editing and history. `terminal.signal` ends it. */

@@ -67,7 +67,6 @@ export const command: Command = {
   },
 };
 
-/** A log in any store. */
 type ReadableLog = Awaited<ReturnType<typeof fileLog>>;
 
 async function fileLog({ audit }: ResolvedConfig, { options }: Input, { folder }: Terminal) {

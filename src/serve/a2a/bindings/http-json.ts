@@ -33,7 +33,6 @@ import { CODEC_03 } from "./http-json-03.ts";
 import type { Streams } from "./stream.ts";
 import type { TaskHandler } from "../tasks/task-handler.ts";
 
-/** The request for one operation. */
 interface HttpJsonRequest {
   readonly context: ServerCallContext;
   readonly taskId: string;
@@ -135,7 +134,6 @@ interface RoutedOperation {
 
 const PATH = /^\/tasks\/(?<task>[^/:]+)(?<action>:\w+|\/pushNotificationConfigs(?:\/(?<config>[^/]+))?)?$/;
 
-/** The operation of a path, with its parameters. */
 function findOperation(
   method: string,
   path: string,

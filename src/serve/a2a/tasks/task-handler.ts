@@ -34,7 +34,6 @@ import { createFollowers } from "./followers.ts";
 import { cutMessage } from "./kept-task.ts";
 import type { SharedTasks } from "./task-store.ts";
 
-/** The parts that handle tasks. */
 export interface TaskParts {
   /** The agent's abilities and interfaces. */
   readonly card: AgentCard;

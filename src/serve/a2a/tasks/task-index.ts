@@ -107,7 +107,6 @@ export function createTaskIndex(
   const added = new Map<string, Added>();
   let addedInAll: Added | undefined;
 
-  /** Counts what an owner adds. */
   function count(owner: string, tasks: number, bytes: number): void {
     for (const total of [added.get(owner), addedInAll]) {
       if (total === undefined) continue;

@@ -19,7 +19,6 @@ export interface SharedTasks extends TaskStore {
   makeRoom(context: ServerCallContext): Promise<void>;
 }
 
-/** A stored task. */
 interface StoredTask {
   readonly task: unknown;
   /** The process that runs it. Omitted once it rests. */

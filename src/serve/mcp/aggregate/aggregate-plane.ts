@@ -42,7 +42,6 @@ const CAPABILITIES: JsonObject = {
   logging: {},
 };
 
-/** A toolset has tools only. */
 const TOOLSET_CAPABILITIES: JsonObject = { tools: { listChanged: true }, logging: {} };
 
 /** The arsenal's tools, and everything else that its MCP servers have, as one MCP server. */

@@ -15,7 +15,6 @@ export interface Listener {
 /** Changes come in bursts: a server that connects brings its tools one by one. */
 const GATHER_MS = 100;
 
-/** The lists of servers besides tools. */
 export const BESIDES_TOOLS = ["resources", "prompts"] as const satisfies readonly ServedList[];
 
 /** Notifies clients of changes. Follows the upstreams. */

@@ -32,7 +32,6 @@ export function createListings(parts: {
   readonly late: (listing: Listing) => void;
 }): Listings {
   const { arsenal, upstreams, clock, late } = parts;
-  /** The last listing of each upstream. */
   const lastOf = remember<McpUpstream, Map<Listing, readonly JsonObject[]>>(() => new Map());
 
   async function read(upstream: McpUpstream, listing: Listing): Promise<readonly JsonObject[]> {

@@ -26,7 +26,6 @@ export function createRelay(exchange: Pick<Exchange, "params" | "notify">, level
   return {
     /** From the arsenal, about any tool. */
     onProgress: (update: Progress): void => tellProgress({ ...update }),
-    /** From an upstream. */
     onNotification(notification: RpcNotification): void {
       const { method, params = {} } = notification;
       if (TOLD_ELSEWHERE.test(method)) return;

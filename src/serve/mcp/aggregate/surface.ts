@@ -41,7 +41,6 @@ function forAdmitted(route: Route, serving: Serving): Route {
   };
 }
 
-/** The aggregate plane as any transport serves it. */
 export function aggregateOf(serving: Serving): Plane {
   const { arsenal, replica } = serving;
   return servedPlane(aggregatePlane({ ...serving, upstreams: () => arsenal.upstreams, seal: replica.seal }), serving);

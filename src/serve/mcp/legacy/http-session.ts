@@ -121,7 +121,6 @@ export function createHttpSession(parts: {
     onClose: (closed) => void response.once("close", closed),
   });
 
-  /** Takes a request and replies to it on the response. */
   function request(message: RpcRequest, from: Sender, response: ServerResponse, acceptsJson: boolean): void {
     const number = ++streamCount;
     const stream: RequestStream = { number, reply: undefined };
@@ -260,7 +259,6 @@ export function createHttpSession(parts: {
     get busy(): boolean {
       return streams.size > 0 || own !== undefined;
     },
-    /** True while a request with that id runs. */
     has: (requestId: RequestId): boolean => streams.has(requestId),
     request,
     /** Takes what needs no reply: a notification, or the answer to a question. */

@@ -48,7 +48,6 @@ interface Question extends Pick<PromiseWithResolvers<JsonObject>, "resolve" | "r
   readonly resume: JsonObject | undefined;
 }
 
-/** A call that has not ended. */
 interface Call {
   /** Continues a call that waits for its client, with the client's answers. Throws if the call does not wait for them. */
   goOn(round: unknown, inputResponses: unknown, carrier: Carrier): Leg;
