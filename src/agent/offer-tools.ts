@@ -27,7 +27,7 @@ export interface OfferSettings {
   readonly by: AskedBy;
 }
 
-export interface Wanting {
+export interface OfferRequest {
   readonly request: string;
   readonly messages: readonly AgentMessage[];
   readonly summary?: string | undefined;
@@ -58,10 +58,10 @@ const RECENT_TOOLS = 1_000;
 export async function offerTools(
   arsenal: AgentArsenal,
   settings: OfferSettings,
-  wanting: Wanting,
+  request: OfferRequest,
 ): Promise<readonly Offer[]> {
   const { limit, pinned, by } = settings;
-  const seen = toolsIn(wanting.messages);
+  const seen = toolsIn(request.messages);
   const named = async (ids: readonly string[], because: "pinned" | "used"): Promise<readonly Offer[]> => {
     const tools = await Promise.all(ids.map((id) => toolOf(arsenal, id, by)));
     return tools.flatMap((tool) => (tool === undefined ? [] : [{ tool, id: tool.id, because }]));
@@ -69,7 +69,7 @@ export async function offerTools(
   const [first, earlier, found] = await Promise.all([
     named(pinned, "pinned"),
     named(seen.used.slice(0, limit), "used"),
-    retrieveFor(arsenal, settings, wanting, seen),
+    retrieveFor(arsenal, settings, request, seen),
   ]);
 
   const offers = new Map<string, Offer>();
@@ -86,7 +86,7 @@ export async function offerTools(
 async function retrieveFor(
   arsenal: AgentArsenal,
   { limit, scoreThreshold = BARELY_FITS, by }: OfferSettings,
-  { request, messages, summary, traceId, signal }: Wanting,
+  { request, messages, summary, traceId, signal }: OfferRequest,
   seen: ReturnType<typeof toolsIn>,
 ): Promise<readonly Offer[]> {
   const context: Omit<ConversationContext, "query"> = {

@@ -50,7 +50,7 @@ export function healthSurface(
     ],
     addresses: [
       ["/healthz", "Answers as long as the gateway runs."],
-      ["/readyz", "Says whether it can take requests: every server has been tried, and nothing it depends on is away."],
+      ["/readyz", "Shows whether it can take requests: every server has been tried, and every dependency works."],
     ],
   };
 }

@@ -57,7 +57,7 @@ function scopedArsenal(arsenal: ServableArsenal, toolset: string, clock: Clock =
     upstreamsAttempted: (options) => arsenal.upstreamsAttempted(options),
     subscribe(listener, options) {
       const endEvents = arsenal.subscribe(listener, options);
-      // To those who look through it, a toolset that is another now is a catalog that changed.
+      // Changing a toolset changes the catalog of its clients.
       const endWatch = arsenal.toolsets.watch((name) => {
         const data = { changed: 0, deleted: 0 };
         if (name === toolset && (options?.names?.includes("catalog-changed") ?? true))

@@ -49,7 +49,7 @@ export interface ServeOptions extends Omit<ListenOptions, "identity"> {
    * send nothing more. Defaults to `server.shutdownDelayS` of the configuration, 0.
    */
   readonly shutdownDelayMs?: number;
-  /** What `stdio` reads and writes. Defaults to the process's standard streams. */
+  /** The streams of `stdio`. Default to the standard streams of the process. */
   readonly input?: InputStream;
   readonly output?: OutputStream;
 }
@@ -80,7 +80,7 @@ export interface ServeParts {
     readonly telemetry: { readonly exposePrometheus: boolean; readonly prometheusPort: number };
     readonly a2a?: A2aSettings;
   };
-  /** What the agent that the arsenal is served as reaches others by, and is signed with. */
+  /** The network access and the signing key of the A2A agent. */
   readonly outside?: A2aOutside;
   readonly redactor: Redactor;
   readonly emit: Emit;
@@ -181,7 +181,7 @@ async function withMetricsPort(host: ServedGateway, serving: Serving, options: L
   }
 }
 
-/** What the answers of calls that were cut off may take to be written. */
+/** The time to write the answers of calls that were cut off. */
 const AFTER_DRAIN_MS = 2000;
 
 async function overStdio(

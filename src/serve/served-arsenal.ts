@@ -32,7 +32,7 @@ export interface ServedTools extends Pick<ServedArsenal, "execute" | "approvals"
   readonly pins?: Pins | undefined;
 }
 
-/** What programs ask for over REST, beyond finding and running tools. The rules of the façade apply. */
+/** The methods behind REST operations that neither find nor run tools. The rules of the façade apply. */
 interface Programmable extends RunnableArsenal {
   addTool(draft: ToolDraft, handler: undefined, by: { readonly principal: Principal }): Promise<Tool>;
   addTools(batch: readonly BatchRegistration[], by: { readonly principal: Principal }): Promise<RegisteredBatch>;
@@ -50,7 +50,7 @@ interface Programmable extends RunnableArsenal {
   readonly scoreThreshold: number;
 }
 
-/** What serving every tool and every upstream needs of an arsenal. */
+/** The part of an arsenal that serving every tool and every upstream needs. */
 export type ServableArsenal = ServedArsenal &
   ServedTools &
   Programmable & {

@@ -29,7 +29,7 @@ function AllTools() {
   const [namespace, setNamespace] = useState("");
   const [words, setWords] = useState("");
   const [wanted, setWanted] = useState(PAGE);
-  const listing = useRef<Listing | undefined>(undefined);
+  const listing = useRef<ToolListing | undefined>(undefined);
   const asked = useAsk(
     async () => {
       const key = `${source} ${namespace}`;
@@ -102,7 +102,7 @@ function AllTools() {
   );
 }
 
-interface Listing {
+interface ToolListing {
   readonly key: string;
   readonly pages: AsyncIterator<readonly Tool[]>;
   readonly read: Tool[];
@@ -110,7 +110,7 @@ interface Listing {
 }
 
 /** Reads pages until enough tools contain the words. One more than wanted shows whether there are more. */
-async function readUntil(listing: Listing, words: string, wanted: number) {
+async function readUntil(listing: ToolListing, words: string, wanted: number) {
   const found = (): Tool[] =>
     listing.read.filter(({ id, description }) => `${id} ${description}`.toLowerCase().includes(words));
   while (!listing.ended && found().length <= wanted) {

@@ -13,7 +13,7 @@ import { SignalBar } from "../parts/signal-bar.tsx";
 import { Time } from "../parts/time.tsx";
 import { to } from "../router.ts";
 
-type Call = TraceHistory["calls"][number];
+type TracedCall = TraceHistory["calls"][number];
 type Retrieval = TraceHistory["retrievals"][number];
 
 /** A bar of the waterfall, in milliseconds since the epoch. */
@@ -134,7 +134,7 @@ function Waterfall({ bars }: { readonly bars: readonly Bar[] }) {
   );
 }
 
-function CallCard({ call, currency }: { readonly call: Call; readonly currency: string | undefined }) {
+function CallCard({ call, currency }: { readonly call: TracedCall; readonly currency: string | undefined }) {
   const { toolId, status, at, principal, tenant, attempts, message, cost } = call;
   const [replays, setReplays] = useState(false);
   return (

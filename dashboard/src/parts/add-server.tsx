@@ -10,7 +10,7 @@ type NamedSource = Parameters<ArsenalClient["add"]>[0];
 type Values = Readonly<Record<string, unknown>>;
 
 /** The outcome of the last attempt. */
-interface Attempt {
+interface ConnectAttempt {
   readonly name: string;
   /** Cancels it. Omitted once it has ended. */
   readonly running?: AbortController;
@@ -23,7 +23,7 @@ export function AddServer({ onAdded }: { onAdded(): void }) {
   const [forms, setForms] = useState<readonly SourceForm[]>([]);
   const [type, setType] = useState<string>();
   const [values, setValues] = useState<Values>({});
-  const [attempt, setAttempt] = useState<Attempt>();
+  const [attempt, setAttempt] = useState<ConnectAttempt>();
   const [made, setMade] = useState(0);
   const running = attempt?.running;
   const form = forms.find((each) => each.type === type) ?? forms[0];

@@ -24,7 +24,7 @@ export function isShown({ tool, status, ensemble }: CallFilter, call: Call): boo
 /** Past calls, newest first. Undefined if the gateway has no history. */
 export type PastCalls = { readonly calls: readonly Call[]; readonly more: boolean } | undefined;
 
-interface Listing {
+interface CallListing {
   readonly key: string;
   readonly calls: Call[];
   pages: number;
@@ -38,7 +38,7 @@ export function usePastCalls(filter: CallFilter): { readonly asked: RequestState
   const key = JSON.stringify([tool, status, ensemble]);
   const [wanted, setWanted] = useState({ key, pages: 1 });
   const pages = wanted.key === key ? wanted.pages : 1;
-  const listing = useRef<Listing | undefined>(undefined);
+  const listing = useRef<CallListing | undefined>(undefined);
   const asked = useAsk(
     async (): Promise<PastCalls> => {
       if (!(await gateway().stats()).keeps.history) return undefined;

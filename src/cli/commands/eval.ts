@@ -102,7 +102,7 @@ interface System {
   readonly tier: TierName | undefined;
 }
 
-type Plan = Awaited<ReturnType<typeof readPlan>>;
+type EvalPlan = Awaited<ReturnType<typeof readPlan>>;
 type Run = Awaited<ReturnType<typeof measure>>;
 
 /** Reads all files of the command line before measuring. */
@@ -172,7 +172,7 @@ function file({ options }: Input, { folder }: Terminal, option: "tools" | "queri
 /** Ranks every query with the requested tier, or with the best available one. */
 async function measure(
   system: System,
-  { tools, queries, explains, suggests }: Pick<Plan, "tools" | "queries" | "explains" | "suggests">,
+  { tools, queries, explains, suggests }: Pick<EvalPlan, "tools" | "queries" | "explains" | "suggests">,
   { err, environment, signal }: Terminal,
 ) {
   // Without queries nothing is ranked, and no model needs to index the tools.

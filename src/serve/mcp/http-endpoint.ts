@@ -28,7 +28,7 @@ type Headers = Readonly<Record<string, string>>;
 const RETRY_SOON = { "retry-after": "1" };
 
 export interface McpEndpointOptions extends ModernRequestsOptions {
-  /** After so long without an answer, a reply becomes a stream that is kept alive: 15 s. */
+  /** The time without an answer after which a reply becomes a stream that is kept alive. Defaults to 15 s. */
   readonly quietMs?: number;
 }
 

@@ -29,7 +29,7 @@ export interface SignInParts {
 }
 
 /** The data that a browser keeps between leaving for the issuer and coming back. */
-interface Attempt {
+interface SealedAttempt {
   readonly state: string;
   readonly verifier: string;
   readonly to: string;
@@ -41,7 +41,7 @@ const CALLBACK = `${PATH}/callback`;
 const ATTEMPT_S = 600;
 const BINDING: SealBinding = { principal: { id: "page" }, plane: "page", method: "sign-in", params: {} };
 
-/** Places are kept in a cookie, so long ones are not. */
+/** The longest address that is stored in the cookie. */
 const MAX_PLACE = 500;
 
 /**
@@ -52,7 +52,7 @@ export function signInRoutes({ identity, signIn, seal, emit, show }: SignInParts
   async function begin({ url, address, response }: HttpExchange): Promise<void> {
     const state = randomBytes(16).toString("hex");
     const { url: location, verifier } = await signIn.begin({ ...attemptAt(address), state });
-    const attempt: Attempt = { state, verifier, to: placeOf(url.searchParams.get("to")) };
+    const attempt: SealedAttempt = { state, verifier, to: placeOf(url.searchParams.get("to")) };
     const sealed = seal.seal({ ...attempt }, BINDING, ATTEMPT_S * 1000);
     redirect(response, location, { "set-cookie": cookie(state, address, sealed, ATTEMPT_S) });
   }
@@ -61,7 +61,7 @@ export function signInRoutes({ identity, signIn, seal, emit, show }: SignInParts
     const { url, address, request } = exchange;
     const answer = Object.fromEntries(url.searchParams);
     const { state = "" } = answer;
-    const attempt = seal.open(cookieOf(request.headers.cookie, state), BINDING) as Attempt | undefined;
+    const attempt = seal.open(cookieOf(request.headers.cookie, state), BINDING) as SealedAttempt | undefined;
     if (attempt === undefined) {
       const problem = `This sign-in was not started in this browser, or took longer than ten minutes. Sign in again, at ${address}${UI}.`;
       return fail(exchange, 400, problem);

@@ -8,7 +8,7 @@ import type { Command, Input, Terminal } from "../../command.ts";
 import { readNumber } from "../../input.ts";
 import { clip, styles, table } from "../../terminal/style.ts";
 
-type Call = ArsenalEvent<"call-finished">;
+type FinishedCall = ArsenalEvent<"call-finished">;
 
 /** The number of latest calls shown. */
 const SHOWN_CALLS = 12;
@@ -56,7 +56,7 @@ async function firstLook(gateway: ArsenalClient, url: string): Promise<GatewayOv
 async function follow(gateway: ArsenalClient, url: string, everyMs: number, terminal: Terminal): Promise<number> {
   const { out, signal } = terminal;
   const first = await firstLook(gateway, url);
-  const calls: Call[] = [];
+  const calls: FinishedCall[] = [];
   const end = gateway.subscribe(
     (event) => {
       if (event.name === "call-finished") calls.splice(0, calls.length, event, ...calls.slice(0, SHOWN_CALLS - 1));
@@ -82,7 +82,12 @@ async function follow(gateway: ArsenalClient, url: string, everyMs: number, term
 }
 
 /** Renders the figures of the gateway. */
-function look(seen: GatewayOverview, calls: readonly Call[], url: string, { out, environment }: Terminal): string {
+function look(
+  seen: GatewayOverview,
+  calls: readonly FinishedCall[],
+  url: string,
+  { out, environment }: Terminal,
+): string {
   const { bold, dim, green, red, yellow } = styles(out, environment);
   const {
     callMs,
@@ -129,7 +134,7 @@ function look(seen: GatewayOverview, calls: readonly Call[], url: string, { out,
   ].join("\n");
 }
 
-function row({ at, data }: Call, { green, red }: ReturnType<typeof styles>): readonly string[] {
+function row({ at, data }: FinishedCall, { green, red }: ReturnType<typeof styles>): readonly string[] {
   const { toolId, status, latencyMs, principal } = data;
   const time = new Date(at).toLocaleTimeString();
   const shown = status === "success" ? green(status) : red(status);

@@ -130,7 +130,7 @@ export function createPushes(
   };
 
   /** Makes one attempt. Returns `delivered`, or the reason of the failure and whether a retry may succeed. */
-  async function post(config: TaskPushNotificationConfig, sent: Notification): Promise<Attempt> {
+  async function post(config: TaskPushNotificationConfig, sent: Notification): Promise<DeliveryOutcome> {
     const timeout = new AbortController();
     const stopTimer = clock.after(ATTEMPT_MS, () => timeout.abort(), { background: true });
     try {
@@ -222,7 +222,7 @@ export function createPushes(
   };
 }
 
-type Attempt = "delivered" | { readonly why: string; readonly mayRetry: boolean };
+type DeliveryOutcome = "delivered" | { readonly why: string; readonly mayRetry: boolean };
 
 /** Refuses an address that egress would block. The address behind a host name is checked with each request. */
 function refuseAddress(url: string, isTrusted: (url: URL) => boolean): void {

@@ -12,7 +12,7 @@ import type { Share } from "../../../tool/shares.ts";
 import { createHttpSession, type HttpSession } from "./http-session.ts";
 import { createSessionRecords, IDLE_MS, isSame, type SessionNews, type SessionRecord } from "./session-records.ts";
 
-interface Entry {
+interface StoredSession {
   readonly session: HttpSession;
   readonly share: Share;
   usedAt: number;
@@ -38,7 +38,7 @@ export function createSessionStore(parts: {
   const { plane, clock, room, replica } = parts;
   const records = createSessionRecords(replica, plane.name, clock);
   const kinds = { message: `session/${plane.name}`, stream: `stream/${plane.name}` };
-  const entries = new Map<string, Entry>();
+  const entries = new Map<string, StoredSession>();
   const closing = new AbortController();
   let stopWatching: (() => void) | undefined;
   const stops = [
@@ -75,7 +75,7 @@ export function createSessionStore(parts: {
     }
   }
 
-  function watch(entry: Entry, ms: number): void {
+  function watch(entry: StoredSession, ms: number): void {
     const look = (): void => {
       const { session } = entry;
       if (session.busy) touch(entry);
@@ -87,7 +87,7 @@ export function createSessionStore(parts: {
   }
 
   /** Keeps the record of a session that is in use. If the store is unavailable, the session continues in this process. */
-  function touch(entry: Entry): void {
+  function touch(entry: StoredSession): void {
     if (clock.now() - entry.toldAt < TELL_MS) return;
     entry.toldAt = clock.now();
     void records.update(entry.session.id).catch(() => undefined);
@@ -95,7 +95,7 @@ export function createSessionStore(parts: {
 
   function add(session: HttpSession, share: Share): void {
     const toldAt = session.isRestored ? Number.NEGATIVE_INFINITY : clock.now();
-    const entry: Entry = { session, share, usedAt: clock.now(), toldAt, stopTimer: () => undefined };
+    const entry: StoredSession = { session, share, usedAt: clock.now(), toldAt, stopTimer: () => undefined };
     touch(entry);
     entries.set(session.id, entry);
     // If the store is unavailable, the session continues with the state of this process.

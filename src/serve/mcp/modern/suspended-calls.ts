@@ -48,7 +48,7 @@ interface Question extends Pick<PromiseWithResolvers<JsonObject>, "resolve" | "r
   readonly resume: JsonObject | undefined;
 }
 
-interface Call {
+interface OngoingCall {
   /** Continues a call that waits for its client, with the client's answers. Throws if the call does not wait for them. */
   goOn(round: unknown, inputResponses: unknown, carrier: Carrier): Leg;
   end(message: string): void;
@@ -75,8 +75,8 @@ const LONGEST_WAIT_MS = 600_000;
 export function createSuspendedCalls(plane: string, options: ModernRequestsOptions) {
   const { replica, work, room = createMcpRoom(), clock = systemClock } = options;
   const { seal } = replica;
-  const live = new Set<Call>();
-  const waiting = new Map<string, Call>();
+  const live = new Set<OngoingCall>();
+  const waiting = new Map<string, OngoingCall>();
   /** Repeats that were handed to other processes. */
   const elsewhere = new Set<AbortController>();
   const kind = `call/${plane}`;
@@ -105,7 +105,7 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
     let isScheduled = false;
     let stopWaiting: (() => void) | undefined;
     let share: Share | undefined;
-    const call: Call = { goOn: goOnWith, end };
+    const call: OngoingCall = { goOn: goOnWith, end };
 
     function carry(next: Carrier): Leg {
       const { promise: answer, resolve, reject } = Promise.withResolvers<JsonObject>();
