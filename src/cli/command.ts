@@ -11,9 +11,11 @@ export interface Command {
   readonly examples: readonly string[];
   /** True for a command that runs until Ctrl-C, which then counts as success. */
   readonly runsUntilInterrupted?: boolean;
-  /** Returns the exit code: 0 for success, 1 for failure. Wrong usage throws INPUT_INVALID, which becomes 2. */
-  run(input: Input, terminal: Terminal): Promise<number>;
+  /** Returns the exit code, 1 for failure, or nothing for success. Wrong usage throws INPUT_INVALID, which becomes 2. */
+  run(input: Input, terminal: Terminal): Promise<ExitCode>;
 }
+
+export type ExitCode = number | void;
 
 /** A command with its name and one line for the list of commands. */
 export interface NamedCommand extends Command {

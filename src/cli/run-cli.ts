@@ -51,7 +51,7 @@ export async function runCli(argv: readonly string[], given: Terminal): Promise<
       return 2;
     }
     const code = await command.run(checkPositionals(command, parsed), terminal);
-    return terminal.signal.aborted && command.runsUntilInterrupted !== true ? INTERRUPTED : code;
+    return terminal.signal.aborted && command.runsUntilInterrupted !== true ? INTERRUPTED : (code ?? 0);
   } catch (error) {
     if (terminal.signal.aborted) return INTERRUPTED;
     return report(error, json, terminal);

@@ -9,7 +9,7 @@ import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 import { withAudit } from "../../guard/audit/call-audit.ts";
 import type { SharedState } from "../../state/shared-state.ts";
 import type { Emit, EventMap } from "../../observe/events.ts";
-import type { Input, Terminal } from "../command.ts";
+import type { ExitCode, Input, Terminal } from "../command.ts";
 import { approvalPlaces } from "./local-approvals.ts";
 import { readSettings } from "./open-arsenal.ts";
 
@@ -22,7 +22,7 @@ type RunKept<States> = (kept: {
   readonly surroundings: Surroundings;
   /** Records events in the audit log, if there is one. A record that cannot be stored is reported to the user. */
   readonly emit: Emit;
-}) => Promise<number>;
+}) => Promise<ExitCode>;
 
 /** Runs a step on the configured state. `what` names the contents for messages: "Pins". */
 export function withKeptState(what: string, input: Input, terminal: Terminal, run: RunKept<readonly [SharedState]>) {
@@ -50,7 +50,7 @@ async function withStates<States extends readonly SharedState[]>(
   terminal: Terminal,
   open: OpenStates<States>,
   run: RunKept<States>,
-): Promise<number> {
+): Promise<ExitCode> {
   const config = await readSettings(input, terminal);
   const surroundings = createSurroundings(config, terminal);
   const states = open(config, surroundings);

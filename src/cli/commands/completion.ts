@@ -18,7 +18,6 @@ export const command: Command = {
     const commands = await Promise.all(Object.values(COMMANDS).map(({ load }) => load()));
     const text = SCRIPTS[shell]?.(commands) ?? "";
     terminal.out.write(input.json ? `${JSON.stringify({ shell, script: text })}\n` : text);
-    return 0;
   },
 };
 

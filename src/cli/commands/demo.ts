@@ -32,7 +32,6 @@ export const command: Command = {
     show.title("What next");
     show.line(table(NEXT.map(([what, how]) => [what, show.cyan(how)])));
     if (input.json) terminal.out.write(`${JSON.stringify({ steps: show.steps, next: Object.fromEntries(NEXT) })}\n`);
-    return 0;
   },
 };
 

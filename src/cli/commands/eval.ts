@@ -91,7 +91,6 @@ export const command: Command = {
       );
       if (!input.json) terminal.err.write(`Report: ${input.options["report"]}\n`);
     }
-    return 0;
   },
 };
 

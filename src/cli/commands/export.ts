@@ -33,6 +33,5 @@ export const command: Command = {
     const { tools, losses } = convertTools(chosen, dialect, { strict: input.flags.has("strict"), limited: true });
     terminal.out.write(`${JSON.stringify({ tools, losses }, undefined, 2)}\n`);
     if (!input.json) note(terminal, `${count(tools.length, "tool")} for ${dialect.name}`);
-    return 0;
   },
 };

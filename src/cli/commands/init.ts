@@ -30,7 +30,6 @@ export const command: Command = {
     }
     if (input.json) terminal.out.write(`${JSON.stringify({ dryRun, folder: dirname(config), files }, undefined, 2)}\n`);
     else show(files, { dryRun, config: input.config }, terminal);
-    return 0;
   },
 };
 

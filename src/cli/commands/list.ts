@@ -34,6 +34,5 @@ export const command: Command = {
     const width = (terminal.out.columns ?? 120) - Math.max(0, ...tools.map(({ id }) => id.length)) - 3;
     const rows = tools.map(({ id, description }) => [id, clip(description, Math.max(20, width))]);
     printList(input, terminal, tools, rows, count(tools.length, "tool"));
-    return 0;
   },
 };

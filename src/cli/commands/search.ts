@@ -37,10 +37,7 @@ export const command: Command = {
       signal: terminal.signal,
       ...through,
     });
-    if (input.json) {
-      terminal.out.write(`${JSON.stringify(toJson(result), undefined, 2)}\n`);
-      return 0;
-    }
+    if (input.json) return void terminal.out.write(`${JSON.stringify(toJson(result), undefined, 2)}\n`);
     const { tools, nearest = [] } = result;
     if (tools.length === 0)
       terminal.out.write(nearest.length === 0 ? "Nothing fits.\n" : "Nothing fits. The nearest:\n");
@@ -61,7 +58,6 @@ export const command: Command = {
         terminal,
         `${count(pending, "tool")} not embedded yet by the tuned model, which ranks better. Run once with --tier tuned to embed and cache them.`,
       );
-    return 0;
   },
 };
 

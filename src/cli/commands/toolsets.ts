@@ -24,8 +24,7 @@ export const command: Command = {
       const rows = tools.map(({ id, description }) => [id, clip(description, width)]);
       const absent = missing.length === 0 ? "" : `. Named, but not in the catalog: ${missing.join(", ")}`;
       const data = { ...toolset, tools: tools.map(({ id }) => id), missing };
-      printList(input, terminal, data, rows, `${count(tools.length, "tool")}${absent}`);
-      return 0;
+      return printList(input, terminal, data, rows, `${count(tools.length, "tool")}${absent}`);
     }
     const toolsets = await Promise.all(
       arsenal.toolsets.list(localOperator()).map(async (toolset) => {
@@ -40,7 +39,6 @@ export const command: Command = {
     ]);
     const none = "No toolsets: define them under toolsets in the configuration. See docs/toolsets.md.";
     printList(input, terminal, toolsets, rows, toolsets.length === 0 ? none : "");
-    return 0;
   },
 };
 

@@ -35,13 +35,11 @@ export const command: Command = {
         const shown = waiting.slice(0, limit);
         const more = waiting.length > limit ? "The oldest are shown, more wait. Show them with --limit." : "";
         const remark = `${count(shown.length, "call waits", "calls wait")}${more && `. ${more}`}`;
-        printList(input, terminal, shown, shown.map(toRow), remark);
-        return 0;
+        return printList(input, terminal, shown, shown.map(toRow), remark);
       }
       const outcome = await answer(id ?? "", action === "approve" ? "approve" : "deny", books);
       if (input.json) terminal.out.write(`${JSON.stringify({ id, outcome })}\n`);
       else terminal.err.write(`${id} is ${outcome}.${outcome === "approved" ? AGAIN : ""}\n`);
-      return 0;
     });
   },
 };

@@ -9,7 +9,7 @@ import {
 import { stateKeys } from "../../../adapters/identity/api-keys/state-keys.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import { CAPABILITIES, type Capability } from "../../../tool/tool.ts";
-import type { Command, Input, Terminal } from "../../command.ts";
+import type { Command, ExitCode, Input, Terminal } from "../../command.ts";
 import { withKeptState } from "../../arsenal/kept-state.ts";
 import { readSettings } from "../../arsenal/open-arsenal.ts";
 import { wrongInput } from "../../input.ts";
@@ -45,7 +45,7 @@ export const command: Command = {
   },
 };
 
-async function create(keys: KeyStore, name: string, input: Input, { out, err }: Terminal): Promise<number> {
+async function create(keys: KeyStore, name: string, input: Input, { out, err }: Terminal): Promise<void> {
   const key = createKeyText(name);
   const principal = readPrincipal(name, input);
   if (!(await keys.add({ id: name, hash: hashOfKey(key), principal }))) {
@@ -54,25 +54,22 @@ async function create(keys: KeyStore, name: string, input: Input, { out, err }: 
   }
   out.write(input.json ? `${JSON.stringify({ id: name, key, principal })}\n` : `${key}\n`);
   if (!input.json) err.write(`Copy the key now: it is shown only once. Its hash is saved in ${keys.place}.\n`);
-  return 0;
 }
 
-async function revoke(keys: KeyStore, name: string, input: Input, { out, err }: Terminal): Promise<number> {
+async function revoke(keys: KeyStore, name: string, input: Input, { out, err }: Terminal): Promise<void> {
   if (!(await keys.remove(name)))
     throw wrongInput("NAME", name, `No key is named ${name}.`, "See: toolarsenal keys list");
   if (input.json) out.write(`${JSON.stringify({ id: name, outcome: "revoked" })}\n`);
   else err.write(`Revoked ${name}. A running gateway refuses it within a second.\n`);
-  return 0;
 }
 
-async function list(keys: KeyStore, { json }: Input, { out }: Terminal): Promise<number> {
+async function list(keys: KeyStore, { json }: Input, { out }: Terminal): Promise<void> {
   const known = await keys.read();
   const rows = known.map(({ id, principal: { tenant = "", roles, capabilities, scopes } }) => {
     return [id, tenant, roles.join(" "), capabilities.join(" "), scopes.join(" ")];
   });
   if (json) out.write(`${JSON.stringify(known.map(({ id, principal }) => ({ id, principal })))}\n`);
   else if (known.length > 0) out.write(`${table(rows)}\n`);
-  return 0;
 }
 
 function readPrincipal(id: string, { options, flags, repeated }: Input): Principal {
@@ -97,7 +94,7 @@ function readPrincipal(id: string, { options, flags, repeated }: Input): Princip
 }
 
 /** Runs a step on the keys of the given file, or of the configured file or state. */
-async function withKeys(input: Input, terminal: Terminal, run: (keys: KeyStore) => Promise<number>): Promise<number> {
+async function withKeys(input: Input, terminal: Terminal, run: (keys: KeyStore) => Promise<void>): Promise<ExitCode> {
   const { file: given } = input.options;
   if (given !== undefined) return run(fileKeys(resolve(terminal.folder, given)));
   const config = await readSettings(input, terminal);

@@ -50,6 +50,5 @@ export const command: Command = {
     });
     const done = `Signed in to ${name}. A running gateway uses this sign-in from now on.`;
     terminal.out.write(input.json ? `${JSON.stringify({ server: name, signedIn: true })}\n` : `${done}\n`);
-    return 0;
   },
 };

@@ -44,10 +44,7 @@ export const command: Command = {
       const { held } = catalog;
       const book = createPins({ state: documents, changes, clock: systemClock, emit, mode, held });
       const listed = await book.list();
-      if (action === "list") {
-        show(listed, input, terminal);
-        return 0;
-      }
+      if (action === "list") return show(listed, input, terminal);
       const meant = all ? listed.filter(waits) : [{ id: id ?? "", hash }];
       for (const each of meant) {
         const seen = each.hash !== undefined && { hash: each.hash };
@@ -56,7 +53,6 @@ export const command: Command = {
       }
       if (input.json) terminal.out.write(`${JSON.stringify({ accepted: meant.map((each) => each.id) })}\n`);
       else if (meant.length === 0) terminal.err.write("Nothing to accept.\n");
-      return 0;
     });
   },
 };

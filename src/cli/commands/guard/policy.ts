@@ -63,7 +63,7 @@ async function test(file: string, input: Input, terminal: Terminal): Promise<num
   return failed === 0 ? 0 : 1;
 }
 
-async function explain(name: string, input: Input, terminal: Terminal): Promise<number> {
+async function explain(name: string, input: Input, terminal: Terminal): Promise<void> {
   const principal = whoCalls(input);
   const args = parseOption(input, "args") ?? {};
   const fix = "For example: '{\"amount\": 5}'.";
@@ -74,7 +74,6 @@ async function explain(name: string, input: Input, terminal: Terminal): Promise<
   const { toolset } = input.options;
   const explained = decider.explain({ tool, arguments: args, principal, ...(toolset !== undefined && { toolset }) });
   terminal.out.write(input.json ? `${JSON.stringify(explained, undefined, 2)}\n` : inWords(explained));
-  return 0;
 }
 
 function inWords({ decision, visible, matched, unmatched }: Explained): string {

@@ -23,7 +23,6 @@ export const command: Command = {
       const lines = cells.length === 0 ? [] : [[by, "calls", costHeading(currency)], ...cells];
       const none = "No calls of tools that declare cost.monetaryCost in these days.";
       printList(input, terminal, { by, days, currency, costs: sums, rows }, lines, lines.length === 0 ? none : "");
-      return 0;
     });
   },
 };
