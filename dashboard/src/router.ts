@@ -27,7 +27,6 @@ function decoded(part: string): string {
   }
 }
 
-/** The address of a location. */
 export function to(page: string, rest: readonly string[] = [], query: Readonly<Record<string, string>> = {}): string {
   const path = [BASE, page, ...rest.map(encodeURIComponent)].join("/");
   const search = new URLSearchParams(query).toString();

@@ -3,7 +3,6 @@ import { COMMANDS } from "./commands.ts";
 import { COMMON_OPTIONS } from "./run-cli.ts";
 import { styles, table } from "./terminal/style.ts";
 
-/** The help of the whole program. */
 export function generalHelp(terminal: Terminal): string {
   const paint = styles(terminal.out, terminal.environment);
   const commands = table(Object.entries(COMMANDS).map(([name, { summary }]) => [`  ${name}`, summary]));

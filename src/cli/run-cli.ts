@@ -157,7 +157,6 @@ function divideRest(
   return isForeign ? { argv: argv.slice(0, first.index), rest: argv.slice(first.index) } : { argv, rest: [] };
 }
 
-/** Checks the action and the number of arguments. */
 function checkPositionals(command: NamedCommand, input: Input): Input {
   const { actions } = command;
   const [word = "", ...others] = input.positionals;

@@ -5,7 +5,6 @@ import { type AnsweredQuery, RANKED, type RankedTool } from "./answer.ts";
 import { figuresOf } from "./metrics.ts";
 import type { SetQuery } from "./read-set.ts";
 
-/** The part of an arsenal that answers queries. */
 export interface Answering {
   retrieve(query: ToolQuery): Promise<RetrievalResult>;
 }

@@ -46,7 +46,6 @@ export function createEventQueue<Event>({
       waiting.push(event);
       wake();
     },
-    /** The number of entries that the reader has not read. */
     get size(): number {
       return waiting.length;
     },

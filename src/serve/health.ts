@@ -3,7 +3,6 @@ import { visibleText } from "../errors/visible-text.ts";
 import { answerJson, answerText, refuseMethod } from "./http/answer.ts";
 import type { HttpExchange, Surface, SurfaceContext } from "./surface.ts";
 
-/** The consequence of losing each dependency. */
 const WITHOUT: Readonly<Record<Dependency, string>> = {
   catalog: "does not answer: tools cannot be listed or searched",
   audit: "cannot be written: calls that must be recorded are refused",

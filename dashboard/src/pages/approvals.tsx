@@ -7,7 +7,6 @@ import { Json } from "../parts/json.tsx";
 import { Shown } from "../parts/shown.tsx";
 import { Time } from "../parts/time.tsx";
 
-/** Calls that wait for approval. */
 export function Approvals() {
   const [cursors, setCursors] = useState<readonly string[]>([]);
   const cursor = cursors.at(-1);

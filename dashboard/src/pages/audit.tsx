@@ -17,7 +17,6 @@ const FILTERS = [
   ["trace", "Trace"],
 ] as const;
 
-/** The kinds of records to filter by. */
 const KINDS = [
   "call",
   "approval",

@@ -9,7 +9,6 @@ import { type SourceForm, sourceForm } from "./source-forms.ts";
 type NamedSource = Parameters<ArsenalClient["add"]>[0];
 type Values = Readonly<Record<string, unknown>>;
 
-/** The outcome of the last attempt. */
 interface ConnectAttempt {
   readonly name: string;
   /** Cancels it. Omitted once it has ended. */

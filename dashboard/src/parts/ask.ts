@@ -5,7 +5,6 @@ export interface RequestState<Value> {
   readonly answer?: Value;
   readonly error?: unknown;
   readonly loading: boolean;
-  /** Repeats the request. */
   again(): void;
 }
 

@@ -98,7 +98,6 @@ export function RunTool({
   );
 }
 
-/** The outcome of a call. */
 export function Result({ result }: { readonly result: ToolResult }) {
   const { status, error, latencyMs, attempts, traceId } = result;
   const waits = status === "pending_confirmation";

@@ -1,6 +1,5 @@
 import { startedBy } from "../program.ts";
 
-/** The name of this program in clients' configurations. */
 export const ENTRY_NAME = "toolarsenal";
 
 /** The address of a served arsenal, for its clients. */

@@ -76,7 +76,6 @@ export function approvalsFolder({ HOME, USERPROFILE }: Terminal["environment"]):
   }
 }
 
-/** Quotes a path for a shell. */
 function quoted(path: string): string {
   return /^[\w./\\:~-]+$/.test(path) ? path : `"${path}"`;
 }

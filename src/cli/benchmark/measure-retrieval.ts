@@ -60,7 +60,6 @@ export async function measureRetrieval(parts: {
   return { ...best, baselineP50Ms, baselineP95Ms };
 }
 
-/** Returns the duration of `work` in milliseconds. */
 export function timeOf(work: () => unknown): number {
   const started = performance.now();
   work();

@@ -19,7 +19,6 @@ export function read(id: string, description: string, details: Details): DemoToo
 
 const NUMBERS: ReadonlySet<string> = new Set(["amount", "percent", "pieces"]);
 
-/** A tool that changes something. */
 export function write(id: string, description: string, { parameters, handler, ...details }: Details): DemoTool {
   const [namespace = "", name = ""] = id.split(".");
   const properties = Object.entries(parameters).map(

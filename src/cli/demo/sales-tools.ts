@@ -95,7 +95,6 @@ export const SALES_TOOLS: readonly DemoTool[] = [
     handler: ({ ticket_id }) => ({ escalated: ticket_id }),
   }),
 
-  // Orders, billing, stock
   read("orders.get_order", "Show one order with its items, payment and delivery state.", {
     parameters: { order_id: "The order's number" },
     tags: ["get", "read", "customer"],

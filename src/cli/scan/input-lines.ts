@@ -3,7 +3,6 @@ import { createLineReader } from "../../mcp/read-lines.ts";
 
 export type InputLine = { readonly text: string } | { readonly tooLong: true };
 
-/** The longest line that is kept, in bytes. */
 export const MAX_LINE_BYTES: number = 16 * 1024 * 1024;
 
 /** The lines of a stream as they complete, empty ones included. Only LF ends a line. Keeps the lines of one chunk at a time. */

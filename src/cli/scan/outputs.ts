@@ -21,7 +21,6 @@ interface ScanOutput {
   end(): string;
 }
 
-/** One line of JSON for each result. */
 export function lineOutput(): ScanOutput {
   return {
     begin: "",
@@ -63,7 +62,6 @@ export function tableOutput({ out, environment }: Terminal): ScanOutput {
   };
 }
 
-/** The name of an item for messages. */
 function nameOf(place: ScannedPlace): string {
   if ("tool" in place) return place.tool;
   return "server" in place ? `${place.server}#instructions` : `${place.uri}:${place.line}`;

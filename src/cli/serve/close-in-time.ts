@@ -1,7 +1,6 @@
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import type { Terminal } from "../command.ts";
 
-/** The time limit of closing, after the time for running calls. */
 const CLOSE_MS = 5000;
 
 /** Closes resources one after the other, and gives up five seconds after `drainMs`, the time for running calls. Returns the exit code. */

@@ -122,7 +122,6 @@ export function createFollower(
   return {
     /** Reads the configuration again. If it is invalid, the old one stays. Sources that could not be loaded are retried. */
     follow: enqueue,
-    /** Stops following. */
     close(): void {
       closed = true;
     },

@@ -15,7 +15,6 @@ export interface TokenSaving {
   readonly tokensPerSearch?: number;
 }
 
-/** The most tools that one search returns by default. */
 const TOOLS_PER_SEARCH = 5;
 
 /** Counts the tokens of the definitions as served. */

@@ -20,7 +20,6 @@ export function editedText(client: FoundClient, text: string, config: string): s
   return text.slice(0, node.start) + written + text.slice(node.end);
 }
 
-/** The text of a file; undefined if it does not exist. */
 export function readExisting(file: string): Promise<string | undefined> {
   return readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;

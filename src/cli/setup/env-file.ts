@@ -24,7 +24,6 @@ export function envFileText(
     .join("");
 }
 
-/** The values of an env file. */
 export function readEnv(text: string): Readonly<Record<string, string>> {
   return { ...parseEnv(text) } as Record<string, string>;
 }

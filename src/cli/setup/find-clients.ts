@@ -64,7 +64,6 @@ export function clientFiles({ environment, folder, platform = process.platform }
 
 export type ServerEntry = Readonly<Record<string, unknown>>;
 
-/** The contents of one client's file. */
 export interface FoundClient extends ClientFile {
   /** Its servers, without our own entry. References that the client does not expand are escaped: `$${NAME}`. */
   readonly servers: Readonly<Record<string, ServerEntry>>;

@@ -12,7 +12,6 @@ import { separateSecrets } from "./secrets.ts";
 /** The folder next to arsenal.yaml for files that must not be committed. */
 export const PRIVATE_FOLDER = ".toolarsenal";
 
-/** A file with the secrets of one server. */
 export interface EnvFile {
   readonly server: string;
   /** Relative to the folder of arsenal.yaml. */

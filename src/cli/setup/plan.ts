@@ -8,7 +8,6 @@ import type { FoundClient } from "./find-clients.ts";
 import { type GatheredServers, PRIVATE_FOLDER } from "./gather.ts";
 import { HIDDEN, separateSecrets, withoutSecrets } from "./secrets.ts";
 
-/** One file that setup writes. */
 interface Step {
   readonly file: string;
   readonly action: "create" | "update";
@@ -16,7 +15,6 @@ interface Step {
   readonly mode?: string;
   /** The change, with secrets hidden. */
   readonly diff: string;
-  /** The client the file belongs to. */
   readonly client?: string;
   readonly text: string;
 }

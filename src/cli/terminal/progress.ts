@@ -22,7 +22,6 @@ export function createProgressBar(
         `\r\u001B[K${label} [${"█".repeat(filled)}${"░".repeat(width - filled)}] ${done}/${total}  ${left} s left`,
       );
     },
-    /** Removes the bar. */
     end(): void {
       if (shown > 0) stream.write("\r\u001B[K");
     },

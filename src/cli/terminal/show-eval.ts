@@ -62,7 +62,6 @@ export function showComparison(comparison: Comparison, report: SetReport, termin
   return `${text}${paint.dim(`paired bootstrap, ${resamples.toLocaleString("en")} resamples`)}\n\n${headed(["changed most", "rank", "NDCG@10", "query"], moved, paint.bold)}\n`;
 }
 
-/** The suggested changes to the tools, one line each. */
 export function showSuggestions(suggestions: readonly Suggestion[], terminal: Terminal): string {
   const paint = styles(terminal.out, terminal.environment);
   if (suggestions.length === 0) return "\nNo suggestions: no tool shadows another, and no description hides one.\n";

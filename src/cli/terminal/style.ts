@@ -12,7 +12,6 @@ export function styles(stream: Stream, environment: Terminal["environment"]) {
   return Object.fromEntries(paints) as Record<(typeof COLOURS)[number], (text: string) => string>;
 }
 
-/** Writes a dim line to stderr. */
 export function note({ err, environment }: Pick<Terminal, "err" | "environment">, text: string): void {
   err.write(styles(err, environment).dim(`${text}\n`));
 }

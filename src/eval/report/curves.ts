@@ -32,7 +32,6 @@ function histogram(
   });
 }
 
-/** The number of queries by the rank of their first relevant tool. */
 export function rankHistogram(answers: readonly AnsweredQuery[]): readonly Bar[] {
   const ranks = answers.filter(({ relevant }) => relevant.length > 0).map((answer) => firstRank(answer) ?? Infinity);
   return histogram(ranks, [1, 2, 3, 4, 5, 10, 20, RANKED, Infinity], (edge, before) => {

@@ -175,7 +175,6 @@ function missRow({ id, query, style, kind, relevant, returned, reason }: Miss): 
   </tr> `;
 }
 
-/** The suggested changes to the tools. */
 export function suggestionsSection(suggestions: readonly Suggestion[]): Markup {
   const items = suggestions
     .slice(0, MOST_SUGGESTIONS)

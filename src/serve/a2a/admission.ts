@@ -10,7 +10,6 @@ import type { SharedTasks } from "./tasks/task-store.ts";
 
 /** Requests under way and open streams, and running tasks, each with the bytes of their bodies. */
 const AT_ONCE = { count: 1_000, bytes: 96 * 1024 * 1024, perCaller: { count: 100, bytes: 32 * 1024 * 1024 } };
-/** The largest body that is read. */
 const MOST_BODY_BYTES = 4 * 1024 * 1024;
 
 /** Limits a caller's requests at once and per minute. The local operator is not limited. */

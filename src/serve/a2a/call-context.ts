@@ -5,7 +5,6 @@ import type { TraceContext } from "../../observe/trace-context.ts";
 import type { Share } from "../../tool/shares.ts";
 import type { HttpExchange } from "../surface.ts";
 
-/** The versions of A2A that are served. */
 export type A2aVersion = "1.0" | "0.3";
 
 /** The caller, for the parts that the SDK hands a context to. */

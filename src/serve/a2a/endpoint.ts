@@ -27,7 +27,6 @@ export interface A2aEndpointParts {
   card(base: string): Promise<AgentCard> | AgentCard;
   /** The agent's abilities and interfaces: the part of the card that does not change. */
   readonly abilities: AgentCard;
-  /** The card for callers that are known. */
   readonly extendedCard?: TaskParts["extendedCard"];
   /** Where tasks are kept, and the processes that share them. */
   readonly replica: Replica;

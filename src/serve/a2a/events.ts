@@ -50,7 +50,6 @@ function toJson(value: unknown): unknown {
   }
 }
 
-/** Reports the progress of one task as A2A events. */
 export interface TaskReport {
   /** Comes first. */
   begin(): void;

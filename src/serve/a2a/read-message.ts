@@ -7,7 +7,6 @@ export type MessageRequest =
   | { readonly kind: "text"; readonly text: string; readonly limit?: number }
   | { readonly kind: "invalid"; readonly message: string };
 
-/** A call in a data part. */
 export interface RequestedCall {
   readonly tool: string;
   readonly arguments: Readonly<Record<string, unknown>>;

@@ -5,7 +5,6 @@ import { showValue } from "../../errors/show-value.ts";
 
 /** The callers that a server accepts, by the name the caller uses for the server and by the web page that makes the call. */
 export interface CallerRules {
-  /** The host that the server listens on. */
   readonly host: string;
   readonly allowedHosts?: readonly string[];
   readonly allowedOrigins?: readonly string[];

@@ -86,7 +86,6 @@ function show(listed: readonly Pin[], input: Input, terminal: Terminal): void {
     );
 }
 
-/** Returns true for a pin that an operator can accept. */
 function waits({ state }: Pin): boolean {
   return state === "changed" || state === "new";
 }

@@ -10,7 +10,6 @@ import { clip, styles, table } from "../../terminal/style.ts";
 
 type FinishedCall = ArsenalEvent<"call-finished">;
 
-/** The number of latest calls shown. */
 const SHOWN_CALLS = 12;
 
 const CLEAR = "\u001B[H\u001B[2J\u001B[3J";
@@ -81,7 +80,6 @@ async function follow(gateway: ArsenalClient, url: string, everyMs: number, term
   }
 }
 
-/** Renders the figures of the gateway. */
 function look(
   seen: GatewayOverview,
   calls: readonly FinishedCall[],

@@ -53,7 +53,6 @@ type Operation = (asked: HttpJsonRequest) => Promise<HttpJsonResponse>;
 export interface HttpCodec {
   readonly contentType: string;
   readonly cardPath: string;
-  /** The status of a message that was taken. */
   readonly sentStatus: number;
   card(card: AgentCard): unknown;
   request(body: Readonly<Record<string, unknown>>): SendMessageRequest;

@@ -41,11 +41,9 @@ export interface TaskParts {
   readonly store: SharedTasks;
   readonly work: Work;
   readonly push?: { readonly store: PushNotificationStore; readonly sender: PushNotificationSender } | undefined;
-  /** The card for callers that are known. */
   readonly extendedCard?: ((context: ServerCallContext) => Promise<AgentCard>) | undefined;
 }
 
-/** Handles requests to one agent. */
 export interface TaskHandler extends A2ARequestHandler {
   /** Makes a task whose id the caller chose, unless there is one. */
   create(taskId: string, contextId: string, context: ServerCallContext): Promise<void>;

@@ -194,7 +194,6 @@ export function createTaskIndex(
     async put(place: string, entry: TaskEntry, expiresAt: number): Promise<void> {
       await documents.set(`${INDEX}${place}`, entry, { expiresAt });
     },
-    /** The tasks of an owner, in any order. */
     async of(owner: string): Promise<readonly TaskEntry[]> {
       const listed = await documents.list(`${INDEX}${ownerPlace(owner)}`);
       return listed.filter(({ key }) => !key.includes(".")).map(({ value }) => value as TaskEntry);

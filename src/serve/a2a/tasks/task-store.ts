@@ -30,7 +30,6 @@ const MOST_PAGE_BYTES = 1024 * 1024;
 /** Running tasks whose line in the index is known. */
 const MOST_WRITTEN = 2_000;
 
-/** True for a task in a state that it never leaves. */
 export function hasEnded({ status }: Pick<Task, "status">): boolean {
   return isLastState(status?.state);
 }

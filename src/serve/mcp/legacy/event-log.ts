@@ -78,7 +78,6 @@ export function createEventLog(keeper: string, { maxEvents = 256, maxLength = 1_
       takeRoom();
       return event;
     },
-    /** Forgets everything. */
     clear,
     /** An id for a position on a stream. Defaults to the present end of the log. */
     mark: (stream: number, { at = sequence, request }: MarkOptions = {}): string => nameOf(stream, at, request),

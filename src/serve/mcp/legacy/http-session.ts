@@ -232,7 +232,6 @@ export function createHttpSession(parts: {
     previous?.end();
   }
 
-  /** Ends the session in this process. */
   function end(): Promise<void> {
     ended ??= (async () => {
       parts.ended();

@@ -23,7 +23,6 @@ type Headers = Readonly<Record<string, string>>;
 /** One legacy client's session, on any transport. */
 export type LegacySession = ReturnType<typeof createLegacySession>;
 
-/** The context of a message. */
 export interface Sender {
   /** The headers of its HTTP request. */
   readonly headers?: Headers;
@@ -81,7 +80,6 @@ export function createLegacySession(parts: {
   if (parts.record !== undefined) ready = restore(parts.record);
   ready?.catch(() => undefined);
 
-  /** Takes one parsed message. */
   function receive(value: unknown, sender?: Sender): void {
     if (lifetime.signal.aborted) return;
     const received = readMessage(value);

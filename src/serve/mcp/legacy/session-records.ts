@@ -79,7 +79,6 @@ export function createSessionRecords(
         return;
       }
     },
-    /** Ends a session in every process. */
     async delete(id: string): Promise<void> {
       await documents.delete(RECORD + keyOf(id));
       await tell(id, { what: "ended" });

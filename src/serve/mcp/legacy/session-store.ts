@@ -208,5 +208,4 @@ export function createSessionStore(parts: {
   };
 }
 
-/** The error for a client when every session is in use. */
 export const NO_ROOM = "Too many sessions are in use: try again later.";

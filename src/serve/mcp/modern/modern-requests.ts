@@ -59,7 +59,6 @@ export function createModernRequests(plane: Plane, options: ModernRequestsOption
     return { supportedVersions: MODERN_VERSIONS, capabilities, ...(instructions !== undefined && { instructions }) };
   }
 
-  /** Starts or continues the call of a request. */
   function begin(request: RpcRequest, envelope: Envelope, context: ModernContext): Leg {
     const { id, method, params = {} } = request;
     const { peer, progressToken } = envelope;

@@ -26,7 +26,6 @@ export function unknownResource(served: unknown): RpcError {
   return new RpcError({ code: RPC.resourceNotFound, message: "Resource not found", data: { uri: served } });
 }
 
-/** The resources that one client follows. */
 export type Subscriptions = ReturnType<typeof createSubscriptions>;
 
 /** Subscribes to a resource, under policy, until the signal fires. Rejects if that may not or cannot be. */
