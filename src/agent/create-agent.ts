@@ -1,3 +1,4 @@
+import { present } from "../tool/present.ts";
 import { ArsenalError, fixable, isArsenalError } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
 import { createTraceIds } from "../execute/trace-ids.ts";
@@ -121,8 +122,7 @@ export function createAgent(options: AgentOptions): Agent {
       agent: name,
       traceId,
       request: input,
-      ...(summary !== undefined && { summary }),
-      ...(toolset !== undefined && { toolset }),
+      ...present({ summary, toolset }),
       status: "running",
       steps: 0,
       usage: { inputTokens: 0, outputTokens: 0 },
@@ -191,7 +191,7 @@ function toSettings(options: AgentOptions): LoopSettings {
   if (maxAnswerTokens !== undefined) checkCount("maxAnswerTokens", maxAnswerTokens);
   if (pinned.length > limit)
     throw wrong("pinned", pinned, `has more tools than limit ${limit}`, "Pin fewer tools, or raise limit.");
-  const by = { ...(principal !== undefined && { principal }), ...(toolset !== undefined && { toolset }) };
+  const by = present({ principal, toolset });
   const budget = { maxSteps, maxTokens, maxResultLength };
   return { ...options, ...budget, limit, pinned, by, resultFormat, textCalls, stream, clock };
 }

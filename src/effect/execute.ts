@@ -1,3 +1,4 @@
+import { present } from "../tool/present.ts";
 import { Cause, Clock, Effect, Exit } from "effect";
 import type { ToolArsenal } from "../arsenal.ts";
 import type { AskedBy } from "../facade/options.ts";
@@ -77,8 +78,7 @@ export function makeExecute(parts: ExecuteParts): Execute {
         arguments: input.arguments,
         principal,
         auxdata: { agentId, sessionId, ...(correlationId !== undefined && { correlationId }) },
-        ...(confirmationId !== undefined && { confirmationId }),
-        ...(toolset !== undefined && { toolset }),
+        ...present({ confirmationId, toolset }),
         ...(yield* currentTrace),
       }).pipe(Effect.catch(thrown));
       const { toolId, status, traceId, spanId, attempts, replayed, cached } = result;

@@ -1,3 +1,4 @@
+import { present } from "../tool/present.ts";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type Context, Effect, Layer, type Scope } from "effect";
 import { internalsOf, ToolArsenal } from "../arsenal.ts";
@@ -67,10 +68,9 @@ function makeToolService(
       identity.principal?.(agentId) ?? Effect.succeed(createPrincipal({ id: agentId, roles: ["agent"] }));
 
     const askedBy = ({ agentId, toolset }: SeenBy): Effect.Effect<AskedBy> =>
-      Effect.map(agentId === undefined ? Effect.undefined : Effect.orDie(principalOf(agentId)), (principal) => ({
-        ...(principal && { principal }),
-        ...(toolset !== undefined && { toolset }),
-      }));
+      Effect.map(agentId === undefined ? Effect.undefined : Effect.orDie(principalOf(agentId)), (principal) =>
+        present({ principal, toolset }),
+      );
 
     const namesFor = (by: AskedBy): Effect.Effect<readonly string[]> =>
       Effect.promise(() => arsenal.listTools(by)).pipe(

@@ -115,16 +115,11 @@ export function homePage({ base, version, servers, otherTools, ...view }: HomeVi
 ${addresses.join("\n")}
 </dl>
 <h2>Servers</h2>
-${"count" in servers ? `<p>${servers.connected} of ${count(servers.count, "server")} connected.</p>` : serverList(servers)}
+${"count" in servers ? `<p>${servers.connected} of ${count(servers.count, "server")} connected.</p>` : servers.length === 0 ? "<p>None.</p>" : `<ul>\n${servers.map(serverItem).join("\n")}\n</ul>`}
 ${otherTools === 0 ? "" : `<p>${count(otherTools, "tool")} of no server.</p>`}
 </body>
 </html>
 `;
-}
-
-function serverList(servers: readonly ShownServer[]): string {
-  if (servers.length === 0) return "<p>None.</p>";
-  return `<ul>\n${servers.map(serverItem).join("\n")}\n</ul>`;
 }
 
 function serverItem({ name, state, tools, problem }: ShownServer): string {

@@ -3,7 +3,8 @@ import { localOperator, type Principal } from "../guard/principal.ts";
 import { type Clock, systemClock } from "../observe/clock.ts";
 import { createRunner, scopeTo } from "../toolset/runner.ts";
 import type { ServableArsenal } from "./served-arsenal.ts";
-import type { Serving } from "./surface.ts";
+import { refuse } from "./http/answer.ts";
+import type { Route, Serving } from "./surface.ts";
 
 /** Narrows what is served to one toolset: a tool outside it does not exist, and servers that are still connecting are not named. */
 export function servedToolset<Context extends Serving>(serving: Context, toolset: string): Context {
@@ -19,6 +20,17 @@ export function mayUse(
   return toolset === undefined || arsenal.toolsets.find(toolset, principal) !== undefined;
 }
 
+/** A route that answers only callers who may use the served tools. */
+export function forAdmitted(route: Route, serving: Serving): Route {
+  return {
+    ...route,
+    handle(exchange) {
+      if (mayUse(serving, exchange.principal)) return route.handle(exchange);
+      refuse(exchange.response, { status: 404, message: "There is nothing for you at this address." });
+    },
+  };
+}
+
 /** The author's description of a toolset; empty if the toolset is gone. */
 export function descriptionOf({ toolsets }: Pick<ServableArsenal, "toolsets">, toolset: string): string {
   return toolsets.find(toolset, localOperator())?.description ?? "";
@@ -31,11 +43,11 @@ function scopedArsenal(arsenal: ServableArsenal, toolset: string, clock: Clock =
     executeBatch: (batch) => runner.executeBatch(batch),
     retrieveTools: (query, options) => arsenal.retrieveTools(query, { ...options, toolset }),
     exportTools: (format, ids, options) => arsenal.exportTools(format, ids, { ...options, toolset }),
-    addTool: refuse,
-    addTools: refuse,
-    importTools: refuse,
-    deleteTool: refuse,
-    sync: refuse,
+    addTool: refuseChange,
+    addTools: refuseChange,
+    importTools: refuseChange,
+    deleteTool: refuseChange,
+    sync: refuseChange,
     health: (toolId) => arsenal.health(toolId),
     healthCheck: () => arsenal.healthCheck(),
     get toolCount() {
@@ -72,7 +84,7 @@ function scopedArsenal(arsenal: ServableArsenal, toolset: string, clock: Clock =
 }
 
 /** The catalog cannot be changed through one of its toolsets. */
-async function refuse(): Promise<never> {
+async function refuseChange(): Promise<never> {
   const fix = "Serve everything to change it: leave out --toolset.";
   throw fixable("PERMISSION_DENIED", "Only one toolset is served, and the catalog cannot be changed.", fix);
 }

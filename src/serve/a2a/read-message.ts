@@ -1,3 +1,4 @@
+import { present } from "../../tool/present.ts";
 import { type Message, Role, type Task } from "@a2a-js/sdk";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { bytesLeftOut } from "./tasks/kept-task.ts";
@@ -45,13 +46,7 @@ function readCall(data: Readonly<Record<string, unknown>>): MessageRequest {
   if (!isPlainObject(given)) return invalid(`arguments must be an object. ${HOW}`);
   for (const [name, value] of Object.entries({ confirmationId, idempotencyKey }))
     if (value !== undefined && typeof value !== "string") return invalid(`${name} must be a string.`);
-  const call = {
-    tool,
-    arguments: given,
-    ...(confirmationId !== undefined && { confirmationId }),
-    ...(idempotencyKey !== undefined && { idempotencyKey }),
-  };
-  return { kind: "call", call: call as RequestedCall };
+  return { kind: "call", call: present({ tool, arguments: given, confirmationId, idempotencyKey }) as RequestedCall };
 }
 
 /** The toolset that a message is addressed to, by a data part or by the id of its skill; undefined if it is to the whole agent. */

@@ -1,6 +1,5 @@
-import { refuse } from "../http/answer.ts";
-import { mayUse } from "../scoped-arsenal.ts";
-import type { Route, Surface, SurfaceContext } from "../surface.ts";
+import { forAdmitted } from "../scoped-arsenal.ts";
+import type { Surface, SurfaceContext } from "../surface.ts";
 import { createAgentAnswers } from "./agent-answers.ts";
 import { stateOf } from "./call-context.ts";
 import { createCards } from "./card.ts";
@@ -39,17 +38,6 @@ export function a2aSurface(context: SurfaceContext): Surface {
       endpoint.close();
       cards.close();
       await pushes?.close();
-    },
-  };
-}
-
-/** A route that answers only callers who may use the served tools. */
-function forAdmitted(route: Route, context: SurfaceContext): Route {
-  return {
-    ...route,
-    handle(exchange) {
-      if (mayUse(context, exchange.principal)) return route.handle(exchange);
-      refuse(exchange.response, { status: 404, message: "There is nothing for you at this address." });
     },
   };
 }

@@ -1,3 +1,4 @@
+import { present } from "../../tool/present.ts";
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { ArsenalError, type ErrorDetails, isArsenalError } from "../../errors/arsenal-error.ts";
@@ -36,22 +37,20 @@ export function toProblem(
   const { code, message, details } = error;
   const { status = toWire(code).httpStatus, result } = more;
   const { field, value, fix, issues, retryAfterMs } = details;
-  return {
+  return present({
     type: `urn:toolarsenal:error:${code}`,
     title: ERROR_CODES[code],
     status,
     detail: message,
     code,
-    ...(fix !== undefined && { fix }),
-    ...(field !== undefined && { field }),
-    ...(value !== undefined && { value: shortened(value) }),
-    ...(issues && {
-      issues: issues.map((issue) => ({ ...issue, ...("value" in issue && { value: shortened(issue.value) }) })),
-    }),
+    fix,
+    field,
+    value: shortened(value),
+    issues: issues?.map((issue) => ({ ...issue, ...("value" in issue && { value: shortened(issue.value) }) })),
     requestId,
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-    ...(result !== undefined && { result }),
-  };
+    retryAfterMs,
+    result,
+  });
 }
 
 /** Answers with a problem, and adds `retry-after` if the time is known. */

@@ -3,7 +3,7 @@ import { showValue } from "../../errors/show-value.ts";
 import type { Principal } from "../../guard/principal.ts";
 import type { TraceContext } from "../../observe/trace-context.ts";
 import { type Message, messageText } from "../../retrieve/query.ts";
-import type { RetrievalResult, ScoredTool } from "../../retrieve/result.ts";
+import type { RetrievalResult } from "../../retrieve/result.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { ServedArsenal } from "../served-arsenal.ts";
@@ -80,14 +80,13 @@ function toFound(result: RetrievalResult, most: number, connecting: readonly str
   ].filter((hint) => hint !== "");
   return {
     match,
-    tools: tools.map(scored),
+    tools: tools.map(({ tool, semanticScore }) => ({
+      ...foundDefinition(tool),
+      score: Math.round(semanticScore * 100) / 100,
+    })),
     ...(connecting.length > 0 && { connecting }),
     ...(hints.length > 0 && { hint: hints.join(" ") }),
   };
-}
-
-function scored({ tool, semanticScore }: ScoredTool): FoundTools["tools"][number] {
-  return { ...foundDefinition(tool), score: Math.round(semanticScore * 100) / 100 };
 }
 
 /** The definition that a model needs for a call. It omits `$schema`, which only programs need and which costs tokens. */

@@ -1,3 +1,4 @@
+import { present } from "../../tool/present.ts";
 import type {
   CatalogEngine,
   EngineAnswer,
@@ -125,8 +126,7 @@ export function randomTools(count: number, { number, pick, some }: Dice): readon
         ...fields,
         source: pick(TOOL_SOURCES),
         tags: some(TAGS, 0.15),
-        ...(category === undefined ? {} : { category }),
-        ...(ensemble === undefined ? {} : { ensemble }),
+        ...present({ category, ensemble }),
         metadata: tenant === undefined ? {} : { tenant },
       },
       1_000,

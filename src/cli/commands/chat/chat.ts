@@ -1,3 +1,4 @@
+import { present } from "../../../tool/present.ts";
 import { internalsOf } from "../../../arsenal.ts";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
@@ -81,12 +82,7 @@ function llmSettings(input: Input, configured: ResolvedConfig["llm"]): ResolvedC
   const type = readChoice(input, "llm", Object.keys(llms) as readonly (keyof typeof llms)[]);
   const isOther = (type !== undefined && type !== llmType(configured)) || apiBase !== undefined;
   const { type: _type, model: _model, apiKey: _key, apiBase: _base, extraBody: _extra, ...shared } = configured;
-  const settings = {
-    ...(isOther ? shared : configured),
-    ...(type !== undefined && { type }),
-    ...(model !== undefined && { model }),
-    ...(apiBase !== undefined && { apiBase }),
-  };
+  const settings = { ...(isOther ? shared : configured), ...present({ type, model, apiBase }) };
   if (llmType(settings) === undefined) throw noModel();
   return settings;
 }

@@ -1,3 +1,4 @@
+import { present } from "../../../tool/present.ts";
 import { dirname, resolve } from "node:path";
 import type { Explained, RulesPolicy } from "../../../adapters/policies/rules/rules.ts";
 import { readPolicyFile } from "../../../administration/file-policies.ts";
@@ -115,7 +116,7 @@ function whoCalls(input: Input): Principal {
   const given = principal?.startsWith("{") ? parseOption(input, "principal") : principal;
   const caller = given === undefined ? localOperator() : readPrincipal(given, "--principal");
   const { role: roles } = input.repeated;
-  return { ...caller, ...(roles !== undefined && { roles }), ...(tenant !== undefined && { tenant }) };
+  return { ...caller, ...present({ roles, tenant }) };
 }
 
 function parseOption({ options }: Input, name: string): unknown {

@@ -1,3 +1,4 @@
+import { present } from "../../../tool/present.ts";
 import { randomUUID } from "node:crypto";
 import { Message, SendMessageRequest, StreamResponse, Task, type TaskPushNotificationConfig } from "@a2a-js/sdk";
 import { toLegacyHTTPError } from "@a2a-js/sdk/compat/v0_3/server";
@@ -77,12 +78,8 @@ function fromPart(part: Json): Json {
   const { text, url, raw, mediaType, filename, data } = part;
   if (text !== undefined) return { text };
   if (data !== undefined) return { data: { data: isPlainObject(data) ? data : { value: data } } };
-  const file = {
-    ...(url === undefined ? { fileWithBytes: raw } : { fileWithUri: url }),
-    ...(mediaType !== undefined && { mimeType: mediaType }),
-    ...(filename !== undefined && { name: filename }),
-  };
-  return { file };
+  const content = url === undefined ? { fileWithBytes: raw } : { fileWithUri: url };
+  return { file: { ...content, ...present({ mimeType: mediaType, name: filename }) } };
 }
 
 const partsOf = (json: Json): readonly Json[] => ((json["parts"] as readonly Json[] | undefined) ?? []).map(fromPart);
@@ -105,12 +102,12 @@ const fromArtifact = (json: Json): Json => ({ ...json, parts: partsOf(json) });
 
 function fromTask(json: Json): Json {
   const { status, history, artifacts } = json;
-  return {
+  return present({
     ...json,
-    ...(status !== undefined && { status: fromStatus(status as Json) }),
-    ...(history !== undefined && { history: (history as readonly Json[]).map(fromMessage) }),
-    ...(artifacts !== undefined && { artifacts: (artifacts as readonly Json[]).map(fromArtifact) }),
-  };
+    status: status && fromStatus(status as Json),
+    history: (history as readonly Json[] | undefined)?.map(fromMessage),
+    artifacts: (artifacts as readonly Json[] | undefined)?.map(fromArtifact),
+  });
 }
 
 function toTask(task: Task): Json {

@@ -73,7 +73,9 @@ export function createJsonRpc(parts: {
       const { message } = shuttingDown();
       return answerJson(response, 503, failure(id, { code: A2A_ERROR_CODE.INTERNAL_ERROR, message }), retryAfter(work));
     }
-    const version = versionOf(request.headers["a2a-version"], () => (isOlder(method) ? "0.3" : "1.0"));
+    const version = versionOf(request.headers["a2a-version"], () =>
+      isLegacyJsonRpcMethod(method) || method.includes("/") ? "0.3" : "1.0",
+    );
     if (version === undefined) {
       const error = unsupportedVersion(request.headers["a2a-version"]);
       return answerJson(response, 200, failure(id, JsonRpcTransportHandler.mapToJSONRPCError(error)));
@@ -137,10 +139,6 @@ function withoutTenant(request: RpcRequest): RpcRequest {
   if (!isPlainObject(params) || params["tenant"] === undefined) return request;
   const { tenant: _, ...others } = params;
   return { ...request, params: others };
-}
-
-function isOlder(method: string): boolean {
-  return isLegacyJsonRpcMethod(method) || method.includes("/");
 }
 
 function isRequest(value: unknown): value is RpcRequest {

@@ -30,8 +30,9 @@ export function createRelay(exchange: Pick<Exchange, "params" | "notify">, level
       const { method, params = {} } = notification;
       if (TOLD_ELSEWHERE.test(method)) return;
       if (method === "notifications/progress") return tellProgress(params);
-      const isQuiet = method === "notifications/message" && level !== undefined && !isAtLeast(params["level"], level);
-      if (!isQuiet) exchange.notify(notification);
+      const severity = LEVELS.findIndex((known) => known === params["level"]);
+      if (method === "notifications/message" && level !== undefined && severity < LEVELS.indexOf(level)) return;
+      exchange.notify(notification);
     },
   };
 }
@@ -47,8 +48,4 @@ export function toLogLevel(given: unknown): LogLevel {
   if (level !== undefined) return level;
   const message = `${showValue(given)} is not a log level. Use one of ${LEVELS.join(", ")}.`;
   throw new RpcError({ code: RPC.invalidParams, message });
-}
-
-function isAtLeast(given: unknown, least: LogLevel): boolean {
-  return LEVELS.findIndex((known) => known === given) >= LEVELS.indexOf(least);
 }

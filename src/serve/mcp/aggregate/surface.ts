@@ -1,6 +1,5 @@
-import { refuse } from "../../http/answer.ts";
-import { mayUse } from "../../scoped-arsenal.ts";
-import type { Route, Serving, Surface } from "../../surface.ts";
+import { forAdmitted } from "../../scoped-arsenal.ts";
+import type { Serving, Surface } from "../../surface.ts";
 import { createMcpEndpoint } from "../http-endpoint.ts";
 import { createSseEndpoint } from "../legacy/sse-endpoint.ts";
 import type { Plane } from "../plane.ts";
@@ -26,17 +25,6 @@ export function mcpSurface(serving: Serving): Surface {
     async close() {
       await Promise.all([endpoint.close(), sse.close()]);
       await plane.close();
-    },
-  };
-}
-
-/** A route that answers only callers who may use the served tools. */
-function forAdmitted(route: Route, serving: Serving): Route {
-  return {
-    ...route,
-    handle(exchange) {
-      if (mayUse(serving, exchange.principal)) return route.handle(exchange);
-      refuse(exchange.response, { status: 404, message: "There is nothing for you at this address." });
     },
   };
 }
