@@ -3,6 +3,7 @@ import { gateway } from "../gateway.ts";
 import { eventsProblem, liveCalls } from "../live.ts";
 import { useAsk } from "../parts/ask.ts";
 import { Badge } from "../parts/badge.tsx";
+import { Choice } from "../parts/field.tsx";
 import { type Call, type CallFilter, isShown, usePastCalls } from "../parts/past-calls.ts";
 import { Shown } from "../parts/shown.tsx";
 import { Table } from "../parts/table.tsx";
@@ -107,27 +108,21 @@ function Filters({ filter }: { readonly filter: CallFilter }) {
           onInput={({ currentTarget }) => change({ tool: currentTarget.value.trim() })}
         />
       </label>
-      <label class="field">
-        Status
-        <select value={filter.status} onChange={({ currentTarget }) => change({ status: currentTarget.value })}>
-          <option value="">all</option>
-          {EXECUTION_STATUSES.map((status) => (
-            <option key={status} value={status}>
-              {status.replaceAll("_", " ")}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Choice
+        all
+        label="Status"
+        value={filter.status}
+        values={EXECUTION_STATUSES.map((status) => [status, status.replaceAll("_", " ")])}
+        onChange={(status) => change({ status })}
+      />
       {names.length > 0 && (
-        <label class="field">
-          Server
-          <select value={filter.ensemble} onChange={({ currentTarget }) => change({ ensemble: currentTarget.value })}>
-            <option value="">all</option>
-            {names.map((name) => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          all
+          label="Server"
+          value={filter.ensemble}
+          values={names}
+          onChange={(ensemble) => change({ ensemble })}
+        />
       )}
     </div>
   );

@@ -5,6 +5,7 @@ import { events, liveCalls } from "../live.ts";
 import { useAsk } from "../parts/ask.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Definition } from "../parts/definition.tsx";
+import { Choice, Field } from "../parts/field.tsx";
 import { HealthInWords, SHOWN_CALLS } from "../parts/health.tsx";
 import type { Call } from "../parts/past-calls.ts";
 import { RunTool } from "../parts/run-tool.tsx";
@@ -49,23 +50,13 @@ function AllTools() {
     <>
       <h1>Catalog</h1>
       <div class="filters">
-        <label class="field">
-          Contains
+        <Field label="Contains">
           <input type="search" value={words} onInput={({ currentTarget }) => setWords(currentTarget.value)} />
-        </label>
-        <label class="field">
-          Namespace
+        </Field>
+        <Field label="Namespace">
           <input value={namespace} onInput={({ currentTarget }) => setNamespace(currentTarget.value.trim())} />
-        </label>
-        <label class="field">
-          Source
-          <select value={source} onChange={({ currentTarget }) => setSource(currentTarget.value as typeof source)}>
-            <option value="">all</option>
-            {SOURCES.map((each) => (
-              <option key={each}>{each}</option>
-            ))}
-          </select>
-        </label>
+        </Field>
+        <Choice all label="Source" value={source} values={SOURCES} onChange={(chosen) => setSource(chosen)} />
       </div>
       <Shown asked={asked}>
         {({ tools, more }) => (

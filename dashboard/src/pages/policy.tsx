@@ -5,6 +5,7 @@ import { gateway } from "../gateway.ts";
 import { Action } from "../parts/action.tsx";
 import { useAsk } from "../parts/ask.ts";
 import { Badge } from "../parts/badge.tsx";
+import { Field } from "../parts/field.tsx";
 import { Failure } from "../parts/failure.tsx";
 import { Shown } from "../parts/shown.tsx";
 import { Table } from "../parts/table.tsx";
@@ -43,26 +44,21 @@ export function Policy() {
           }}
         >
           <h2>Try a call</h2>
-          <label class="field">
-            Tool
+          <Field label="Tool">
             <input name="tool" required placeholder="billing.refund_user" />
-          </label>
-          <label class="field">
-            Arguments, as JSON
+          </Field>
+          <Field label="Arguments, as JSON">
             <textarea name="arguments" rows={3} spellcheck={false} />
-          </label>
-          <label class="field">
-            Caller
+          </Field>
+          <Field label="Caller">
             <input name="id" required placeholder="ada" />
-          </label>
-          <label class="field">
-            Roles
+          </Field>
+          <Field label="Roles">
             <input name="roles" placeholder="support, approver" />
-          </label>
-          <label class="field">
-            Scopes
+          </Field>
+          <Field label="Scopes">
             <input name="scopes" />
-          </label>
+          </Field>
           <div class="actions">
             <button type="submit">Ask</button>
             <Action

@@ -76,6 +76,16 @@ function Server({ ensemble, onChange }: { readonly ensemble: EnsembleStatus; onC
   const [showsLog, setShowsLog] = useState(false);
   const id = useId();
   const { ensembles, remove } = gateway();
+  const act = (doing: "connect" | "restart" | "reload" | "disconnect") => (
+    <Action
+      key={doing}
+      label={doing.replace(/^./, (first) => first.toUpperCase())}
+      operation={`${doing}Ensemble`}
+      {...(doing !== "connect" && { tone: "quiet" })}
+      run={() => ensembles[doing](name)}
+      onDone={onChange}
+    />
+  );
   const isAway = state === "disconnected" || state === "failed";
   return (
     <article class="card server" aria-labelledby={id}>
@@ -87,42 +97,8 @@ function Server({ ensemble, onChange }: { readonly ensemble: EnsembleStatus; onC
           {!persisted && ", until the gateway restarts"}
         </span>
         <div class="actions">
-          {isAway ? (
-            <Action
-              key="connect"
-              label="Connect"
-              operation="connectEnsemble"
-              run={() => ensembles.connect(name)}
-              onDone={onChange}
-            />
-          ) : (
-            <Action
-              key="restart"
-              label="Restart"
-              operation="restartEnsemble"
-              tone="quiet"
-              run={() => ensembles.restart(name)}
-              onDone={onChange}
-            />
-          )}
-          {!isAway && (
-            <Action
-              label="Reload"
-              operation="reloadEnsemble"
-              tone="quiet"
-              run={() => ensembles.reload(name)}
-              onDone={onChange}
-            />
-          )}
-          {state !== "disconnected" && (
-            <Action
-              label="Disconnect"
-              operation="disconnectEnsemble"
-              tone="quiet"
-              run={() => ensembles.disconnect(name)}
-              onDone={onChange}
-            />
-          )}
+          {(isAway ? (["connect"] as const) : (["restart", "reload"] as const)).map(act)}
+          {state !== "disconnected" && act("disconnect")}
           {!persisted && (
             <Action
               label="Remove"

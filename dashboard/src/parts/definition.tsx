@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { gateway } from "../gateway.ts";
 import { useAsk } from "./ask.ts";
+import { Choice } from "./field.tsx";
 import { Failure } from "./failure.tsx";
 import { Json } from "./json.tsx";
 
@@ -12,14 +13,7 @@ export function Definition({ toolId }: { readonly toolId: string }) {
   return (
     <details>
       <summary>Definition</summary>
-      <label class="field">
-        Format
-        <select value={dialect} onChange={({ currentTarget }) => setDialect(currentTarget.value)}>
-          {dialects.map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
-      </label>
+      <Choice label="Format" value={dialect} values={dialects} onChange={setDialect} />
       {error !== undefined && <Failure error={error} />}
       {answer && (
         <>
