@@ -3,14 +3,14 @@ import {
   choice,
   type Filled,
   type FilledAll,
-  type SettingInput,
-  type SettingsInput,
+  type InputOf,
+  type InputsOf,
   flag,
   object,
   optional,
-  type Setting,
-  type Settings,
-} from "../adapters/settings.ts";
+  type Shape,
+  type Shapes,
+} from "../tool/shape/shape.ts";
 import type { NamedSource } from "../adapters/sources/named-source.ts";
 import type { JsonSchema } from "../tool/json-schema.ts";
 import { toCamel } from "./load/key-style.ts";
@@ -29,7 +29,7 @@ type ModuleOf<Of extends Kind, Name extends keyof Manifests[Of]> = Manifests[Of]
   ? Module
   : never;
 type ConfigOf<Of extends Kind, Name extends keyof Manifests[Of]> =
-  ModuleOf<Of, Name> extends { readonly config: infer Config extends Setting } ? Config : never;
+  ModuleOf<Of, Name> extends { readonly config: infer Config extends Shape } ? Config : never;
 /** The adapters of a kind that a configuration can name. */
 export type NameOf<Of extends Kind> = {
   [Name in keyof Manifests[Of]]: ModuleOf<Of, Name> extends { readonly create: unknown } ? Name : never;
@@ -41,15 +41,15 @@ type WithConfig<Of extends Kind> = {
 type All<Union> = (Union extends unknown ? (each: Union) => void : never) extends (all: infer Each) => void
   ? Each
   : never;
-type AllGiven<Of extends Kind> = All<{ [Name in WithConfig<Of>]: SettingInput<ConfigOf<Of, Name>> }[WithConfig<Of>]>;
+type AllGiven<Of extends Kind> = All<{ [Name in WithConfig<Of>]: InputOf<ConfigOf<Of, Name>> }[WithConfig<Of>]>;
 type AllFilled<Of extends Kind> = All<{ [Name in WithConfig<Of>]: Filled<ConfigOf<Of, Name>> }[WithConfig<Of>]>;
 type Camel<Name> = Name extends `${infer Start}-${infer Rest}` ? `${Start}${Capitalize<Camel<Rest>>}` : Name;
 
 interface Declared {
   readonly create: boolean;
-  /** Settings that it cannot do without, each with what to write. */
+  /** Shapes that it cannot do without, each with what to write. */
   readonly needs?: Readonly<Record<string, string>>;
-  readonly config?: Setting;
+  readonly config?: Shape;
   /** The endings of the files that it reads; `*` for any that no other adapter reads. */
   readonly reads?: readonly string[];
   /** Its module, from the folder of its kind, if it reads files. */
@@ -92,19 +92,15 @@ const LISTED = { disabled: flag("Whether it is left out.") };
 /** An entry of a list of sources of one type. */
 export function listed<Name extends WithConfig<"sources">>(
   name: Name,
-): Setting<
-  SettingInput<ConfigOf<"sources", Name>> & ListedSource,
-  Filled<ConfigOf<"sources", Name>> & ListedSource,
-  false
-> {
-  const { properties, ...config } = configOf("sources", name) as Setting;
+): Shape<InputOf<ConfigOf<"sources", Name>> & ListedSource, Filled<ConfigOf<"sources", Name>> & ListedSource, false> {
+  const { properties, ...config } = configOf("sources", name) as Shape;
   return { ...config, properties: { ...properties, ...LISTED } } as JsonSchema;
 }
 
 /** An entry of a list of sources of any type, which it names. */
-export function anySource(): Setting<NamedSource & ListedSource, NamedSource & ListedSource, false> {
+export function anySource(): Shape<NamedSource & ListedSource, NamedSource & ListedSource, false> {
   const anyOf = namesOf("sources").map((name) => {
-    const { properties, required = [], ...config } = configOf("sources", name) as Setting;
+    const { properties, required = [], ...config } = configOf("sources", name) as Shape;
     const type = choice("The type of the source.", [name]);
     return { ...config, properties: { ...properties, type, ...LISTED }, required: ["type", ...required] };
   });
@@ -113,32 +109,32 @@ export function anySource(): Setting<NamedSource & ListedSource, NamedSource & L
 }
 
 /** A section that chooses among the adapters of a kind: settings of its own, then those of each adapter. */
-export function section<Of extends Kind, const Own extends Settings>(
+export function section<Of extends Kind, const Own extends Shapes>(
   description: string,
   kind: Of,
   own: Own,
-): Setting<SettingsInput<Own> & AllGiven<Of>, FilledAll<Own> & AllFilled<Of>, true> {
-  const theirs = Object.values(DECLARED[kind]).map(({ config }) => config?.properties as Settings | undefined);
-  return object(description, Object.assign({}, own, ...theirs) as Settings) as Setting<never, never, true>;
+): Shape<InputsOf<Own> & AllGiven<Of>, FilledAll<Own> & AllFilled<Of>, true> {
+  const theirs = Object.values(DECLARED[kind]).map(({ config }) => config?.properties as Shapes | undefined);
+  return object(description, Object.assign({}, own, ...theirs) as Shapes) as Shape<never, never, true>;
 }
 
 /** One optional key for each way to authenticate callers that takes settings. */
 export function proofs(): {
-  readonly [Name in WithConfig<"identity"> as Camel<Name>]: Setting<
-    SettingInput<ConfigOf<"identity", Name>>,
+  readonly [Name in WithConfig<"identity"> as Camel<Name>]: Shape<
+    InputOf<ConfigOf<"identity", Name>>,
     Filled<ConfigOf<"identity", Name>>,
     false
   >;
 } {
   const entries = Object.entries(DECLARED.identity).flatMap(([name, { config }]) =>
-    config === undefined ? [] : [[toCamel(name), optional(config as Setting<unknown, unknown, true>)]],
+    config === undefined ? [] : [[toCamel(name), optional(config as Shape<unknown, unknown, true>)]],
   );
   return Object.fromEntries(entries) as ReturnType<typeof proofs>;
 }
 
 /** One key for each scanner besides the rules. */
 export function scanModes(): {
-  readonly [Name in NameOf<"scanners"> as Camel<Name>]: Setting<"off" | "flag", "off" | "flag", true>;
+  readonly [Name in NameOf<"scanners"> as Camel<Name>]: Shape<"off" | "flag", "off" | "flag", true>;
 } {
   const modes = namesOf("scanners").map((name) => [
     toCamel(name),

@@ -1,8 +1,8 @@
-import type { SettingInput } from "../adapters/settings.ts";
+import type { InputOf } from "../tool/shape/shape.ts";
 import type { CONFIG_SCHEMA } from "./schema.ts";
 
 /** Everything that can be configured, all optional. Files write the same keys in snake_case: see config.schema.json and docs/configuration.md. */
-export type ToolArsenalConfig = SettingInput<typeof CONFIG_SCHEMA>;
+export type ToolArsenalConfig = InputOf<typeof CONFIG_SCHEMA>;
 
 type Section<Name extends keyof ToolArsenalConfig> = NonNullable<ToolArsenalConfig[Name]>;
 type Subsection<Of, Name extends keyof Of> = NonNullable<Of[Name]>;

@@ -13,7 +13,7 @@ import {
   texts,
   whole,
   withSpellings,
-} from "../adapters/settings.ts";
+} from "../tool/shape/shape.ts";
 import { anySource, configOf, listed, namesOf, proofs, scanModes, section } from "./adapter-settings.ts";
 import { EGRESS } from "./egress-settings.ts";
 import { TOOLSET } from "./toolset-settings.ts";

@@ -1,12 +1,10 @@
-import { choice, entry, flag, list, schema, text, whole } from "../adapters/settings.ts";
+import { choice, entry, flag, list, refined, schema, type Shape, text, whole } from "../tool/shape/shape.ts";
 import { TOOL_SOURCES } from "../tool/tool.ts";
 import type { ToolFilter } from "../tool/tool-filter.ts";
 
 /** A list with at least one entry: an empty list would mean every tool, or no caller. */
-const some = (description: string, item: string): ReturnType<typeof list<string>> => ({
-  ...list(description, text(item)),
-  minItems: 1,
-});
+const some = (description: string, item: string): Shape<readonly string[], readonly string[], false> =>
+  refined(list(description, text(item)), { minItems: 1 });
 
 /** One toolset. Its tools are listed under `include`, so that a misplaced key cannot open the toolset to every tool. */
 export const TOOLSET = entry(
@@ -23,7 +21,7 @@ export const TOOLSET = entry(
         tags: some("Tags of tools.", "A tag."),
         tools: some("Ids of tools.", "An id: namespace.name."),
         categories: some("Categories of tools.", "A category."),
-        sources: { ...list("Sources.", choice("A source.", TOOL_SOURCES)), minItems: 1 },
+        sources: refined(list("Sources.", choice("A source.", TOOL_SOURCES)), { minItems: 1 }),
         where: schema<ToolFilter>({
           description: "Any other condition, as a filter: { not: { risks: [high] } }.",
           type: "object",

@@ -1,6 +1,6 @@
 import { fixable } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
-import { type Check, fields, flag, listOf, oneOf, text, throwFor } from "../tool/checks.ts";
+import { type Check, fields, flag, listOf, oneOf, text, throwFor } from "../tool/shape/check.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 import { CAPABILITIES, type Capability, type Tool } from "../tool/tool.ts";
 

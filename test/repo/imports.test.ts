@@ -43,7 +43,6 @@ describe("importing", () => {
     expect(adapters).toEqual([
       "adapters/adapter-settings.json",
       "adapters/policies/patterns.ts",
-      "adapters/settings.ts",
       "adapters/sources/mcp/upstream/upstreams.ts",
     ]);
     expect(loaded.length).toBeLessThan(90);

@@ -100,7 +100,7 @@ export function create(${given}): ReturnType<typeof ${factory}> {
 }
 
 /** A source that YAML, REST, the client and the dashboard can name. */
-const SOURCE = `import { entry, type SettingInput, text } from "../settings.ts";
+const SOURCE = `import { entry, type InputOf, text } from "../../tool/shape/shape.ts";
 import type { Source } from "../../register/source.port.ts";
 import { builtinSource } from "./builtin/builtin.ts";
 import type { Reach } from "./source-adapter.ts";
@@ -112,11 +112,11 @@ export function fixtureSource(...given: Parameters<typeof builtinSource>): Sourc
   return builtinSource(...given);
 }
 
-export function create({ name }: SettingInput<typeof config>): Source {
+export function create({ name }: InputOf<typeof config>): Source {
   return fixtureSource({ name, tools: ["http-get"] });
 }
 
-export function reach({ fixtureTool }: SettingInput<typeof config>): Reach {
+export function reach({ fixtureTool }: InputOf<typeof config>): Reach {
   return fixtureTool === "command" ? { commands: [fixtureTool] } : {};
 }
 `;
@@ -143,7 +143,7 @@ function adapterText(kind: string, fixture: Fixture): string {
   const [base, file] = fixture.base;
   const named = fixture.named === true || kind === "dialects";
   const settings = named && !["sandboxes", "scanners", "dialects"].includes(kind);
-  return `${settings ? 'import { type Filled, object, text } from "../settings.ts";\n' : ""}import { ${base} } from "${file}";
+  return `${settings ? 'import { type Filled, object, text } from "../../tool/shape/shape.ts";\n' : ""}import { ${base} } from "${file}";
 
 /** A fixture. */
 export function ${fixture.factory}(...given: Parameters<typeof ${base}>): ReturnType<typeof ${base}> {

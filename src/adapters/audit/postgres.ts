@@ -1,4 +1,4 @@
-import { type Filled, object, text } from "../settings.ts";
+import { type Filled, object, text } from "../../tool/shape/shape.ts";
 import { ArsenalError, fixable, isArsenalError } from "../../errors/arsenal-error.ts";
 import { messageOf } from "../../errors/show-value.ts";
 import { createChainWriter, EMPTY_LOG, readLine, rewound } from "../../guard/audit/chain.ts";

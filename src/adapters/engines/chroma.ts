@@ -1,5 +1,5 @@
 import type { CatalogEngine } from "../../catalog/catalog-engine.port.ts";
-import * as setting from "../settings.ts";
+import * as setting from "../../tool/shape/shape.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { type Condition, isList } from "./vector-database/conditions.ts";
 import {

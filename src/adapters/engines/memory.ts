@@ -1,7 +1,7 @@
 import { access, constants } from "node:fs/promises";
 import { dirname } from "node:path";
 import { fixable } from "../../errors/arsenal-error.ts";
-import * as setting from "../settings.ts";
+import * as setting from "../../tool/shape/shape.ts";
 import type { CatalogEngine } from "../../catalog/catalog-engine.port.ts";
 import { createMemoryEngine } from "../../catalog/memory-engine.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";

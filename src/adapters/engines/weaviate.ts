@@ -1,6 +1,6 @@
 import type { CatalogEngine } from "../../catalog/catalog-engine.port.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
-import * as setting from "../settings.ts";
+import * as setting from "../../tool/shape/shape.ts";
 import type { Surroundings } from "../surroundings.ts";
 import type { Condition } from "./vector-database/conditions.ts";
 import {

@@ -2,7 +2,7 @@ import type { Reranker } from "../../retrieve/reranker.port.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { endpoint, type ModelApiSurroundings } from "../model-api.ts";
 import { neededSetting } from "../needed-setting.ts";
-import { choice, object } from "../settings.ts";
+import { choice, object } from "../../tool/shape/shape.ts";
 import {
   checkOf,
   createRemoteReranker,

@@ -3,7 +3,7 @@ import type { Reranker } from "../../retrieve/reranker.port.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { endpoint, type ModelApiSurroundings } from "../model-api.ts";
 import { neededSetting } from "../needed-setting.ts";
-import { object, schema } from "../settings.ts";
+import { object, schema } from "../../tool/shape/shape.ts";
 import { checkOf, createRemoteReranker, type RemoteRerankerSettings } from "./remote-reranker.ts";
 
 /** The settings of the LLM reranker. */

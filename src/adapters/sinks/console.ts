@@ -1,4 +1,4 @@
-import { choice, type Filled, object } from "../settings.ts";
+import { choice, type Filled, object } from "../../tool/shape/shape.ts";
 import { fixable } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import type { ArsenalEvent, EventLevel } from "../../observe/events.ts";

@@ -1,7 +1,7 @@
 import { createSocket, type Socket } from "node:dgram";
 import { isIPv6 } from "node:net";
 import type { Surroundings } from "../surroundings.ts";
-import { type Filled, object, optional, text, texts, whole } from "../settings.ts";
+import { type Filled, object, optional, text, texts, whole } from "../../tool/shape/shape.ts";
 import { fixable } from "../../errors/arsenal-error.ts";
 import { messageOf } from "../../errors/show-value.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";

@@ -1,5 +1,5 @@
 import type { Source } from "../../register/source.port.ts";
-import type { Setting, SettingInput } from "../settings.ts";
+import type { Shape, InputOf } from "../../tool/shape/shape.ts";
 import type { McpServerSettings } from "./mcp/settings.ts";
 import type { sources } from "./manifest.ts";
 
@@ -7,11 +7,11 @@ type Sources = typeof sources;
 /** The types of sources. */
 export type SourceType = keyof Sources;
 type ConfigOf<Type extends SourceType> =
-  Awaited<ReturnType<Sources[Type]>> extends { readonly config: infer Config extends Setting } ? Config : never;
+  Awaited<ReturnType<Sources[Type]>> extends { readonly config: infer Config extends Shape } ? Config : never;
 
 /** The settings of a source with its type: an entry of `sources:`, the body of `POST /ensembles`, or what `mcp({…})` and the like return. */
 export type NamedSource =
-  | { [Type in SourceType]: Omit<SettingInput<ConfigOf<Type>>, "type"> & { readonly type: Type } }[SourceType]
+  | { [Type in SourceType]: Omit<InputOf<ConfigOf<Type>>, "type"> & { readonly type: Type } }[SourceType]
   | (McpServerSettings & { readonly type: "mcp" });
 
 /** A source to add: settings with a type, or a source of your own. */

@@ -1,4 +1,4 @@
-import * as setting from "../settings.ts";
+import * as setting from "../../tool/shape/shape.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import { documentText } from "../../state/document-text.ts";
 import type { SharedState } from "../../state/shared-state.ts";

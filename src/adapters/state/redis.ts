@@ -3,7 +3,7 @@ import { STATE_LOST } from "../../guard/state-loss.ts";
 import type { Secrets } from "../../guard/secrets/secrets.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import type { SharedState } from "../../state/shared-state.ts";
-import * as setting from "../settings.ts";
+import * as setting from "../../tool/shape/shape.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { succeeds } from "../../tool/turns/succeeds.ts";
 import { CHANGES, createRedisChanges, createRedisLeases } from "./redis-parts/changes.ts";

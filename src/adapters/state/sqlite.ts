@@ -1,4 +1,4 @@
-import * as setting from "../settings.ts";
+import * as setting from "../../tool/shape/shape.ts";
 import type { ArsenalError } from "../../errors/arsenal-error.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import { documentText } from "../../state/document-text.ts";

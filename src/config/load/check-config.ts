@@ -4,7 +4,7 @@ import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
 import { CLIENT_KEYS, toSnake } from "./key-style.ts";
 import { CONFIG_SCHEMA } from "../schema.ts";
 import { describeExpected } from "./setting.ts";
-import type { Spelling } from "../../adapters/settings.ts";
+import type { Spelling } from "../../tool/shape/shape.ts";
 import { present } from "../../tool/present.ts";
 
 /** The spelling of keys: snake in files, camel in code. */

@@ -1,7 +1,7 @@
 import { configInvalid } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import { checkConfig, type KeyStyle, type Origin } from "./check-config.ts";
-import type { Filled } from "../../adapters/settings.ts";
+import type { Filled } from "../../tool/shape/shape.ts";
 import type { ToolArsenalConfig } from "../config.ts";
 import type { CONFIG_SCHEMA } from "../schema.ts";
 import { refuseContradictions } from "./contradictions.ts";

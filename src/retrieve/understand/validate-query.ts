@@ -1,4 +1,4 @@
-import { type Check, fields, flag, listOf, number, oneOf, string, text, throwFor } from "../../tool/checks.ts";
+import { type Check, fields, flag, listOf, number, oneOf, string, text, throwFor } from "../../tool/shape/check.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { CAPABILITIES, TOOL_SOURCES } from "../../tool/tool.ts";
 import {

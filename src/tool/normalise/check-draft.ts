@@ -1,5 +1,5 @@
 import type { ErrorIssue } from "../../errors/arsenal-error.ts";
-import { type Check, fields, flag, listOf, number, object, oneOf, type Report, string, text } from "../checks.ts";
+import { type Check, fields, flag, listOf, number, object, oneOf, type Report, string, text } from "../shape/check.ts";
 import type { ToolDraft } from "../draft.ts";
 import { isPlainObject } from "../json-schema.ts";
 import { DEFAULT_NAMESPACE, LIMITS, NAMESPACE_PATTERN, RESERVED_NAMES, VERSION_PATTERN } from "../limits.ts";

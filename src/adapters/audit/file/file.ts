@@ -1,4 +1,4 @@
-import { choice, type Filled, object, path, text, whole } from "../../settings.ts";
+import { choice, type Filled, object, path, text, whole } from "../../../tool/shape/shape.ts";
 import { dirname, resolve } from "node:path";
 import { type ArsenalError, fixable, isArsenalError } from "../../../errors/arsenal-error.ts";
 import { messageOf } from "../../../errors/show-value.ts";

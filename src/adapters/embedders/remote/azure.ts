@@ -1,7 +1,7 @@
 import type { Embedder } from "../../../catalog/embedder.port.ts";
 import { endpoint, type ModelApiSurroundings } from "../../model-api.ts";
 import { neededSetting } from "../../needed-setting.ts";
-import { object, text } from "../../settings.ts";
+import { object, text } from "../../../tool/shape/shape.ts";
 import { OPENAI_DIMENSIONS, openAiProvider } from "./openai.ts";
 import { checkOf, createRemoteEmbedder, REMOTE_SETTINGS, type RemoteEmbedderSettings } from "./remote-embedder.ts";
 

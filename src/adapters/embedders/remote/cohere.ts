@@ -1,6 +1,6 @@
 import type { Embedder } from "../../../catalog/embedder.port.ts";
 import { endpoint, type ModelApiSurroundings } from "../../model-api.ts";
-import { object } from "../../settings.ts";
+import { object } from "../../../tool/shape/shape.ts";
 import { checkOf, createRemoteEmbedder, REMOTE_SETTINGS, type RemoteEmbedderSettings } from "./remote-embedder.ts";
 
 const DIMENSIONS: Readonly<Record<string, number>> = {

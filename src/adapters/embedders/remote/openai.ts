@@ -1,7 +1,7 @@
 import type { Embedder } from "../../../catalog/embedder.port.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import { endpoint, type ModelApiSurroundings } from "../../model-api.ts";
-import { object } from "../../settings.ts";
+import { object } from "../../../tool/shape/shape.ts";
 import {
   checkOf,
   createRemoteEmbedder,

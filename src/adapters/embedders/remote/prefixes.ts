@@ -1,4 +1,4 @@
-import { type SettingsInput, schema } from "../../settings.ts";
+import { type InputsOf, schema } from "../../../tool/shape/shape.ts";
 import type { Prefixes } from "./remote-embedder.ts";
 
 /** Settings of providers that send a text unchanged: some models were trained with a prefix. */
@@ -14,7 +14,7 @@ export const PREFIX_SETTINGS = {
 };
 
 /** The prefix settings of a provider that sends a text unchanged. */
-export type PrefixSettings = SettingsInput<typeof PREFIX_SETTINGS>;
+export type PrefixSettings = InputsOf<typeof PREFIX_SETTINGS>;
 
 const PASSAGE_SEARCH = "Represent this sentence for searching relevant passages: ";
 

@@ -4,9 +4,9 @@ import { ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import { systemClock } from "../../../observe/clock.ts";
 import { createModelApi, cutText, type ModelApiSurroundings } from "../../model-api.ts";
 import { neededSetting } from "../../needed-setting.ts";
-import { type SettingsInput, whole } from "../../settings.ts";
 import { setNewest } from "../../../tool/remember.ts";
 import { succeeds } from "../../../tool/turns/succeeds.ts";
+import { type InputsOf, whole } from "../../../tool/shape/shape.ts";
 import { createRequestQueue } from "./request-queue.ts";
 import { createSelfCalibration } from "./self-calibration.ts";
 
@@ -23,7 +23,7 @@ export const REMOTE_SETTINGS = {
 };
 
 /** The settings of a remote embedder. */
-export interface RemoteEmbedderSettings extends SettingsInput<typeof REMOTE_SETTINGS> {
+export interface RemoteEmbedderSettings extends InputsOf<typeof REMOTE_SETTINGS> {
   readonly model?: string;
   /** A reference to the key (`env:NAME`, `file:PATH`), or the key itself. */
   readonly apiKey?: string;

@@ -7,7 +7,7 @@ import type { PostgresClient } from "../../postgres/client.ts";
 import { filledUrl } from "../../postgres/filled-url.ts";
 import { SCHEMA } from "../../postgres/migrate.ts";
 import { openPostgres, type Postgres } from "../../postgres/postgres.ts";
-import * as setting from "../../settings.ts";
+import * as setting from "../../../tool/shape/shape.ts";
 import type { Surroundings } from "../../surroundings.ts";
 import { createTurns } from "../../../tool/turns/in-order.ts";
 import { checkEngine, notOpen } from "../handle.ts";

@@ -1,4 +1,4 @@
-import * as setting from "../../settings.ts";
+import * as setting from "../../../tool/shape/shape.ts";
 import { resolve } from "node:path";
 import type { CatalogEngine, PutTools, ToolVectors } from "../../../catalog/catalog-engine.port.ts";
 import { checkDimension } from "../../../catalog/dense/model-vectors.ts";

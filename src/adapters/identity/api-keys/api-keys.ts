@@ -1,4 +1,4 @@
-import * as setting from "../../settings.ts";
+import * as setting from "../../../tool/shape/shape.ts";
 import { timingSafeEqual } from "node:crypto";
 import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import { bearerCredential } from "../../../guard/identity/any-identity.ts";

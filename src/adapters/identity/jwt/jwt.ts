@@ -1,5 +1,5 @@
 import type { Surroundings } from "../../surroundings.ts";
-import { choice, entry, type Filled, list, object, optional, text, texts } from "../../settings.ts";
+import { choice, entry, type Filled, list, object, optional, text, texts } from "../../../tool/shape/shape.ts";
 import type * as Jose from "jose";
 import type { errors, JWTHeaderParameters, JWTPayload, JWTVerifyGetKey } from "jose";
 import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";

@@ -2,8 +2,8 @@ import { fixable } from "../../../errors/arsenal-error.ts";
 import { showValue } from "../../../errors/show-value.ts";
 import { ownIdentity } from "../../../mcp/client-identity.ts";
 import { decodePercent } from "../../../tool/schema/keywords.ts";
-import { choice, flag, type SettingInput, object, optional, text, texts, whole } from "../../settings.ts";
 import { readAddress } from "../../service-request.ts";
+import { choice, flag, type InputOf, object, optional, text, texts, whole } from "../../../tool/shape/shape.ts";
 import type { Attributes } from "./attributes.ts";
 import { type Signal, SIGNALS } from "./otlp.ts";
 
@@ -35,7 +35,7 @@ export const config = object("Traces, logs and metrics for an OpenTelemetry coll
 });
 
 /** Settings of the OpenTelemetry sink. All are optional and default to OpenTelemetry's environment variables, then to fixed values. */
-export type OpenTelemetrySinkOptions = SettingInput<typeof config>;
+export type OpenTelemetrySinkOptions = InputOf<typeof config>;
 
 type Otlp = NonNullable<OpenTelemetrySinkOptions["otlp"]>;
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,4 +1,4 @@
-import { choice, entry, flag, type SettingInput, path, text, whole } from "../../settings.ts";
+import { choice, entry, flag, type InputOf, path, text, whole } from "../../../tool/shape/shape.ts";
 import { credentials, secretTexts } from "../credentials/settings.ts";
 
 const TLS = entry(
@@ -34,10 +34,10 @@ export const config = entry(
 );
 
 /** Another agent, reached over A2A. */
-export type A2aAgentSettings = SettingInput<typeof config>;
+export type A2aAgentSettings = InputOf<typeof config>;
 
 /** PEM files for mutual TLS. */
-export type ClientCertificateFiles = SettingInput<typeof TLS>;
+export type ClientCertificateFiles = InputOf<typeof TLS>;
 
 /**
  * The skills of another agent, for `arsenal.add`.

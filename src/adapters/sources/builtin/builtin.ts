@@ -4,7 +4,7 @@ import { createEgress } from "../../../guard/egress/egress.ts";
 import { createSecrets } from "../../../guard/secrets/secrets.ts";
 import type { OfferedTool, Source } from "../../../register/source.port.ts";
 import { sandboxes } from "../../sandboxes/manifest.ts";
-import type { SettingInput } from "../../settings.ts";
+import type { InputOf } from "../../../tool/shape/shape.ts";
 import type { Reach, SourceSurroundings } from "../source-adapter.ts";
 import { codeExecute } from "./code-execute.ts";
 import { fileTools } from "./file-tools.ts";
@@ -51,7 +51,7 @@ export function builtinSource(settings: BuiltinSettings = {}, parts: BuiltinPart
   };
 }
 
-export async function create(settings: SettingInput<typeof config>, surroundings: SourceSurroundings): Promise<Source> {
+export async function create(settings: InputOf<typeof config>, surroundings: SourceSurroundings): Promise<Source> {
   const { tools = BUILTIN_TOOLS, files = {}, code, ...others } = settings;
   const isFileTool = (tool: string): boolean => tool === "file-read" || tool === "file-write";
   if (tools.some(isFileTool) && (files.roots ?? []).length === 0) {
@@ -68,11 +68,7 @@ export async function create(settings: SettingInput<typeof config>, surroundings
   return builtinSource({ ...others, tools, files, ...(sandbox && { code: { sandbox } }) }, parts);
 }
 
-export function reach({
-  tools = BUILTIN_TOOLS,
-  files = {},
-  webSearch: search = {},
-}: SettingInput<typeof config>): Reach {
+export function reach({ tools = BUILTIN_TOOLS, files = {}, webSearch: search = {} }: InputOf<typeof config>): Reach {
   return {
     reads: files.roots ?? [],
     writes: tools.includes("file-write") ? (files.roots ?? []) : [],

@@ -1,5 +1,5 @@
 import { sandboxes } from "../../sandboxes/manifest.ts";
-import { choice, folder, type SettingInput, list, object, type Setting, text, whole } from "../../settings.ts";
+import { choice, folder, type InputOf, list, object, type Shape, text, whole } from "../../../tool/shape/shape.ts";
 import type { Sandbox, SandboxLimits } from "../../../execute/sandbox.port.ts";
 import type { Egress } from "../../../guard/egress/egress.ts";
 import type { SecretReference } from "../../../guard/secrets/reference.ts";
@@ -24,7 +24,7 @@ const CODE_SANDBOXES = Object.keys(sandboxes).filter(
   (name) => name !== "none" && name !== "subprocess",
 ) as readonly Exclude<keyof typeof sandboxes, "none" | "subprocess">[];
 
-const API_KEY: Setting<SecretReference, SecretReference, true> = {
+const API_KEY: Shape<SecretReference, SecretReference, true> = {
   description: "A reference to the key of the Tavily API, never the key itself. Looked up with each call.",
   type: "string",
   minLength: 1,
@@ -55,7 +55,7 @@ export const config = object("The tools that come with the package.", {
   }),
 });
 
-type BuiltinInput = SettingInput<typeof config>;
+type BuiltinInput = InputOf<typeof config>;
 
 /** The offered built-in tools, and their limits. Defaults to all of them. */
 export interface BuiltinSettings extends Omit<BuiltinInput, "code"> {

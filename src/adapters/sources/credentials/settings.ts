@@ -1,5 +1,5 @@
 import type { SecretReference } from "../../../guard/secrets/reference.ts";
-import { choice, entry, type SettingInput, list, schema, type Setting, text } from "../../settings.ts";
+import { choice, entry, type InputOf, list, schema, type Shape, text } from "../../../tool/shape/shape.ts";
 
 /** The credentials in the settings of a source. */
 export interface CredentialSettings {
@@ -14,16 +14,16 @@ export interface CredentialSettings {
 export type SecretTexts = Readonly<Record<string, SecretReference | string>>;
 
 /** A mapping of the user's own keys to texts or references to secrets. */
-export function secretTexts(description: string): Setting<SecretTexts, SecretTexts, false> {
+export function secretTexts(description: string): Shape<SecretTexts, SecretTexts, false> {
   return schema({ description, type: "object", additionalProperties: { type: "string" } });
 }
 
 /** A text or a reference to a secret. */
-const secretText = (description: string): Setting<SecretReference | string, SecretReference | string, false> =>
+const secretText = (description: string): Shape<SecretReference | string, SecretReference | string, false> =>
   schema({ description, type: "string", minLength: 1 });
 
 /** A reference to a secret, never the secret itself. */
-const reference = (description: string): Setting<SecretReference, SecretReference, false> =>
+const reference = (description: string): Shape<SecretReference, SecretReference, false> =>
   schema({ description, type: "string", minLength: 1 });
 
 const BASIC = entry(
@@ -45,10 +45,10 @@ const CLIENT = entry(
 );
 
 /** For `http` `basic`. The name may be written out; the password never is. */
-export type BasicCredential = SettingInput<typeof BASIC>;
+export type BasicCredential = InputOf<typeof BASIC>;
 
 /** For `oauth2` with the flow `clientCredentials`. */
-export type ClientCredential = SettingInput<typeof CLIENT>;
+export type ClientCredential = InputOf<typeof CLIENT>;
 
 /**
  * A secret for one security scheme: a key or a token; a user's name and password; or a client that gets its tokens by OAuth 2 client
@@ -59,7 +59,7 @@ export type Credential = SecretReference | BasicCredential | ClientCredential;
 /** Credentials by the name of a security scheme, which others chose: these names are not renamed. */
 export function credentials(
   whose: string,
-): Setting<Readonly<Record<string, Credential>>, Readonly<Record<string, Credential>>, false> {
+): Shape<Readonly<Record<string, Credential>>, Readonly<Record<string, Credential>>, false> {
   return schema({
     description: `By the name of ${whose} security scheme: a reference to a secret (env:NAME), { username, password } or { client_id, client_secret }.`,
     type: "object",

@@ -1,4 +1,4 @@
-import { entry, type SettingInput, list, path } from "../../settings.ts";
+import { entry, type InputOf, list, path } from "../../../tool/shape/shape.ts";
 
 export const config = entry(
   "TOML descriptors of ensembles.",
@@ -12,7 +12,7 @@ export const config = entry(
 );
 
 /** TOML files, each of which describes an ensemble. */
-export type DescriptorsSettings = SettingInput<typeof config>;
+export type DescriptorsSettings = InputOf<typeof config>;
 
 /**
  * The ensembles that TOML files describe, for `arsenal.add`: files, folders or patterns.

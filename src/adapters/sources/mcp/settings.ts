@@ -3,7 +3,7 @@ import {
   entry,
   flag,
   folder,
-  type SettingInput,
+  type InputOf,
   list,
   object,
   optional,
@@ -12,7 +12,7 @@ import {
   text,
   texts,
   whole,
-} from "../../settings.ts";
+} from "../../../tool/shape/shape.ts";
 
 /** A server's address without what may be secret in it: tools and messages are shown to people. */
 export function plainAddress(address: string): string {
@@ -79,9 +79,9 @@ export const config = entry(
     name: text("The server's name."),
     transport: schema<
       | (typeof TRANSPORTS)[number]
-      | SettingInput<typeof STDIO_TRANSPORT>
-      | SettingInput<typeof HTTP_TRANSPORT>
-      | SettingInput<typeof SOCKET_TRANSPORT>
+      | InputOf<typeof STDIO_TRANSPORT>
+      | InputOf<typeof HTTP_TRANSPORT>
+      | InputOf<typeof SOCKET_TRANSPORT>
     >({
       description:
         "How it is reached: one of stdio, http, sse and websocket, or an object with kind and the settings below. Defaults to what command or url suggests.",
@@ -116,7 +116,7 @@ export const config = entry(
 );
 
 /** One MCP server, as users write it. */
-export type WrittenMcpServer = SettingInput<typeof config>;
+export type WrittenMcpServer = InputOf<typeof config>;
 
 /** One MCP server, and its transport. */
 export interface McpServerSettings extends Omit<
@@ -127,15 +127,15 @@ export interface McpServerSettings extends Omit<
 }
 
 /** A server that runs as a child process and talks over its standard streams. */
-export interface StdioSettings extends Omit<SettingInput<typeof STDIO_TRANSPORT>, "command"> {
+export interface StdioSettings extends Omit<InputOf<typeof STDIO_TRANSPORT>, "command"> {
   readonly command: string;
 }
 
 /** A server reached over HTTP. `http` is streamable HTTP, with the older HTTP+SSE tried if it answers 4xx; `sse` is the older one alone. */
-export type HttpSettings = SettingInput<typeof HTTP_TRANSPORT>;
+export type HttpSettings = InputOf<typeof HTTP_TRANSPORT>;
 
 /** A server reached over a WebSocket. */
-export type WebSocketSettings = SettingInput<typeof SOCKET_TRANSPORT>;
+export type WebSocketSettings = InputOf<typeof SOCKET_TRANSPORT>;
 
 /** OAuth 2.1 for one server. Everything has a default: a public client, registered as the server allows. */
 export type OAuthSettings = NonNullable<HttpSettings["oauth"]>;

@@ -2,7 +2,7 @@ import {
   entry,
   flag,
   folder,
-  type SettingInput,
+  type InputOf,
   list,
   object,
   optional,
@@ -10,7 +10,7 @@ import {
   text,
   texts,
   whole,
-} from "../../settings.ts";
+} from "../../../tool/shape/shape.ts";
 import { credentials, secretTexts } from "../credentials/settings.ts";
 
 const filter = (description: string) =>
@@ -53,7 +53,7 @@ export const config = entry(
 );
 
 /** An API that an OpenAPI document describes. */
-export type OpenApiSettings = SettingInput<typeof config>;
+export type OpenApiSettings = InputOf<typeof config>;
 
 /** Selects operations. Each list has patterns in which `*` stands for any characters and case does not matter. */
 export type OperationFilter = NonNullable<OpenApiSettings["include"]>;

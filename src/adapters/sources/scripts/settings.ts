@@ -1,4 +1,4 @@
-import { entry, folder, type SettingInput, list, path, text, whole } from "../../settings.ts";
+import { entry, folder, type InputOf, list, path, text, whole } from "../../../tool/shape/shape.ts";
 import { secretTexts } from "../credentials/settings.ts";
 
 export const config = entry(
@@ -25,7 +25,7 @@ export const config = entry(
 );
 
 /** Source files whose functions are tools. */
-export type ScriptsSettings = SettingInput<typeof config>;
+export type ScriptsSettings = InputOf<typeof config>;
 
 /**
  * The functions of source files, for `arsenal.add`: a file, folder or pattern, or settings.

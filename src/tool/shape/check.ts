@@ -1,8 +1,8 @@
-import { ArsenalError } from "../errors/arsenal-error.ts";
-import type { ErrorCode } from "../errors/codes.ts";
-import { nearest, showValue } from "../errors/show-value.ts";
-import { isPlainObject } from "./json-schema.ts";
-import { countCharacters } from "./limits.ts";
+import { ArsenalError } from "../../errors/arsenal-error.ts";
+import type { ErrorCode } from "../../errors/codes.ts";
+import { nearest, showValue } from "../../errors/show-value.ts";
+import { isPlainObject } from "../json-schema.ts";
+import { countCharacters } from "../limits.ts";
 
 /** Reports one problem: the dotted path of the field, its value, the problem and the fix. */
 export type Report = (field: string, value: unknown, message: string, fix: string) => void;
