@@ -193,10 +193,6 @@ function refer(value: unknown): unknown {
 function members(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(refer);
   if (!isPlainObject(value)) return value;
-  // An empty list or text is redundant, and older drafts of JSON Schema forbid it.
-  const isEmpty = (key: string, member: unknown): boolean =>
-    key === "required" ? Array.isArray(member) && member.length === 0 : key === "description" && member === "";
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([key, member]) => (isEmpty(key, member) ? [] : [[key, refer(member)]])),
-  );
+  const described = Object.entries(value).filter(([key, member]) => key !== "description" || member !== "");
+  return Object.fromEntries(described.map(([key, member]) => [key, refer(member)]));
 }

@@ -2,16 +2,16 @@ import type { ArsenalError } from "../../errors/arsenal-error.ts";
 import type { ErrorCode } from "../../errors/codes.ts";
 import type { Principal } from "../../guard/principal.ts";
 import type { TraceContext } from "../../observe/trace-context.ts";
-import type { ArgumentsOf } from "../../tool/infer.ts";
 import type { JsonSchema } from "../../tool/json-schema.ts";
+import { entry, type InputOf, type Shape, type Shapes } from "../../tool/shape/shape.ts";
 import type { SurfaceContext } from "../surface.ts";
 import type { Access } from "./access.ts";
 
 /** One operation of the REST API, as data: requests are checked against its schemas, and the OpenAPI document is written from them. */
 export interface Operation<
-  Params extends JsonSchema = JsonSchema,
-  Query extends JsonSchema = JsonSchema,
-  Body extends JsonSchema = JsonSchema,
+  Params extends Shape = Shape,
+  Query extends Shape = Shape,
+  Body extends Shape = Shape,
 > extends Access {
   /** `listTools`. Clients that are generated from the document name their methods after it. */
   readonly id: string;
@@ -60,11 +60,20 @@ export interface AnswerShape {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** A good answer whose body is an object with these members. */
+export function answer<const Of extends Shapes>(
+  description: string,
+  properties: Of,
+  required: readonly (keyof Of & string)[],
+): AnswerShape {
+  return { description, schema: entry("", properties, required) };
+}
+
 /** A request that was authenticated and checked against its operation. */
-export interface RestRequest<Params extends JsonSchema, Query extends JsonSchema, Body extends JsonSchema> {
-  readonly params: ArgumentsOf<Params>;
-  readonly query: ArgumentsOf<Query>;
-  readonly body: ArgumentsOf<Body>;
+export interface RestRequest<Params extends Shape, Query extends Shape, Body extends Shape> {
+  readonly params: InputOf<Params>;
+  readonly query: InputOf<Query>;
+  readonly body: InputOf<Body>;
   readonly principal: Principal;
   /** The headers that the operation may look at, by their name in lower case. */
   header(name: string): string | undefined;
@@ -107,11 +116,7 @@ export function isOffered({ role }: Operation, { toolset }: Pick<RestContext, "t
 
 /** Declares operations of one tag, for the same callers unless an operation names its own. Each `run` gets the types that its schemas describe. */
 export function operationsOf(common: Pick<Operation, "tag" | keyof Access>) {
-  return <
-    const Params extends JsonSchema = JsonSchema,
-    const Query extends JsonSchema = JsonSchema,
-    const Body extends JsonSchema = JsonSchema,
-  >(
+  return <const Params extends Shape = Shape, const Query extends Shape = Shape, const Body extends Shape = Shape>(
     id: string,
     route: `${Uppercase<Operation["method"]>} /${string}`,
     declared: Omit<Operation<Params, Query, Body>, "id" | "method" | "path" | "tag">,

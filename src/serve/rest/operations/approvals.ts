@@ -1,26 +1,26 @@
 import { fixable } from "../../../errors/arsenal-error.ts";
 import type { ApprovalAnswer } from "../../../guard/aegis.ts";
-import { type Operation, operationsOf } from "../operation.ts";
+import { answer, type Operation, operationsOf } from "../operation.ts";
 import { fromCursor, toCursor } from "./cursor.ts";
-import { anyObject, answer, choice, list, object, text, time } from "../schemas/write.ts";
+import { anything, choice, entry, list, refined, string, text, time, whole } from "../../../tool/shape/shape.ts";
 
 const operation = operationsOf({ tag: "Approvals", role: "approver" });
 
-const params = object("", ["id"], { id: text("The approval's id, as the call was answered with.") });
+const params = entry("", { id: string("The approval's id, as the call was answered with.") }, ["id"]);
 
-const APPROVAL = object(
+const APPROVAL = entry(
   "A call that waits for a person.",
-  ["id", "toolId", "arguments", "requestedBy", "reason", "state", "requestedAt", "expiresAt"],
   {
-    id: text("Its id."),
-    toolId: text("The tool that is to be called."),
-    arguments: anyObject("The arguments. The call runs with exactly these."),
-    requestedBy: text("Who asked."),
-    reason: text("Why a person must look."),
-    state: choice(["pending", "approved"], "Approved ones wait for the call to be made again."),
+    id: string("Its id."),
+    toolId: string("The tool that is to be called."),
+    arguments: anything("The arguments. The call runs with exactly these."),
+    requestedBy: string("Who asked."),
+    reason: string("Why a person must look."),
+    state: choice("Approved ones wait for the call to be made again.", ["pending", "approved"]),
     requestedAt: time("When it was asked for."),
     expiresAt: time("When it ends by itself."),
   },
+  ["id", "toolId", "arguments", "requestedBy", "reason", "state", "requestedAt", "expiresAt"],
 );
 
 const STATUS: Readonly<Record<Refused["because"], number>> = {
@@ -39,13 +39,17 @@ function answering(verdict: "approve" | "deny", summary: string, description: st
     description,
     params,
     // A call is approved unchanged, or denied: the body adds nothing to the address.
-    body: object("Nothing.", [], {}),
+    body: entry("Nothing.", {}),
     maxBytes: 1_024,
     answers: {
-      200: answer("It is settled.", ["id", "outcome"], {
-        id: text("Its id."),
-        outcome: choice(["approved", "denied"], "What was answered."),
-      }),
+      200: answer(
+        "It is settled.",
+        {
+          id: string("Its id."),
+          outcome: choice("What was answered.", ["approved", "denied"]),
+        },
+        ["id", "outcome"],
+      ),
     },
     problems: ["APPROVAL_INVALID"],
     statuses: [404, 409],
@@ -62,15 +66,19 @@ export const approvalOperations: readonly Operation[] = [
   operation("listApprovals", "GET /approvals", {
     summary: "List the calls that you may approve",
     description: "Your own calls and those of other tenants are left out.",
-    query: object("", [], {
-      limit: { type: "integer", minimum: 1, maximum: 1_000, description: "Approvals on a page. Default 100." },
-      cursor: { ...text("`next` of the page before."), minLength: 1, maxLength: 1_024 },
+    query: entry("", {
+      limit: whole("Approvals on a page. Default 100.", 1, 1_000),
+      cursor: refined(text("`next` of the page before."), { maxLength: 1_024 }),
     }),
     answers: {
-      200: answer("One page. It may be shorter than asked for: it ends after 1 MiB of arguments.", ["approvals"], {
-        approvals: list(APPROVAL, "Oldest first."),
-        next: text("The cursor of the next page. Omitted on the last."),
-      }),
+      200: answer(
+        "One page. It may be shorter than asked for: it ends after 1 MiB of arguments.",
+        {
+          approvals: list("Oldest first.", APPROVAL),
+          next: string("The cursor of the next page. Omitted on the last."),
+        },
+        ["approvals"],
+      ),
     },
     async run({ principal, query: { limit, cursor } }, { arsenal }) {
       const [place] = fromCursor("approvals", /^(\d+\.\d+)$/, cursor) ?? [];

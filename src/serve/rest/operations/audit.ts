@@ -1,39 +1,55 @@
 import { fixable } from "../../../errors/arsenal-error.ts";
 import { showValue } from "../../../errors/show-value.ts";
 import { type RestResponse, type Operation, operationsOf } from "../operation.ts";
-import { flag, integer, list, number, object, openObject, text } from "../schemas/write.ts";
+import { entry, flag, list, number, openEntry, refined, string, text, whole } from "../../../tool/shape/shape.ts";
 import { administrationOf } from "./administered.ts";
 import { fromCursor, toCursor } from "./cursor.ts";
 
 const operation = operationsOf({ tag: "Audit", role: "operator" });
 
-const short = (description: string) => ({ ...text(description), minLength: 1, maxLength: 1_024 }) as const;
+const short = (description: string) => refined(text(description), { maxLength: 1_024 });
 
-const HEAD = object("An end of the log: what was checked, or what you kept from an earlier check.", ["seq", "hash"], {
-  seq: { ...integer("The sequence number of the last record."), minimum: 0 },
-  hash: { ...text("SHA-256 of everything up to it."), pattern: "^[0-9a-f]{64}$" },
-});
+const HEAD = entry(
+  "An end of the log: what was checked, or what you kept from an earlier check.",
+  {
+    seq: whole("The sequence number of the last record.", 0),
+    hash: refined(string("SHA-256 of everything up to it."), { pattern: "^[0-9a-f]{64}$" }),
+  },
+  ["seq", "hash"],
+);
 
-const RECORD = openObject("", ["seq", "at", "kind"], {
-  seq: integer("Its place in the log."),
-  at: number("Milliseconds since the epoch."),
-  kind: text("What it records."),
-});
+const RECORD = openEntry(
+  "",
+  {
+    seq: whole("Its place in the log."),
+    at: number("Milliseconds since the epoch."),
+    kind: string("What it records."),
+  },
+  ["seq", "at", "kind"],
+);
 
-const PAGE = openObject("", ["records"], {
-  records: list(RECORD, ""),
-  next: text("The cursor of the next page. Omitted on the last."),
-});
+const PAGE = openEntry(
+  "",
+  {
+    records: list("", RECORD),
+    next: string("The cursor of the next page. Omitted on the last."),
+  },
+  ["records"],
+);
 
-const VERIFIED = openObject("", ["ok"], {
-  ok: flag("Whether every record is as it was written."),
-  records: integer("How many there are."),
-  head: HEAD,
-  signedUpTo: integer("The last record that a checked signature covers."),
-  missing: integer("How many records its `gap` records report as missing. Omitted if there are none."),
-  seq: integer("The first record that is not as it was written."),
-  reason: text("What is wrong with it."),
-});
+const VERIFIED = openEntry(
+  "",
+  {
+    ok: flag("Whether every record is as it was written."),
+    records: whole("How many there are."),
+    head: HEAD,
+    signedUpTo: whole("The last record that a checked signature covers."),
+    missing: whole("How many records its `gap` records report as missing. Omitted if there are none."),
+    seq: whole("The first record that is not as it was written."),
+    reason: string("What is wrong with it."),
+  },
+  ["ok"],
+);
 
 /** Reading and checking the audit log. */
 export const auditOperations: readonly Operation[] = [
@@ -41,7 +57,7 @@ export const auditOperations: readonly Operation[] = [
     summary: "Read the audit log, newest records first",
     description:
       "All filters hold. A page may hold fewer records than asked for, or none, and still have a `next`: a bounded part of the log is read for each page. An operator who belongs to a tenant sees the calls of that tenant.",
-    query: object("", [], {
+    query: entry("", {
       kind: short("`call`, `approval`, `pin-accepted`, `operator-action`, `scan-failed`, `gap`, `checkpoint`, …"),
       tool: short("A tool's id, or what else an operator changed."),
       action: short("What an operator did: `addEnsemble`, `deleteTool`, …"),
@@ -50,7 +66,7 @@ export const auditOperations: readonly Operation[] = [
       status: short("How a call or an operator's action ended, or what became of an approval."),
       from: short("Not before this time: 2026-05-04T12:00:00Z."),
       to: short("Before this time."),
-      limit: { type: "integer", minimum: 1, maximum: 1_000, description: "Records on a page. Default 50." },
+      limit: whole("Records on a page. Default 50.", 1, 1_000),
       cursor: short("`next` of the page before."),
     }),
     answers: { 200: { description: "One page.", schema: PAGE } },
@@ -71,7 +87,7 @@ export const auditOperations: readonly Operation[] = [
   operation("verifyAudit", "POST /audit/verify", {
     summary: "Check that no record was changed or removed",
     tenants: "all",
-    body: object("", [], { head: HEAD }),
+    body: entry("", { head: HEAD }),
     answers: {
       200: {
         description: "Whether the log is whole. Keep `head` elsewhere, and send it the next time.",

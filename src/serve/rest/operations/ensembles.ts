@@ -1,44 +1,57 @@
 import type { NamedSource } from "../../../adapters/sources/named-source.ts";
 import { TOOL_SOURCES } from "../../../tool/tool.ts";
 import { statusFor } from "../../administration.ts";
-import { type Operation, operationsOf } from "../operation.ts";
+import { answer, type Operation, operationsOf } from "../operation.ts";
 import { ANY_SOURCE, SOURCES } from "../schemas/ensemble.ts";
-import { answer, anyObject, choice, flag, integer, list, object, openObject, text, time } from "../schemas/write.ts";
+import { anything, choice, entry, flag, list, openEntry, string, time, whole } from "../../../tool/shape/shape.ts";
 import { administrationOf } from "./administered.ts";
 
 const operation = operationsOf({ tag: "Ensembles", role: "operator", tenants: "none" });
 
-const params = object("", ["name"], { name: text("The ensemble's name.") });
+const params = entry("", { name: string("The ensemble's name.") }, ["name"]);
 const problems = ["ENSEMBLE_NOT_FOUND"] as const;
 
-const LINE = object("One line.", ["id", "at", "from", "text"], {
-  id: integer("Grows from line to line."),
-  at: time("When it was written."),
-  from: choice(
-    ["stderr", "mcp", "gateway"],
-    "Standard error of a program, a log message of the server, or what the gateway saw of it.",
-  ),
-  level: text("How serious it is, as the server says."),
-  text: text("The line, without secrets and terminal escapes."),
-});
-
-export const STATUS = openObject("", ["name", "source", "state", "tools", "persisted"], {
-  name: { type: "string" },
-  source: { enum: TOOL_SOURCES, description: "Where its tools come from." },
-  state: { enum: ["connecting", "connected", "failed", "disconnected"] },
-  problem: text("Why it is not connected, or could not be read the last time."),
-  tools: integer("How many tools it has registered."),
-  persisted: flag("False if it was added over this API: a restart forgets it."),
-});
-
-const ADDED = openObject("", ["name", "tools", "persisted"], {
-  name: { type: "string" },
-  tools: integer("How many tools came."),
-  persisted: {
-    const: false,
-    description: "It lasts until the process ends. Write it into the configuration to keep it.",
+const LINE = entry(
+  "One line.",
+  {
+    id: whole("Grows from line to line."),
+    at: time("When it was written."),
+    from: choice("Standard error of a program, a log message of the server, or what the gateway saw of it.", [
+      "stderr",
+      "mcp",
+      "gateway",
+    ]),
+    level: string("How serious it is, as the server says."),
+    text: string("The line, without secrets and terminal escapes."),
   },
-});
+  ["id", "at", "from", "text"],
+);
+
+export const STATUS = openEntry(
+  "",
+  {
+    name: { type: "string" },
+    source: { enum: TOOL_SOURCES, description: "Where its tools come from." },
+    state: { enum: ["connecting", "connected", "failed", "disconnected"] },
+    problem: string("Why it is not connected, or could not be read the last time."),
+    tools: whole("How many tools it has registered."),
+    persisted: flag("False if it was added over this API: a restart forgets it."),
+  },
+  ["name", "source", "state", "tools", "persisted"],
+);
+
+const ADDED = openEntry(
+  "",
+  {
+    name: { type: "string" },
+    tools: whole("How many tools came."),
+    persisted: {
+      const: false,
+      description: "It lasts until the process ends. Write it into the configuration to keep it.",
+    },
+  },
+  ["name", "tools", "persisted"],
+);
 
 /** Does something to an ensemble, and answers with its state. */
 function changing(
@@ -65,7 +78,7 @@ export const ensembleOperations: readonly Operation[] = [
     answers: {
       200: {
         description: "Those that are connected or connecting in the order they were added, then the others.",
-        schema: openObject("", ["ensembles"], { ensembles: list(STATUS, "") }),
+        schema: openEntry("", { ensembles: list("", STATUS) }, ["ensembles"]),
       },
     },
     async run({ principal }, context) {
@@ -88,8 +101,8 @@ export const ensembleOperations: readonly Operation[] = [
     description:
       "The latest 200 lines of the process that answers: standard error of the server's program, its MCP log messages, and when it connected or failed. Also has them for a server that could not be added.",
     params,
-    query: object("", [], { after: { ...integer("Only lines with a greater id."), minimum: 0 } }),
-    answers: { 200: answer("The lines, newest last.", ["lines"], { lines: list(LINE, "Newest last.") }) },
+    query: entry("", { after: whole("Only lines with a greater id.", 0) }),
+    answers: { 200: answer("The lines, newest last.", { lines: list("Newest last.", LINE) }, ["lines"]) },
     problems,
     async run({ params: { name }, query: { after } }, context) {
       return { body: { lines: administrationOf(context).ensembles.log(name, { after }) } };
@@ -105,7 +118,7 @@ export const ensembleOperations: readonly Operation[] = [
   operation("listSourceTypes", "GET /source-types", {
     summary: "List the types of sources that can be added, and the settings of each",
     answers: {
-      200: answer("By type.", ["types"], { types: anyObject("The JSON Schema of the settings, by type.") }),
+      200: answer("By type.", { types: anything("The JSON Schema of the settings, by type.") }, ["types"]),
     },
     async run() {
       return { body: { types: SOURCES } };

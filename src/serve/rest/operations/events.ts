@@ -1,27 +1,39 @@
 import { EVENT_LEVELS, EVENT_NAMES } from "../../../observe/levels.ts";
 import type { FeedEntry } from "../../event-feed.ts";
 import { type Operation, operationsOf, type ServerSentEvent } from "../operation.ts";
-import { anyObject, choice, integer, list, object, text, time } from "../schemas/write.ts";
+import { anything, choice, entry, list, string, time, whole } from "../../../tool/shape/shape.ts";
 import { administrationOf } from "./administered.ts";
 
 const operation = operationsOf({ tag: "Events", role: "operator" });
 
-const EVENT = object("One thing that happened.", ["name", "level", "at", "data"], {
-  name: text("Its name, such as `call-finished`."),
-  level: choice(EVENT_LEVELS, "How loud it is."),
-  at: time("When it happened."),
-  data: anyObject("What happened. It holds no arguments, results or secrets."),
-});
+const EVENT = entry(
+  "One thing that happened.",
+  {
+    name: string("Its name, such as `call-finished`."),
+    level: choice("How loud it is.", EVENT_LEVELS),
+    at: time("When it happened."),
+    data: anything("What happened. It holds no arguments, results or secrets."),
+  },
+  ["name", "level", "at", "data"],
+);
 
-const GAP = object("Says that events are missing.", ["name", "level", "at", "data"], {
-  name: choice(["gap"], "Always `gap`."),
-  level: choice(["warn"], "Always `warn`."),
-  at: time("When it was noticed."),
-  data: object("What is missing.", ["reason"], {
-    missed: integer("How many events, of all kinds. Omitted if that is not known."),
-    reason: text("Why they are missing."),
-  }),
-});
+const GAP = entry(
+  "Says that events are missing.",
+  {
+    name: choice("Always `gap`.", ["gap"]),
+    level: choice("Always `warn`.", ["warn"]),
+    at: time("When it was noticed."),
+    data: entry(
+      "What is missing.",
+      {
+        missed: whole("How many events, of all kinds. Omitted if that is not known."),
+        reason: string("Why they are missing."),
+      },
+      ["reason"],
+    ),
+  },
+  ["name", "level", "at", "data"],
+);
 
 /** Streams the events of the gateway. */
 export const eventOperations: readonly Operation[] = [
@@ -29,9 +41,12 @@ export const eventOperations: readonly Operation[] = [
     summary: "Follow what happens in every process on the same state, as server-sent events",
     description:
       "The stream has no end. Each entry has an id: send the last one as `Last-Event-ID` to resume after it. A reader that is too slow gets a `gap` and is disconnected. One caller may have 64 readers at once, all callers together 256. Events of other processes come about a second later; those from the first second after nobody listened may be missing. Events name tools that policy hides, too. An operator who belongs to a tenant sees the events of that tenant's calls.",
-    query: object("", [], {
-      names: list({ enum: EVENT_NAMES }, "Only events of these names: `call-finished,ensemble-failed`. Default: all."),
-      level: choice(EVENT_LEVELS, "Only events of this level or a higher one. Default: all."),
+    query: entry("", {
+      names: list(
+        "Only events of these names: `call-finished,ensemble-failed`. Default: all.",
+        choice("", EVENT_NAMES),
+      ),
+      level: choice("Only events of this level or a higher one. Default: all.", EVENT_LEVELS),
     }),
     headers: { "last-event-id": "The id of the last event that you have." },
     endless: true,
@@ -56,5 +71,5 @@ export const eventOperations: readonly Operation[] = [
 async function* written(
   batches: AsyncIterable<readonly FeedEntry[]>,
 ): AsyncGenerator<ServerSentEvent, void, undefined> {
-  for await (const entries of batches) yield { written: entries.map((entry) => entry.text).join("") };
+  for await (const entries of batches) yield { written: entries.map((each) => each.text).join("") };
 }

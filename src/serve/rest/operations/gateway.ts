@@ -5,32 +5,40 @@ import { ownIdentity } from "../../../mcp/client-identity.ts";
 import type { Toolset } from "../../../toolset/toolset.ts";
 import { hasRole } from "../../administration.ts";
 import { refusalOf } from "../access.ts";
-import { isOffered, type Operation, operationsOf, type RestContext } from "../operation.ts";
+import { answer, isOffered, type Operation, operationsOf, type RestContext } from "../operation.ts";
 import { TOOLSET } from "../schemas/toolset.ts";
-import { answer, integer, list, number, object, text, texts } from "../schemas/write.ts";
+import { entry, list, number, refined, string, strings, whole } from "../../../tool/shape/shape.ts";
 
 const ofToolsets = operationsOf({ tag: "Toolsets" });
 const operation = operationsOf({ tag: "Gateway" });
 
-const INFO = object("The gateway and the caller.", ["version", "toolCount", "scoreThreshold", "dialects", "caller"], {
-  version: text("The version of the gateway."),
-  toolCount: integer("How many tools you may see; for operators who belong to no tenant, how many there are."),
-  scoreThreshold: number("The semantic score below which a search drops a tool."),
-  dialects: texts("The formats that tools can be exported in."),
-  caller: object("Who you are.", ["id", "roles", "operations"], {
-    id: text("Your id."),
-    roles: texts("Your roles."),
-    tenant: text("Your tenant."),
-    operations: texts("The operations of this API that you may use, by their ids in this document."),
-  }),
-});
+const INFO = entry(
+  "The gateway and the caller.",
+  {
+    version: string("The version of the gateway."),
+    toolCount: whole("How many tools you may see; for operators who belong to no tenant, how many there are."),
+    scoreThreshold: number("The semantic score below which a search drops a tool."),
+    dialects: strings("The formats that tools can be exported in."),
+    caller: entry(
+      "Who you are.",
+      {
+        id: string("Your id."),
+        roles: strings("Your roles."),
+        tenant: string("Your tenant."),
+        operations: strings("The operations of this API that you may use, by their ids in this document."),
+      },
+      ["id", "roles", "operations"],
+    ),
+  },
+  ["version", "toolCount", "scoreThreshold", "dialects", "caller"],
+);
 
 /** The gateway itself, and its toolsets. */
 export const gatewayOperations = (all: () => readonly Operation[]): readonly Operation[] => [
   ofToolsets("listToolsets", "GET /toolsets", {
     summary: "List the toolsets that you may use",
     answers: {
-      200: answer("The toolsets, ordered by name.", ["toolsets"], { toolsets: list(TOOLSET, "Ordered by name.") }),
+      200: answer("The toolsets, ordered by name.", { toolsets: list("Ordered by name.", TOOLSET) }, ["toolsets"]),
     },
     async run({ principal }, context) {
       const toolsets = context.arsenal.toolsets.list(principal);
@@ -40,7 +48,7 @@ export const gatewayOperations = (all: () => readonly Operation[]): readonly Ope
   ofToolsets("getToolset", "GET /toolsets/{name}", {
     summary: "Get one toolset",
     description: "Its tools are at `/api/v1/tools?toolset=NAME`.",
-    params: object("", ["name"], { name: { ...text("The toolset's name."), examples: ["support"] } }),
+    params: entry("", { name: refined(string("The toolset's name."), { examples: ["support"] }) }, ["name"]),
     answers: { 200: { description: "The toolset.", schema: TOOLSET } },
     problems: ["TOOLSET_NOT_FOUND"],
     async run({ params: { name }, principal }, context) {
@@ -93,9 +101,13 @@ export const gatewayOperations = (all: () => readonly Operation[]): readonly Ope
     role: "operator",
     tenants: "none",
     answers: {
-      200: answer("How many tools were new or changed.", ["synced"], {
-        synced: integer("How many tools were new or changed."),
-      }),
+      200: answer(
+        "How many tools were new or changed.",
+        {
+          synced: whole("How many tools were new or changed."),
+        },
+        ["synced"],
+      ),
     },
     problems: ["STORE_FAILED"],
     targets: () => [],

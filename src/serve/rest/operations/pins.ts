@@ -1,26 +1,26 @@
 import { fixable } from "../../../errors/arsenal-error.ts";
 import { PIN_STATES } from "../../../guard/pins/pins.ts";
-import { type Operation, operationsOf } from "../operation.ts";
-import { answer, choice, flag, list, object, text, texts, time } from "../schemas/write.ts";
+import { answer, type Operation, operationsOf } from "../operation.ts";
+import { choice, entry, flag, list, refined, string, strings, time } from "../../../tool/shape/shape.ts";
 import { administrationOf } from "./administered.ts";
 
 const operation = operationsOf({ tag: "Pins" });
 
-const PIN = object(
+const PIN = entry(
   "A tool of a server, its instructions (`NAME#instructions`) or its command (`NAME#command`), as it was accepted and as it is now.",
-  ["id", "ensemble", "state", "hash", "diff", "seenAt"],
   {
-    id: text("The tool's id, or `NAME#instructions`."),
-    ensemble: text("The server or document it belongs to."),
+    id: string("The tool's id, or `NAME#instructions`."),
+    ensemble: string("The server or document it belongs to."),
     state: choice(
-      PIN_STATES,
       "What is changed or new cannot be called. `conflict`: accepted, but another process wrote another definition into the shared catalog.",
+      PIN_STATES,
     ),
-    hash: text("SHA-256 of what is there now."),
-    diff: texts("Lines: `-` for what was accepted, `+` for what is there now. Empty if it is accepted."),
+    hash: string("SHA-256 of what is there now."),
+    diff: strings("Lines: `-` for what was accepted, `+` for what is there now. Empty if it is accepted."),
     seenAt: time("Since when it is in this state."),
-    acceptedBy: text("Who accepted it. Omitted if it was accepted at first sight, or is not accepted."),
+    acceptedBy: string("Who accepted it. Omitted if it was accepted at first sight, or is not accepted."),
   },
+  ["id", "ensemble", "state", "hash", "diff", "seenAt"],
 );
 
 /** Compares the offers of servers with the accepted ones. */
@@ -29,8 +29,8 @@ export const pinOperations: readonly Operation[] = [
     summary: "List what servers offer, and what changed since it was accepted",
     role: "operator or approver",
     tenants: "all",
-    query: object("", [], { state: choice(PIN_STATES, "Only those in this state.") }),
-    answers: { 200: answer("By id.", ["pins"], { pins: list(PIN, "By id.") }) },
+    query: entry("", { state: choice("Only those in this state.", PIN_STATES) }),
+    answers: { 200: answer("By id.", { pins: list("By id.", PIN) }, ["pins"]) },
     async run({ query: { state } }, context) {
       administrationOf(context);
       const pins = (await context.arsenal.pins?.list()) ?? [];
@@ -41,14 +41,12 @@ export const pinOperations: readonly Operation[] = [
     role: "approver",
     tenants: "none",
     summary: "Accept a tool, or the instructions of a server, as it is now",
-    params: object("", ["id"], { id: text("The pin's id.") }),
-    body: object("", [], {
-      hash: {
-        type: "string",
-        pattern: "^[0-9a-f]{16,64}$",
-        description:
-          "The hash that the list showed, or its first 16 digits or more: what came after that is not accepted.",
-      },
+    params: entry("", { id: string("The pin's id.") }, ["id"]),
+    body: entry("", {
+      hash: refined(
+        string("The hash that the list showed, or its first 16 digits or more: what came after that is not accepted."),
+        { pattern: "^[0-9a-f]{16,64}$" },
+      ),
       confirmAnnotations: flag("Also trust its annotations, such as read-only, for exactly this definition."),
     }),
     answers: { 204: { description: "It can be called from now on." } },

@@ -1,55 +1,75 @@
 import type { Principal } from "../../../guard/principal.ts";
 import { CAPABILITIES } from "../../../tool/tool.ts";
 import { type Operation, operationsOf } from "../operation.ts";
-import { anyObject, flag, list, object, openObject, text, texts } from "../schemas/write.ts";
+import { anything, entry, flag, list, openEntry, refined, string, strings, text } from "../../../tool/shape/shape.ts";
 import { administrationOf } from "./administered.ts";
 
 const operation = operationsOf({ tag: "Policy", role: "operator" });
 
-const STEP = openObject("", ["rule", "matched"], {
-  rule: { type: "string" },
-  matched: { type: "boolean" },
-  why: text("What did not hold, or what it matched."),
-});
+const STEP = openEntry(
+  "",
+  {
+    rule: { type: "string" },
+    matched: { type: "boolean" },
+    why: string("What did not hold, or what it matched."),
+  },
+  ["rule", "matched"],
+);
 
-const RULE = openObject("", ["rule", "effect", "conditions"], {
-  rule: { type: "string" },
-  effect: { enum: ["allow", "deny", "confirm"] },
-  conditions: texts("What a call must meet. Empty for a rule about every call."),
-  tenants: texts("The tenants whose calls it is about. Absent if it is about every tenant's."),
-  obligations: texts("What then holds for the call."),
-  reason: text("The reason that a caller reads."),
-});
+const RULE = openEntry(
+  "",
+  {
+    rule: { type: "string" },
+    effect: { enum: ["allow", "deny", "confirm"] },
+    conditions: strings("What a call must meet. Empty for a rule about every call."),
+    tenants: strings("The tenants whose calls it is about. Absent if it is about every tenant's."),
+    obligations: strings("What then holds for the call."),
+    reason: string("The reason that a caller reads."),
+  },
+  ["rule", "effect", "conditions"],
+);
 
-const CASE = object("", ["tool", "expect"], {
-  name: text("What the case is about."),
-  tool: { description: "A tool's id, or { id, risk, … }.", type: ["string", "object"] },
-  principal: { description: "A caller's id, or { id, roles, … }.", type: ["string", "object"] },
-  args: anyObject("The arguments."),
-  toolset: text("The toolset that the caller looks through."),
-  now: text("When the call is made: 2026-05-04T12:00:00Z."),
-  expect: { enum: ["allow", "deny", "require_approval", "hidden"], description: "What must come of it." },
-  rule: text("The rule that must decide."),
-});
+const CASE = entry(
+  "",
+  {
+    name: string("What the case is about."),
+    tool: { description: "A tool's id, or { id, risk, … }.", type: ["string", "object"] },
+    principal: { description: "A caller's id, or { id, roles, … }.", type: ["string", "object"] },
+    args: anything("The arguments."),
+    toolset: string("The toolset that the caller looks through."),
+    now: string("When the call is made: 2026-05-04T12:00:00Z."),
+    expect: { enum: ["allow", "deny", "require_approval", "hidden"], description: "What must come of it." },
+    rule: string("The rule that must decide."),
+  },
+  ["tool", "expect"],
+);
 
-const TESTED = openObject("", ["ok", "name", "expected", "actual", "reason"], {
-  ok: { type: "boolean" },
-  name: { type: "string" },
-  expected: { type: "string" },
-  actual: { type: "string" },
-  rule: { type: "string" },
-  reason: { type: "string" },
-});
+const TESTED = openEntry(
+  "",
+  {
+    ok: { type: "boolean" },
+    name: { type: "string" },
+    expected: { type: "string" },
+    actual: { type: "string" },
+    rule: { type: "string" },
+    reason: { type: "string" },
+  },
+  ["ok", "name", "expected", "actual", "reason"],
+);
 
-const EXPLAINED = openObject("", ["toolId", "visible", "effect", "explains"], {
-  toolId: { type: "string" },
-  visible: flag("Whether the caller may know of the tool."),
-  effect: { enum: ["allow", "deny", "confirm"], description: "`confirm`: a person must approve it." },
-  rule: text("The rule that decides."),
-  reason: { type: "string" },
-  steps: list(STEP, "Every rule, in order."),
-  explains: flag("Whether the policy can tell how each of its rules stands."),
-});
+const EXPLAINED = openEntry(
+  "",
+  {
+    toolId: { type: "string" },
+    visible: flag("Whether the caller may know of the tool."),
+    effect: { enum: ["allow", "deny", "confirm"], description: "`confirm`: a person must approve it." },
+    rule: string("The rule that decides."),
+    reason: { type: "string" },
+    steps: list("Every rule, in order.", STEP),
+    explains: flag("Whether the policy can tell how each of its rules stands."),
+  },
+  ["toolId", "visible", "effect", "explains"],
+);
 
 /** Lists, explains, tests and reloads the policy. Nothing is run or counted, and no approval is requested. */
 export const policyOperations: readonly Operation[] = [
@@ -59,7 +79,7 @@ export const policyOperations: readonly Operation[] = [
       200: {
         description:
           "The rules, without those about other tenants than the operator's own. Absent if the policy cannot list them.",
-        schema: openObject("", [], { rules: list(RULE, "") }),
+        schema: openEntry("", { rules: list("", RULE) }),
       },
     },
     run: async ({ principal }, context) => ({
@@ -68,18 +88,26 @@ export const policyOperations: readonly Operation[] = [
   }),
   operation("explainPolicy", "POST /policy/explain", {
     summary: "Say whether a call would be allowed, and why, without making it",
-    body: object("", ["toolName", "principal"], {
-      toolName: { ...text("The tool's id or name."), minLength: 1, maxLength: 512 },
-      arguments: anyObject("The arguments of the call. Default none."),
-      toolset: text("The toolset that the caller looks through."),
-      principal: object("Who would call. It has no roles, scopes or capabilities unless they are named.", ["id"], {
-        id: { ...text("The caller's id."), minLength: 1 },
-        tenant: text("The caller's tenant. Defaults to yours, if you have one."),
-        roles: texts("The caller's roles."),
-        scopes: texts("The caller's scopes; * stands for all."),
-        capabilities: list({ enum: CAPABILITIES }, "The caller's capabilities."),
-      }),
-    }),
+    body: entry(
+      "",
+      {
+        toolName: refined(text("The tool's id or name."), { maxLength: 512 }),
+        arguments: anything("The arguments of the call. Default none."),
+        toolset: string("The toolset that the caller looks through."),
+        principal: entry(
+          "Who would call. It has no roles, scopes or capabilities unless they are named.",
+          {
+            id: text("The caller's id."),
+            tenant: string("The caller's tenant. Defaults to yours, if you have one."),
+            roles: strings("The caller's roles."),
+            scopes: strings("The caller's scopes; * stands for all."),
+            capabilities: list("The caller's capabilities.", { enum: CAPABILITIES }),
+          },
+          ["id"],
+        ),
+      },
+      ["toolName", "principal"],
+    ),
     examples: {
       invoice: {
         toolName: "billing.get_invoice",
@@ -99,21 +127,24 @@ export const policyOperations: readonly Operation[] = [
     summary: "Check the policy in force, or a draft, against a table of cases",
     description:
       "An operator who belongs to a tenant asks about that tenant's callers, and, of the policy in force, about tools that it may see.",
-    body: object("", ["cases"], {
-      cases: {
-        ...list(CASE, "As `toolarsenal policy test` takes them: { tool, principal, args, expect, … }."),
-        minItems: 1,
-        maxItems: 1_000,
+    body: entry(
+      "",
+      {
+        cases: refined(list("As `toolarsenal policy test` takes them: { tool, principal, args, expect, … }.", CASE), {
+          minItems: 1,
+          maxItems: 1_000,
+        }),
+        policy: string(
+          "A document of rules, as YAML or JSON, that is judged within 30 seconds. Default: the policy in force.",
+        ),
       },
-      policy: text(
-        "A document of rules, as YAML or JSON, that is judged within 30 seconds. Default: the policy in force.",
-      ),
-    }),
+      ["cases"],
+    ),
     examples: { one: { cases: [{ tool: "billing.refund_user", principal: "ada", expect: "require_approval" }] } },
     answers: {
       200: {
         description: "How each case came out.",
-        schema: openObject("", ["failed", "cases"], { failed: { type: "integer" }, cases: list(TESTED, "") }),
+        schema: openEntry("", { failed: { type: "integer" }, cases: list("", TESTED) }, ["failed", "cases"]),
       },
     },
     problems: ["TOOL_NOT_FOUND"],

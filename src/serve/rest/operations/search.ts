@@ -1,16 +1,20 @@
 import type { RetrieveToolsOptions } from "../../../adapters/dialects/write-definitions.ts";
 import type { ToolQuery } from "../../../retrieve/query.ts";
-import { type Operation, operationsOf } from "../operation.ts";
+import { answer, type Operation, operationsOf } from "../operation.ts";
 import { DIALECT, RETRIEVAL_RESULT, RETRIEVE_TOOLS, TOOL_QUERY } from "../schemas/search.ts";
-import { anyObject, answer, flag, list, object, text, texts } from "../schemas/write.ts";
+import { anything, refined, entry, flag, list, string, strings } from "../../../tool/shape/shape.ts";
 
 const operation = operationsOf({ tag: "Search" });
 
-const EXPORTED = object("Definitions in the dialect.", ["tools", "losses", "missing"], {
-  tools: list(anyObject("A definition."), "In the order of the ids."),
-  losses: list(anyObject("Something that the dialect cannot say."), "What could not be carried over."),
-  missing: texts("Ids that no tool has, or none that you may see."),
-});
+const EXPORTED = entry(
+  "Definitions in the dialect.",
+  {
+    tools: list("In the order of the ids.", anything("A definition.")),
+    losses: list("What could not be carried over.", anything("Something that the dialect cannot say.")),
+    missing: strings("Ids that no tool has, or none that you may see."),
+  },
+  ["tools", "losses", "missing"],
+);
 
 /** Finding tools, and writing them as other programs take them. */
 export const searchOperations: readonly Operation[] = [
@@ -36,9 +40,13 @@ export const searchOperations: readonly Operation[] = [
     body: RETRIEVE_TOOLS,
     examples: { openai: { query: "show me the invoice of an order", dialect: "openai", limit: 3 } },
     answers: {
-      200: answer("Definitions in the dialect, best first.", ["tools"], {
-        tools: list(anyObject("A definition."), "Best first."),
-      }),
+      200: answer(
+        "Definitions in the dialect, best first.",
+        {
+          tools: list("Best first.", anything("A definition.")),
+        },
+        ["tools"],
+      ),
     },
     problems: ["QUERY_INVALID", "TOOLSET_NOT_FOUND", "RATE_LIMITED"],
     async run({ body: { query, ...options }, principal, signal, trace }, { arsenal }) {
@@ -50,12 +58,16 @@ export const searchOperations: readonly Operation[] = [
   operation("exportTools", "POST /export", {
     summary: "Write tools as an API or framework takes them",
     needsTools: true,
-    body: object("Which tools, and how to write them.", ["format", "ids"], {
-      format: DIALECT,
-      ids: { type: "array", items: { type: "string" }, maxItems: 1000, description: "Ids of tools, at most 1000." },
-      strict: flag("Asks for the provider's strict mode, as far as one request holds it."),
-      toolset: text("Looks only at the tools of this toolset."),
-    }),
+    body: entry(
+      "Which tools, and how to write them.",
+      {
+        format: DIALECT,
+        ids: refined(strings("Ids of tools, at most 1000."), { maxItems: 1000 }),
+        strict: flag("Asks for the provider's strict mode, as far as one request holds it."),
+        toolset: string("Looks only at the tools of this toolset."),
+      },
+      ["format", "ids"],
+    ),
     examples: { anthropic: { format: "anthropic", ids: ["billing.get_invoice"] } },
     answers: { 200: { description: "The definitions.", schema: EXPORTED } },
     problems: ["QUERY_INVALID", "TOOLSET_NOT_FOUND"],

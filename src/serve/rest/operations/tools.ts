@@ -7,26 +7,34 @@ import { type Operation, operationsOf } from "../operation.ts";
 import { TOLD_ERROR } from "../schemas/call.ts";
 import { DIALECT } from "../schemas/search.ts";
 import { HEALTH, ID, TOOL, TOOL_DRAFT } from "../schemas/tool.ts";
-import { choice, integer, list, object, text, texts } from "../schemas/write.ts";
+import { choice, entry, list, refined, schema, string, strings, whole } from "../../../tool/shape/shape.ts";
 import { fromCursor, toCursor } from "./cursor.ts";
 
 const operation = operationsOf({ tag: "Tools" });
 
-const params = object("", ["id"], { id: { ...ID, examples: ["billing.get_invoice"] } });
-const POSTED = object("", ["id"], { id: { ...ID, examples: ["billing.void_invoice"] } });
-const toolset = text("Looks only at the tools of this toolset.");
+const params = entry("", { id: { ...ID, examples: ["billing.get_invoice"] } }, ["id"]);
+const POSTED = entry("", { id: { ...ID, examples: ["billing.void_invoice"] } }, ["id"]);
+const toolset = string("Looks only at the tools of this toolset.");
 
-const REGISTERED = object("What became of each tool.", ["registered", "rejected"], {
-  registered: list(TOOL, "Tools that were registered."),
-  rejected: list(
-    object("A tool that was not registered.", ["index", "name", "error"], {
-      index: integer("Its place in the request, from 0."),
-      name: text("Its name, as far as it has one."),
-      error: TOLD_ERROR,
-    }),
-    "Tools that were refused, and why.",
-  ),
-});
+const REGISTERED = entry(
+  "What became of each tool.",
+  {
+    registered: list("Tools that were registered.", TOOL),
+    rejected: list(
+      "Tools that were refused, and why.",
+      entry(
+        "A tool that was not registered.",
+        {
+          index: whole("Its place in the request, from 0."),
+          name: string("Its name, as far as it has one."),
+          error: TOLD_ERROR,
+        },
+        ["index", "name", "error"],
+      ),
+    ),
+  },
+  ["registered", "rejected"],
+);
 
 const EXAMPLE = {
   name: "void_invoice",
@@ -36,10 +44,14 @@ const EXAMPLE = {
   tags: ["invoice"],
 };
 
-const PAGE = object("A page of tools.", ["tools"], {
-  tools: list(TOOL, "Ordered by id."),
-  next: text("The cursor of the next page. Omitted on the last one."),
-});
+const PAGE = entry(
+  "A page of tools.",
+  {
+    tools: list("Ordered by id.", TOOL),
+    next: string("The cursor of the next page. Omitted on the last one."),
+  },
+  ["tools"],
+);
 
 /** The common parts of the two operations that register many tools. */
 const registering = {
@@ -55,13 +67,13 @@ export const toolOperations: readonly Operation[] = [
   operation("listTools", "GET /tools", {
     summary: "List tools, ordered by id",
     needsTools: true,
-    query: object("", [], {
-      namespace: text("Only tools of this namespace."),
-      source: choice(TOOL_SOURCES, "Only tools from this source."),
-      tag: texts("Only tools with one of these tags, separated by commas."),
+    query: entry("", {
+      namespace: string("Only tools of this namespace."),
+      source: choice("Only tools from this source.", TOOL_SOURCES),
+      tag: strings("Only tools with one of these tags, separated by commas."),
       toolset,
-      limit: { type: "integer", minimum: 1, maximum: 1000, default: 100, description: "Tools on one page." },
-      cursor: text("The `next` of the page before."),
+      limit: whole("Tools on one page.", 1, 1000, 100),
+      cursor: string("The `next` of the page before."),
     }),
     answers: { 200: { description: "A page of tools.", schema: PAGE } },
     problems: ["TOOLSET_NOT_FOUND"],
@@ -79,7 +91,7 @@ export const toolOperations: readonly Operation[] = [
     summary: "Get one tool",
     needsTools: true,
     params,
-    query: object("", [], { toolset }),
+    query: entry("", { toolset }),
     answers: { 200: { description: "The tool.", schema: TOOL, headers: { ETag: "The tool's content hash." } } },
     problems: ["TOOL_NOT_FOUND", "TOOLSET_NOT_FOUND"],
     async run({ params: { id }, query, principal }, { arsenal }) {
@@ -109,9 +121,13 @@ export const toolOperations: readonly Operation[] = [
     summary: "Register many tools",
     description: "Invalid ones, and those that an ensemble or a module owns, are reported; the rest are registered.",
     ...registering,
-    body: object("Tools to register.", ["tools"], {
-      tools: { ...list({ type: "object" }, "Tool drafts, at most 5,000."), maxItems: 5_000 },
-    }),
+    body: entry(
+      "Tools to register.",
+      {
+        tools: refined(list("Tool drafts, at most 5,000.", schema<ToolDraft>({ type: "object" })), { maxItems: 5_000 }),
+      },
+      ["tools"],
+    ),
     examples: { tools: { tools: [EXAMPLE] } },
     async run({ body: { tools }, principal }, { arsenal }) {
       const batch = tools.map((tool) => ({ tool: tool as unknown as ToolDraft }));
@@ -121,11 +137,15 @@ export const toolOperations: readonly Operation[] = [
   operation("importTools", "POST /tools/import", {
     summary: "Register tools written for another API",
     ...registering,
-    body: object("Tools in a dialect.", ["format", "tools"], {
-      format: DIALECT,
-      tools: { ...list({}, "Definitions in that dialect, at most 5,000."), maxItems: 5_000 },
-      namespace: text("The namespace of the imported tools. Defaults to the name of the format."),
-    }),
+    body: entry(
+      "Tools in a dialect.",
+      {
+        format: DIALECT,
+        tools: refined(list("Definitions in that dialect, at most 5,000.", {}), { maxItems: 5_000 }),
+        namespace: string("The namespace of the imported tools. Defaults to the name of the format."),
+      },
+      ["format", "tools"],
+    ),
     examples: {
       openai: {
         format: "openai",
