@@ -1,31 +1,32 @@
 import { fixable } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
-import { type Check, fields, flag, listOf, oneOf, text, throwFor } from "../tool/shape/check.ts";
-import { isPlainObject } from "../tool/json-schema.ts";
+import { checkOf, isPrincipal, throwFor } from "../tool/shape/check.ts";
+import { choice, entry, type Filled, flag, hinted, type InputOf, list, text } from "../tool/shape/shape.ts";
 import { CAPABILITIES, type Capability, type Tool } from "../tool/tool.ts";
 
+/** The shape of a caller. */
+export const PRINCIPAL = hinted(
+  entry(
+    "The caller. It has no roles, scopes or capabilities unless they are named.",
+    {
+      id: text("The caller's id."),
+      tenant: text("The caller's tenant."),
+      roles: list("The caller's roles.", text("A role."), []),
+      capabilities: list("The caller's capabilities.", choice("A capability.", CAPABILITIES), []),
+      /** `*` stands for every scope. */
+      scopes: list("The caller's scopes; * stands for all.", text("A scope."), []),
+      /** True for the local operator, who runs the arsenal. */
+      local: hinted(flag("True for the local operator, who runs the arsenal.", false), { onlyInCode: true }),
+    },
+    ["id"],
+  ),
+  { fix: 'Pass { id: "support-bot" }.' },
+);
+
 /** The caller. */
-export interface Principal {
-  readonly id: string;
-  readonly tenant?: string;
-  readonly roles: readonly string[];
-  readonly capabilities: readonly Capability[];
-  /** `*` stands for every scope. */
-  readonly scopes: readonly string[];
-  /** True for the local operator, who runs the arsenal. */
-  readonly local: boolean;
-}
+export interface Principal extends Filled<typeof PRINCIPAL> {}
 
-const PRINCIPAL_CHECKS: Readonly<Record<keyof Principal, Check>> = {
-  id: text(),
-  tenant: text(),
-  roles: listOf(text()),
-  capabilities: listOf(oneOf(CAPABILITIES)),
-  scopes: listOf(text()),
-  local: flag,
-};
-
-const checkPrincipal = fields(PRINCIPAL_CHECKS, { required: ["id"], example: 'Pass { id: "support-bot" }.' });
+const checkPrincipal = checkOf(PRINCIPAL);
 
 const refuse = throwFor("principal", "INPUT_INVALID");
 
@@ -36,7 +37,7 @@ const refuse = throwFor("principal", "INPUT_INVALID");
  * const bot = createPrincipal({ id: "support-bot", capabilities: ["read_data"], scopes: ["orders:read"] });
  * await arsenal.execute({ toolName: "shop.find_order", arguments: { order: "1042" }, principal: bot });
  */
-export function createPrincipal(granted: Pick<Principal, "id"> & Partial<Principal>): Principal {
+export function createPrincipal(granted: InputOf<typeof PRINCIPAL>): Principal {
   checkPrincipal(granted, "", refuse);
   const { id, tenant, roles = [], capabilities = [], scopes = [], local = false } = granted;
   return { id, ...(tenant !== undefined && { tenant }), roles, capabilities, scopes, local };
@@ -57,8 +58,7 @@ export function localOperator(overrides: Partial<Principal> = {}): Principal {
 /** The given principal, or the operator if it is undefined. Refuses null and invalid values: they must not become the operator. */
 export function principalOr(operator: Principal, given: Principal | undefined): Principal {
   if (given === undefined) return operator;
-  const { id, roles, capabilities, scopes } = isPlainObject(given) ? given : {};
-  if (typeof id === "string" && [roles, capabilities, scopes].every(Array.isArray)) return given;
+  if (isPrincipal(given)) return given;
   const fix = "Give { id, roles, capabilities, scopes, local }, or leave it out.";
   const problem = `principal is invalid: ${showValue(given)}.`;
   throw fixable("QUERY_INVALID", problem, fix, { field: "principal", value: showValue(given) });

@@ -1,5 +1,22 @@
 import { isPlainObject } from "../tool/json-schema.ts";
-import type { Capability, ToolSource } from "../tool/tool.ts";
+import { isPrincipal } from "../tool/shape/check.ts";
+import {
+  choice,
+  entry,
+  flag,
+  hinted,
+  type InputOf,
+  list,
+  openEntry,
+  refined,
+  schema,
+  share,
+  type Shape,
+  string,
+  text,
+  whole,
+} from "../tool/shape/shape.ts";
+import { CAPABILITIES, type Capability, TOOL_SOURCES } from "../tool/tool.ts";
 import type { Principal } from "../guard/principal.ts";
 
 /** The longest query, in characters. Longer queries are refused: a request for a tool is never that long. */
@@ -7,33 +24,6 @@ export const MAX_QUERY_LENGTH = 16_384;
 
 /** The most characters of one message that are read. */
 const MAX_MESSAGE_LENGTH = 20_000;
-
-/** The conversation of a request. Routing uses all of it, not the last message alone. */
-export interface ConversationContext {
-  /** The immediate request, of at most 16,384 characters. */
-  readonly query: string;
-  /** At most 65,536 characters. */
-  readonly conversationSummary?: string;
-  /** The conversation so far, oldest first: the last 10 messages at most, of which the first 20,000 characters each are read. A request such as "do it again" is read with them. */
-  readonly recentMessages?: readonly Message[];
-  /** Ids or names of the tools this conversation has used. */
-  readonly toolsAlreadyUsed?: readonly string[];
-  /** Ids or names of the tools that failed in this conversation. */
-  readonly toolsFailed?: readonly string[];
-  /** The intent of the request, if the caller knows it; classified otherwise. */
-  readonly inferredIntent?: Intent;
-  /** The user's capabilities. Defaults to all capabilities. */
-  readonly userCapabilities?: readonly Capability[];
-  /** Calls that need one of these capabilities are marked as needing confirmation. */
-  readonly requireConfirmationFor?: readonly Capability[];
-}
-
-/** One turn of a conversation. The messages of the usual model APIs fit as they are. */
-export interface Message {
-  readonly role: string;
-  /** Text, or the parts that the model's API uses instead. Null or omitted when the model only called a tool. */
-  readonly content?: string | readonly unknown[] | null | undefined;
-}
 
 /** The coarse subject of a request. */
 export const INTENTS = [
@@ -59,55 +49,158 @@ export type IntentClassifier = (
 export const REFUSE_MODES = ["never", "confident", "eager"] as const;
 export type RefuseMode = (typeof REFUSE_MODES)[number];
 
+/** The most names in a list, and the most characters of a name, an id or a tag. */
+const MOST_NAMES = 1_000;
+const MAX_NAME_LENGTH = 1_000;
+const MOST_TOOLS = 50;
+const MOST_MESSAGES = 10;
+
+const some = <Item>(description: string, item: Shape<Item>): Shape<readonly Item[], readonly Item[], false> =>
+  refined(list(description, item), { maxItems: MOST_NAMES });
+const name = (description: string): Shape<string, string, false> =>
+  refined(text(description), { maxLength: MAX_NAME_LENGTH });
+const tool = refined(string("An id or a name."), { maxLength: MAX_NAME_LENGTH });
+const capabilities = (description: string): Shape<readonly Capability[], readonly Capability[], false> =>
+  some(description, choice("A capability.", CAPABILITIES));
+
+const messageFix = 'Give { role: "user", content: "…" } with plain text as content.';
+
+/** Other keys of a message are allowed: people pass on messages of their model's API. */
+const MESSAGE = hinted(
+  openEntry(
+    "One turn of the conversation, as model APIs write it.",
+    {
+      role: hinted(string("`user`, `assistant` or another."), { problem: "must be a string", fix: messageFix }),
+      /** Text, or the parts that the model's API uses instead. Null or omitted when the model only called a tool. */
+      content: hinted(
+        schema<string | readonly unknown[] | null | undefined>({
+          description: "Text, or the parts that the model's API uses instead.",
+          anyOf: [{ type: "string" }, { type: "array", items: {} }, { type: "null" }],
+        }),
+        {
+          fits: (value) => typeof value === "string" || value === null || Array.isArray(value),
+          problem: "must be text, a list of parts, or null",
+          fix: messageFix,
+        },
+      ),
+    },
+    ["role"],
+  ),
+  { problem: "must be a message", fix: messageFix },
+);
+
+/** One turn of a conversation. The messages of the usual model APIs fit as they are. */
+export interface Message extends InputOf<typeof MESSAGE> {}
+
+const example = 'Pass { context: { query: "what the user asks for" } }.';
+
+const CONTEXT = hinted(
+  entry(
+    "The request and its conversation.",
+    {
+      /** The immediate request, of at most 16,384 characters. */
+      query: hinted(
+        refined(text("What the user wants, in words: at most 16,384 characters."), { maxLength: MAX_QUERY_LENGTH }),
+        { shorten: "Say in a few sentences what is wanted; put the rest into recentMessages." },
+      ),
+      /** At most 65,536 characters. */
+      conversationSummary: hinted(
+        refined(string("What was said so far, in short: at most 65,536 characters."), { maxLength: 65_536 }),
+        { shorten: "Summarise it." },
+      ),
+      /** The conversation so far, oldest first: the last 10 messages at most, of which the first 20,000 characters each are read. A request such as "do it again" is read with them. */
+      recentMessages: hinted(
+        refined(list<Message>("The conversation, oldest first. At most 10 are read.", MESSAGE), {
+          maxItems: MOST_MESSAGES,
+        }),
+        {
+          items: "messages",
+          shorten: `Keep the last ${MOST_MESSAGES}, as in messages.slice(-${MOST_MESSAGES}), and put the rest into conversationSummary.`,
+        },
+      ),
+      /** Ids or names of the tools this conversation has used. */
+      toolsAlreadyUsed: some("Ids or names of tools that this conversation has used.", tool),
+      /** Ids or names of the tools that failed in this conversation. */
+      toolsFailed: some("Ids or names of tools that failed in this conversation.", tool),
+      /** The intent of the request, if the caller knows it; classified otherwise. */
+      inferredIntent: choice("What the request is about, if you know.", INTENTS),
+      /** The user's capabilities. Defaults to all capabilities. */
+      userCapabilities: capabilities("What the user may do. Defaults to everything."),
+      /** Calls that need one of these capabilities are marked as needing confirmation. */
+      requireConfirmationFor: capabilities("Tools with one of these are marked as needing confirmation."),
+    },
+    ["query"],
+  ),
+  { fix: example },
+);
+
+/** The conversation of a request. Routing uses all of it, not the last message alone. */
+export interface ConversationContext extends InputOf<typeof CONTEXT> {}
+
+/** The shape of a request to find tools. */
+export const TOOL_QUERY = hinted(
+  entry(
+    "A request to find tools.",
+    {
+      context: CONTEXT,
+      /** 1 to 50. Defaults to 5. */
+      limit: hinted(whole("At most this many tools. Defaults to 5.", 1, MOST_TOOLS), {
+        fix: `Ask for 1 to ${MOST_TOOLS} tools; a model chooses best among few.`,
+      }),
+      /** Leaves out tools with a lower semantic score, even if none remain. In [0, 1]. Defaults to the configured one; 0 also means `refuse: "never"`. */
+      scoreThreshold: share("Leaves out tools with a lower semantic score. Defaults to the configured one."),
+      /**
+       * When to return no tools: `confident` refuses at most 2 % of the requests that a tool could serve, `eager` about 5 %, `never` always returns
+       * the nearest tools. Defaults to the configured `routing.refuse`, which is `confident`.
+       */
+      refuse: choice("When to return no tools because nothing fits. Defaults to the configured one.", REFUSE_MODES),
+      namespaces: some("Only tools of these namespaces.", name("A namespace.")),
+      requiredCapabilities: capabilities("Only tools that declare all of these."),
+      excludedCapabilities: capabilities("No tool that declares any of these."),
+      sources: some("Only tools from these sources.", choice("A source.", TOOL_SOURCES)),
+      tags: some("Only tools with one of these tags.", name("A tag.")),
+      excludeDeprecated: flag("Leaves out deprecated tools. Defaults to true."),
+      /** Leaves out tools whose circuit is open. Defaults to true. */
+      excludeUnhealthy: flag("Leaves out tools that keep failing. Defaults to true."),
+      /** Whether the configured reranker orders the best candidates again. Defaults to false. */
+      enableReranking: flag("Lets the configured reranker order the best candidates again. Defaults to false."),
+      /** Adds the tools that a chosen tool requires. Defaults to true. */
+      includeDependencies: flag("Adds tools that a chosen tool requires. Defaults to true."),
+      /** 0: by score alone; 1: as different from each other as possible. Defaults to the configured MMR setting. */
+      diversityFactor: share("0: by score alone. 1: as different from each other as possible."),
+      /** Whether the result explains every score, also of the best tools left out. */
+      explain: flag("Explains every score, also of the best tools left out."),
+      /** The caller: tools that the principal may not see are not found. */
+      principal: hinted(schema<Principal>({ description: "The caller. Defaults to the local operator." }), {
+        fits: isPrincipal,
+        problem: "must be a principal",
+        fix: "Give { id, roles, capabilities, scopes, local }, or leave the field out.",
+        onlyInCode: true,
+      }),
+      /** Searches only the tools of this toolset. Defaults to the whole catalog. */
+      toolset: name("Looks only at the tools of this toolset."),
+      /** The trace that the request belongs to: 32 hexadecimal digits for one that other programs can continue. Defaults to a new one. */
+      traceId: name("Your trace id. Defaults to that of the header `traceparent`."),
+      /** The parent span: 16 hexadecimal digits. */
+      parentSpanId: name("Your span. Defaults to that of the header `traceparent`."),
+      /** False if the caller does not record its trace: no span of it is exported. Defaults to true. */
+      sampled: hinted(flag("False if you do not record the trace. Defaults to true."), { onlyInCode: true }),
+      /** The header `tracestate` (W3C Trace Context) of the trace. An invalid one is ignored. */
+      tracestate: hinted(string("The header `tracestate` of the trace."), { onlyInCode: true }),
+      signal: hinted(schema<AbortSignal>({ description: "Cancels the search." }), {
+        fits: (value) => value instanceof AbortSignal,
+        problem: "must be an AbortSignal",
+        fix: "Pass the `signal` of an AbortController.",
+        onlyInCode: true,
+      }),
+    },
+    ["context"],
+  ),
+  { fix: example },
+);
+
 /** A request to find tools. */
-export interface ToolQuery {
-  readonly context: ConversationContext;
-  /** 1 to 50. Defaults to 5. */
-  readonly limit?: number;
-  /** Leaves out tools with a lower semantic score, even if none remain. In [0, 1]. Defaults to the configured one; 0 also means `refuse: "never"`. */
-  readonly scoreThreshold?: number;
-  /**
-   * When to return no tools: `confident` refuses at most 2 % of the requests that a tool could serve, `eager` about 5 %, `never` always returns
-   * the nearest tools. Defaults to the configured `routing.refuse`, which is `confident`.
-   */
-  readonly refuse?: RefuseMode;
-
-  readonly namespaces?: readonly string[];
-  /** Only tools that declare all of these. */
-  readonly requiredCapabilities?: readonly Capability[];
-  /** No tool that declares any of these. */
-  readonly excludedCapabilities?: readonly Capability[];
-  readonly sources?: readonly ToolSource[];
-  /** Only tools that carry at least one of these. */
-  readonly tags?: readonly string[];
-  /** Defaults to true. */
-  readonly excludeDeprecated?: boolean;
-  /** Leaves out tools whose circuit is open. Defaults to true. */
-  readonly excludeUnhealthy?: boolean;
-
-  /** Whether the configured reranker orders the best candidates again. Defaults to false. */
-  readonly enableReranking?: boolean;
-  /** Adds the tools that a chosen tool requires. Defaults to true. */
-  readonly includeDependencies?: boolean;
-  /** 0: by score alone; 1: as different from each other as possible. Defaults to the configured MMR setting. */
-  readonly diversityFactor?: number;
-  /** Whether the result explains every score, also of the best tools left out. */
-  readonly explain?: boolean;
-
-  /** The caller: tools that the principal may not see are not found. */
-  readonly principal?: Principal;
-  /** Searches only the tools of this toolset. Defaults to the whole catalog. */
-  readonly toolset?: string;
-  /** The trace that the request belongs to: 32 hexadecimal digits for one that other programs can continue. Defaults to a new one. */
-  readonly traceId?: string;
-  /** The parent span: 16 hexadecimal digits. */
-  readonly parentSpanId?: string;
-  /** False if the caller does not record its trace: no span of it is exported. Defaults to true. */
-  readonly sampled?: boolean;
-  /** The header `tracestate` (W3C Trace Context) of the trace. An invalid one is ignored. */
-  readonly tracestate?: string;
-  readonly signal?: AbortSignal;
-}
+export interface ToolQuery extends InputOf<typeof TOOL_QUERY> {}
 
 /** The options of a request that is given in words: any part of a query but the words. */
 export interface RetrieveOptions extends Omit<ToolQuery, "context"> {

@@ -1,10 +1,9 @@
 import { ArsenalError, type ErrorIssue } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
 import { assembleTool, type Tool } from "./tool.ts";
-import { checkDraft } from "./normalise/check-draft.ts";
+import { checkDraft, type ToolDraft } from "./draft.ts";
 import { fitDescription } from "./normalise/complete-description.ts";
 import type { HashedFields } from "./json/canonical-json.ts";
-import type { ToolDraft } from "./draft.ts";
 import { isPlainObject, type JsonSchema } from "./json-schema.ts";
 import { countCharacters, DEFAULT_NAMESPACE, DEFAULT_VERSION, LIMITS, RESERVED_NAMES, riskOf } from "./limits.ts";
 import { isConvertedSchema, isStandardSchema } from "./schema/parameters.ts";

@@ -1,5 +1,6 @@
 import type { JsonSchema } from "./json-schema.ts";
 import { contentHash, type HashedFields } from "./json/canonical-json.ts";
+import { choice, entry, flag, type InputOf, number, text } from "./shape/shape.ts";
 
 /** The sources of tools. */
 export const TOOL_SOURCES = ["function", "mcp", "openapi", "a2a", "descriptor", "builtin"] as const;
@@ -80,43 +81,54 @@ export interface Tool {
   readonly contentHash: string;
 }
 
-/** The effects of a tool. Only hints unless an operator confirmed them: a source may be mistaken, or lie. */
-export interface Annotations {
-  readonly readOnly?: boolean;
-  readonly destructive?: boolean;
-  readonly idempotent?: boolean;
-  readonly openWorld?: boolean;
-  /** True if the operator confirms the hints. Retries rely on confirmed hints alone. */
-  readonly confirmed: boolean;
-}
+/** The shape of annotations. */
+export const ANNOTATIONS = entry(
+  "What it does to the world, as its source says.",
+  {
+    readOnly: flag("It changes nothing."),
+    destructive: flag("It may destroy something."),
+    idempotent: flag("Repeating a call has no further effect."),
+    openWorld: flag("It reaches beyond its own service."),
+    /** True if the operator confirms the hints. Retries rely on confirmed hints alone. */
+    confirmed: flag("The operator vouches for these hints. Retrying relies on confirmed hints alone."),
+  },
+  ["confirmed"],
+);
 
-/** The annotations of a tool, except whether they are confirmed. */
-export const ANNOTATIONS = ["readOnly", "destructive", "idempotent", "openWorld"] as const;
+/** The effects of a tool. Only hints unless an operator confirmed them: a source may be mistaken, or lie. */
+export interface Annotations extends InputOf<typeof ANNOTATIONS> {}
 
 /** The relations between tools. */
 export const DEPENDENCY_TYPES = ["requires", "suggests", "conflicts"] as const;
 
+/** The shape of a relation to another tool. */
+export const DEPENDENCY = entry(
+  "A relation to another tool.",
+  {
+    /** The other tool's id, or its name within the same namespace. */
+    tool: text("The other tool's id, or its name within the same namespace."),
+    type: choice("How the tools relate.", DEPENDENCY_TYPES),
+    reason: text("Why."),
+  },
+  ["tool", "type"],
+);
+
 /** A relation to another tool. */
-export interface Dependency {
-  /** The other tool's id, or its name within the same namespace. */
-  readonly tool: string;
-  readonly type: (typeof DEPENDENCY_TYPES)[number];
-  readonly reason?: string;
-}
+export interface Dependency extends InputOf<typeof DEPENDENCY> {}
+
+/** The shape of the cost of one call. */
+export const COST = entry("What one call costs. Omitted members are unknown.", {
+  estimatedLatencyMs: number("Milliseconds that a call takes.", 0),
+  /** In one currency of your choice, per call. */
+  monetaryCost: number("Per call, in one currency of your choice.", 0),
+  /** Calls per minute that the tool allows. */
+  rateLimit: number("Calls a minute that the tool allows.", 0),
+  /** Tokens the definition adds to a prompt. Estimated if omitted. */
+  contextTokens: number("Tokens that the definition adds to a prompt.", 0),
+});
 
 /** The cost of one call. An omitted field is unknown and changes no ranking. */
-export interface Cost {
-  readonly estimatedLatencyMs?: number;
-  /** In one currency of your choice, per call. */
-  readonly monetaryCost?: number;
-  /** Calls per minute that the tool allows. */
-  readonly rateLimit?: number;
-  /** Tokens the definition adds to a prompt. Estimated if omitted. */
-  readonly contextTokens?: number;
-}
-
-/** The names of the costs. */
-export const COSTS = ["estimatedLatencyMs", "monetaryCost", "rateLimit", "contextTokens"] as const;
+export interface Cost extends InputOf<typeof COST> {}
 
 /** The health of a tool. Kept by observe/, never part of the definition. */
 export interface Health {

@@ -1,7 +1,7 @@
-import { isItself } from "./check-draft.ts";
+import { isItself } from "../draft.ts";
 import { isPlainObject, type JsonSchema } from "../json-schema.ts";
 import { DEFAULT_VERSION, LIMITS, VERSION_PATTERN } from "../limits.ts";
-import { type Annotations, ANNOTATIONS, type Cost, COSTS, type Dependency, DEPENDENCY_TYPES } from "../tool.ts";
+import { type Annotations, ANNOTATIONS, COST, type Cost, type Dependency, DEPENDENCY_TYPES } from "../tool.ts";
 import { splitWords } from "../split-words.ts";
 
 const EMPTY: readonly never[] = Object.freeze([]);
@@ -41,9 +41,11 @@ function isSchema(value: unknown): boolean {
   return isPlainObject(value) || typeof value === "boolean";
 }
 
+const EFFECTS = (Object.keys(ANNOTATIONS.properties) as (keyof Annotations)[]).filter((name) => name !== "confirmed");
+
 /** Annotations under our names or MCP's. A source cannot confirm its own hints. */
 export function toAnnotations(given: unknown): Annotations {
-  const own = isPlainObject(given) ? ANNOTATIONS.filter((name) => typeof given[name] === "boolean") : [];
+  const own = isPlainObject(given) ? EFFECTS.filter((name) => typeof given[name] === "boolean") : [];
   return Object.freeze({
     ...fromMcpAnnotations(given),
     ...Object.fromEntries(own.map((name) => [name, (given as Annotations)[name]])),
@@ -72,7 +74,7 @@ function isDependency(value: unknown): value is Dependency {
 
 /** The costs that are numbers of at least 0. */
 export function toCost(given: unknown): Cost {
-  const costs = isPlainObject(given) ? COSTS.map((name) => [name, given[name]] as const) : [];
+  const costs = isPlainObject(given) ? Object.keys(COST.properties).map((name) => [name, given[name]] as const) : [];
   return Object.freeze(Object.fromEntries(costs.filter(([, amount]) => typeof amount === "number" && amount >= 0)));
 }
 
@@ -154,6 +156,6 @@ function isMarked(name: string, description: string): boolean {
 /** Annotations from the hints of an MCP tool (`readOnlyHint`, …). They are unconfirmed; malformed ones are left out. */
 export function fromMcpAnnotations(hints: unknown): Annotations {
   const given = isPlainObject(hints) ? hints : {};
-  const known = ANNOTATIONS.filter((name) => typeof given[`${name}Hint`] === "boolean");
+  const known = EFFECTS.filter((name) => typeof given[`${name}Hint`] === "boolean");
   return { confirmed: false, ...Object.fromEntries(known.map((name) => [name, given[`${name}Hint`]])) };
 }

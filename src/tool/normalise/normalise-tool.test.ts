@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { NAME_PATTERN } from "../limits.ts";
-import { checkDraft } from "./check-draft.ts";
+import { checkDraft } from "../draft.ts";
 import { isFittingDescription } from "./complete-description.ts";
 import type { SourceDraft } from "../draft.ts";
 import { fromMcpAnnotations } from "./normalise-fields.ts";

@@ -1,8 +1,7 @@
 import { assembleTool, CAPABILITIES, type Capability, RISK_LEVELS, type Tool, type ToolSource } from "../tool.ts";
-import { DRAFT_FIELDS, isItself } from "./check-draft.ts";
 import { divide, fitDescription, isFittingDescription } from "./complete-description.ts";
 import { canonicalJson, type HashedFields, shortHash } from "../json/canonical-json.ts";
-import type { SourceDraft, ToolDraft } from "../draft.ts";
+import { DRAFT_FIELDS, isItself, type SourceDraft, type ToolDraft } from "../draft.ts";
 import { isPlainObject } from "../json-schema.ts";
 import { DEFAULT_NAMESPACE, LIMITS, riskOf } from "../limits.ts";
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { suspiciousText } from "./check-draft.ts";
+import { suspiciousText } from "../draft.ts";
 
 describe("suspiciousText", () => {
   it.each([

@@ -1,8 +1,9 @@
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import type { ErrorCode } from "../../errors/codes.ts";
 import { nearest, showValue } from "../../errors/show-value.ts";
-import { isPlainObject } from "../json-schema.ts";
+import { isPlainObject, type JsonSchema } from "../json-schema.ts";
 import { countCharacters } from "../limits.ts";
+import { HINTS, type Hints, type Shape } from "./shape.ts";
 
 /** Reports one problem: the dotted path of the field, its value, the problem and the fix. */
 export type Report = (field: string, value: unknown, message: string, fix: string) => void;
@@ -23,84 +24,171 @@ export function throwFor(subject: string, code: ErrorCode): Report {
   };
 }
 
-export const flag: Check = (value, field, report) => {
-  if (typeof value !== "boolean") report(field, value, "must be true or false", "Use true or false, without quotes.");
-};
+type Wording = readonly [message: string, fix: string];
 
-export const string: Check = (value, field, report) => {
-  if (typeof value !== "string") report(field, value, "must be a string", `Give it a string, or leave ${field} out.`);
-};
-
-export const object: Check = (value, field, report) => {
-  if (!isPlainObject(value)) report(field, value, "must be an object", `Write ${field}: {}, or leave it out.`);
-};
-
-/** A non-blank text of at most `max` characters. */
-export function text(max = Infinity): Check {
-  return (value, field, report) => {
-    if (typeof value !== "string" || value.trim() === "") {
-      report(field, value, "must be a nonempty string", "Write at least one character that is not a space.");
-    } else if (value.length > max && countCharacters(value) > max) {
-      report(field, value, `has ${countCharacters(value)} characters, more than ${max}`, "Shorten it.");
-    }
-  };
+/** The problems of values, in words. Shapes that have words of their own for one member have them as hints. */
+export interface Words {
+  flag(field: string): Wording;
+  /** A text that may be empty. */
+  string(field: string): Wording;
+  /** A text that may not be blank. */
+  text(field: string): Wording;
+  /** `kind` says which numbers fit: `whole number from 1 to 50`. */
+  number(field: string, kind: string): Wording;
+  choice(value: unknown, known: readonly string[]): Wording;
+  list(field: string): Wording;
+  /** An object whose members are not known here. */
+  anything(field: string): Wording;
+  object(field: string, known: readonly string[]): Wording;
+  missing(field: string): Wording;
+  unknown(key: string, known: readonly string[]): Wording;
+  /** The third part is the value that is reported. */
+  tooLong(value: string, max: number): readonly [...Wording, shown: unknown];
+  tooMany(count: number, max: number, items: string): Wording;
 }
 
-/** A number within inclusive bounds. */
-export function number(min: number, max: number): Check {
-  const bounds = max === Infinity ? `, ${min} or more` : ` from ${min} to ${max}`;
-  return (value, field, report) => {
-    if (typeof value === "number" && Number.isFinite(value) && value >= min && value <= max) return;
-    report(field, value, `must be a number${bounds}`, `Use a number${bounds}, or leave ${field} out.`);
-  };
-}
-
-export function oneOf(known: readonly string[]): Check {
-  return (value, field, report) => {
-    if (typeof value === "string" && known.includes(value)) return;
+export const WORDS: Words = {
+  flag: () => ["must be true or false", "Use true or false, without quotes."],
+  string: (field) => ["must be a string", `Give it a string, or leave ${field} out.`],
+  text: () => ["must be a nonempty string", "Write at least one character that is not a space."],
+  number: (field, kind) => [`must be a ${kind}`, `Use a ${kind}, or leave ${field} out.`],
+  choice(value, known) {
     const near = typeof value === "string" ? nearest(value, known) : undefined;
     const fix = near === undefined ? `Use "${known[0]}", for example.` : `Did you mean "${near}"?`;
-    report(field, value, `must be one of ${known.join(", ")}`, fix);
+    return [`must be one of ${known.join(", ")}`, fix];
+  },
+  list: () => ["must be a list", "Wrap the value in [ ]."],
+  anything: (field) => ["must be an object", `Write ${field}: {}, or leave it out.`],
+  object: (_field, known) => ["must be an object", `Its fields are ${known.join(", ")}.`],
+  missing: (field) => ["is missing", `Add ${field}; it has no default.`],
+  unknown(key, known) {
+    const near = nearest(key.replaceAll("_", ""), known);
+    const fix = near === undefined ? `The known fields are ${known.join(", ")}.` : `Did you mean ${near}?`;
+    return ["is not a known field", fix];
+  },
+  tooLong: (value, max) => [`has ${countCharacters(value)} characters, more than ${max}`, "Shorten it.", value],
+  tooMany: (count, max, items) => [`has ${count} ${items}, more than ${max}`, `Keep the best ${max}.`],
+};
+
+/** Compiles a shape into the library's check. Reports every problem, in the order of the shape. */
+export function checkOf(shape: Shape, words: Words = WORDS): Check {
+  const { type, enum: values, properties, maxLength = Infinity, maxItems = Infinity } = shape;
+  const hints = shape[HINTS] ?? {};
+  if (hints.check !== undefined) return hints.check;
+  const by = (fits: (value: unknown) => boolean, wordsFor: (value: unknown, field: string) => Wording): Check => {
+    return (value, field, report) => {
+      if (!fits(value)) refuse(value, field, report, hints, wordsFor(value, field));
+    };
   };
+  if (hints.fits !== undefined) return by(hints.fits, () => ["is invalid", "Leave it out."]);
+  if (values !== undefined) {
+    const known = values as readonly string[];
+    return by(
+      (value) => known.includes(value as string),
+      (value) => words.choice(value, known),
+    );
+  }
+  switch (type) {
+    case "boolean":
+      return by(
+        (value) => typeof value === "boolean",
+        (_value, field) => words.flag(field),
+      );
+    case "string":
+      return checkText(shape, Number(maxLength), hints, words);
+    case "integer":
+    case "number":
+      return checkNumber(shape, by, words);
+    case "array":
+      return checkList(checkOf((shape.items ?? {}) as Shape, words), Number(maxItems), hints, words);
+    case "object":
+      return properties === undefined
+        ? by(isPlainObject, (_value, field) => words.anything(field))
+        : checkMembers(shape, hints, words);
+    default:
+      return () => {};
+  }
 }
 
-export function listOf(check: Check, max = Infinity): Check {
+function refuse(value: unknown, field: string, report: Report, { problem, fix }: Hints, usual: Wording): void {
+  report(field, value, problem ?? usual[0], fix ?? usual[1]);
+}
+
+function checkText({ minLength }: JsonSchema, max: number, hints: Hints, words: Words): Check {
   return (value, field, report) => {
-    if (!Array.isArray(value)) return report(field, value, "must be a list", "Wrap the value in [ ].");
-    if (value.length > max)
-      report(field, value, `has ${value.length} entries, more than ${max}`, `Keep the best ${max}.`);
-    for (const [index, entry] of value.entries()) check(entry, `${field}.${index}`, report);
+    if (typeof value !== "string" || (minLength !== undefined && value.trim() === ""))
+      refuse(value, field, report, hints, minLength === undefined ? words.string(field) : words.text(field));
+    else if (value.length > max && countCharacters(value) > max) {
+      const [message, fix, shown] = words.tooLong(value, max);
+      report(field, shown, message, hints.shorten ?? fix);
+    }
   };
 }
 
-interface FieldsOptions {
-  readonly required?: readonly string[];
-  /** An example to show if the value is not an object. Defaults to the names of the fields. */
-  readonly example?: string;
-  /** Hints for fields of other formats. */
-  readonly elsewhere?: Readonly<Record<string, string>>;
+type CheckBy = (fits: (value: unknown) => boolean, wordsFor: (value: unknown, field: string) => Wording) => Check;
+
+function checkNumber({ type, minimum, maximum }: JsonSchema, by: CheckBy, words: Words): Check {
+  const [low, high] = [Number(minimum ?? -Infinity), Number(maximum ?? Infinity)];
+  const bounds = minimum === undefined ? "" : maximum === undefined ? `, ${low} or more` : ` from ${low} to ${high}`;
+  const kind = `${type === "integer" ? "whole " : ""}number${bounds}`;
+  const isNumber = type === "integer" ? Number.isInteger : Number.isFinite;
+  return by(
+    (value) => isNumber(value) && Number(value) >= low && Number(value) <= high,
+    (_value, field) => words.number(field, kind),
+  );
 }
 
-/** An object with these fields and no others. */
-export function fields(
-  checks: Readonly<Record<string, Check>>,
-  { required = [], elsewhere = {}, example }: FieldsOptions = {},
-): Check {
-  const known = Object.keys(checks);
+function checkList(check: Check, max: number, hints: Hints, words: Words): Check {
+  return (value, field, report) => {
+    if (!Array.isArray(value)) return refuse(value, field, report, hints, words.list(field));
+    if (value.length > max) {
+      const [message, fix] = words.tooMany(value.length, max, hints.items ?? "entries");
+      report(field, value, message, hints.shorten ?? fix);
+    }
+    for (let index = 0; index < value.length; index++) check(value[index], `${field}.${index}`, report);
+  };
+}
+
+/** Members are read one by one, so that those of a prototype and of getters are checked, too. */
+function checkMembers(shape: JsonSchema, hints: Hints, words: Words): Check {
+  const { properties = {}, required = [], additionalProperties } = shape;
+  const { elsewhere = {} } = hints;
+  const known = Object.keys(properties);
+  const members = Object.entries(properties).map(([key, member]) => {
+    const of = member as Shape;
+    const hasOwnWords = of[HINTS]?.problem !== undefined;
+    return { key, check: checkOf(of, words), isRequired: required.includes(key), hasOwnWords };
+  });
   return (value, at, report) => {
-    if (!isPlainObject(value))
-      return report(at, value, "must be an object", example ?? `Its fields are ${known.join(", ")}.`);
-    const path = (key: string): string => (at === "" ? key : `${at}.${key}`);
-    for (const [key, check] of Object.entries(checks)) {
-      if (value[key] !== undefined) check(value[key], path(key), report);
-      else if (required.includes(key))
-        report(path(key), undefined, "is missing", `Add ${path(key)}; it has no default.`);
+    if (!isPlainObject(value)) return refuse(value, at, report, hints, words.object(at, known));
+    const start = at === "" ? "" : `${at}.`;
+    for (const { key, check, isRequired, hasOwnWords } of members) {
+      const member = value[key];
+      if (member !== undefined || (isRequired && hasOwnWords)) check(member, start + key, report);
+      else if (isRequired) report(start + key, undefined, ...words.missing(start + key));
     }
-    for (const [key, entry] of Object.entries(value)) {
-      if (Object.hasOwn(checks, key)) continue;
-      const near = nearest(key.replaceAll("_", ""), known);
-      const fix = near === undefined ? `The known fields are ${known.join(", ")}.` : `Did you mean ${near}?`;
-      report(path(key), entry, "is not a known field", Object.hasOwn(elsewhere, key) ? (elsewhere[key] ?? fix) : fix);
+    if (additionalProperties !== false) return;
+    for (const key of Object.keys(value)) {
+      if (Object.hasOwn(properties, key)) continue;
+      const [message, fix] = words.unknown(key, known);
+      report(start + key, value[key], message, Object.hasOwn(elsewhere, key) ? (elsewhere[key] ?? fix) : fix);
     }
   };
+}
+
+/** True for a caller with all its grants: an incomplete one would get another caller's view. */
+export function isPrincipal(value: unknown): boolean {
+  if (!isPlainObject(value)) return false;
+  const { id, roles, capabilities, scopes } = value;
+  return typeof id === "string" && Array.isArray(roles) && Array.isArray(capabilities) && Array.isArray(scopes);
+}
+
+/** True for an `AbortSignal`, of this realm or another. */
+export function isSignal(value: unknown): value is AbortSignal {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    typeof (value as { readonly aborted?: unknown }).aborted === "boolean" &&
+    typeof (value as { readonly addEventListener?: unknown }).addEventListener === "function"
+  );
 }

@@ -6,10 +6,13 @@ import type { Check } from "./check.ts";
  * reads after defaults are applied (`Read`). `Sure` is true if it has a default. The library's check (`checkOf`), the configuration, the bodies
  * of REST, `/openapi.json`, the tables of the docs and the forms of the dashboard follow from it.
  */
-export type Shape<Input = unknown, Read = Input, Sure extends boolean = boolean> = JsonSchema & {
+export type Shape<Input = unknown, Read = Input, Sure extends boolean = boolean> = JsonSchema &
+  Typed<Input, Read, Sure>;
+
+interface Typed<Input, Read, Sure extends boolean> {
   readonly [types]?: { readonly given: Input; readonly filled: Read; readonly sure: Sure };
   readonly [HINTS]?: Hints;
-};
+}
 declare const types: unique symbol;
 
 /** The key of a shape's hints. As a symbol, it is in no JSON. */
@@ -19,12 +22,16 @@ export const HINTS: unique symbol = Symbol("hints");
 export interface Hints {
   /** Replaces the check that follows from the schema. */
   readonly check?: Check;
+  /** Returns whether a value fits, in place of the schema. Needs `problem` and `fix`. */
+  readonly fits?: (value: unknown) => boolean;
   /** The problem of a value that does not fit, in place of the usual one. */
   readonly problem?: string;
   /** The fix for a value that does not fit, in place of the usual one. */
   readonly fix?: string;
   /** The fix for a text or list that is too long. */
   readonly shorten?: string;
+  /** The entries of a list, in words. */
+  readonly items?: string;
   /** Fixes for members of other formats, by name. */
   readonly elsewhere?: Readonly<Record<string, string>>;
   /** True if only code passes it: values that JSON cannot hold, and members that other surfaces take from the request itself. */
@@ -58,11 +65,10 @@ export type FilledAll<Of extends Shapes, Needed extends keyof Of = never> = Flat
 >;
 
 /** A mapping with known members. */
-export type ObjectShape<Of extends Shapes, Needed extends keyof Of, Sure extends boolean> = Shape<
-  InputsOf<Of, Needed>,
-  FilledAll<Of, Needed>,
-  Sure
-> & { readonly properties: Of };
+export interface ObjectShape<Of extends Shapes, Needed extends keyof Of, Sure extends boolean>
+  extends JsonSchema, Typed<InputsOf<Of, Needed>, FilledAll<Of, Needed>, Sure> {
+  readonly properties: Of;
+}
 
 type Has<Fallback> = undefined extends Fallback ? false : true;
 
@@ -102,6 +108,13 @@ export function refined<Of extends Shape>(shape: Of, keywords: JsonSchema): Of {
 /** The shape with rules and messages that JSON Schema has no keyword for. */
 export function hinted<Of extends Shape>(shape: Of, hints: Hints): Of {
   return { ...shape, [HINTS]: { ...shape[HINTS], ...hints } };
+}
+
+/** The body of a request: the shape without the members that only code passes, and with no others. */
+export function bodyOf<Of extends Shape>(shape: Of): Of {
+  const members = Object.entries(shape.properties ?? {});
+  const kept = members.filter(([, member]) => (member as Shape)[HINTS]?.onlyInCode !== true);
+  return { ...shape, properties: Object.fromEntries(kept), additionalProperties: false };
 }
 
 /** A text that may be empty. */

@@ -1,7 +1,17 @@
-import type { Principal } from "../../../guard/principal.ts";
-import { CAPABILITIES } from "../../../tool/tool.ts";
+import { PRINCIPAL } from "../../../guard/principal.ts";
 import { type Operation, operationsOf } from "../operation.ts";
-import { anything, entry, flag, list, openEntry, refined, string, strings, text } from "../../../tool/shape/shape.ts";
+import {
+  anything,
+  bodyOf,
+  entry,
+  flag,
+  list,
+  openEntry,
+  refined,
+  string,
+  strings,
+  text,
+} from "../../../tool/shape/shape.ts";
 import { administrationOf } from "./administered.ts";
 
 const operation = operationsOf({ tag: "Policy", role: "operator" });
@@ -94,17 +104,10 @@ export const policyOperations: readonly Operation[] = [
         toolName: refined(text("The tool's id or name."), { maxLength: 512 }),
         arguments: anything("The arguments of the call. Default none."),
         toolset: string("The toolset that the caller looks through."),
-        principal: entry(
-          "Who would call. It has no roles, scopes or capabilities unless they are named.",
-          {
-            id: text("The caller's id."),
-            tenant: string("The caller's tenant. Defaults to yours, if you have one."),
-            roles: strings("The caller's roles."),
-            scopes: strings("The caller's scopes; * stands for all."),
-            capabilities: list("The caller's capabilities.", { enum: CAPABILITIES }),
-          },
-          ["id"],
-        ),
+        principal: refined(bodyOf(PRINCIPAL), {
+          description:
+            "Who would call. It has no roles, scopes or capabilities unless they are named. The tenant defaults to yours, if you have one.",
+        }),
       },
       ["toolName", "principal"],
     ),
@@ -118,7 +121,7 @@ export const policyOperations: readonly Operation[] = [
     answers: { 200: { description: "What would become of the call.", schema: EXPLAINED } },
     problems: ["TOOL_NOT_FOUND"],
     async run({ body: { toolName, arguments: args = {}, toolset, principal: asked }, principal: by }, context) {
-      const principal = { roles: [], scopes: [], capabilities: [], ...asked, local: false } as Principal;
+      const principal = { roles: [], scopes: [], capabilities: [], ...asked, local: false };
       const request = { toolName, arguments: args, principal, ...(toolset !== undefined && { toolset }) };
       return { body: await administrationOf(context).policy.explain(request, by) };
     },

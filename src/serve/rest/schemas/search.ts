@@ -1,7 +1,6 @@
-import { INTENTS, REFUSE_MODES } from "../../../retrieve/query.ts";
-import { CAPABILITIES, TOOL_SOURCES } from "../../../tool/tool.ts";
-import { TOOL } from "./tool.ts";
+import { INTENTS, TOOL_QUERY as QUERY } from "../../../retrieve/query.ts";
 import {
+  bodyOf,
   choice,
   entry,
   flag,
@@ -13,76 +12,19 @@ import {
   strings,
   whole,
 } from "../../../tool/shape/shape.ts";
+import { TOOL } from "./tool.ts";
 
-const capabilities = (description: string) => list(description, choice("A capability.", CAPABILITIES));
-
-const message = entry(
-  "One turn of the conversation, as model APIs write it.",
-  {
-    role: string("`user`, `assistant` or another."),
-    content: {
-      description: "Text, or the parts that the model's API uses instead.",
-      anyOf: [{ type: "string" }, { type: "array", items: {} }, { type: "null" }],
-    },
-  },
-  ["role"],
-);
-
-const conversation = {
-  conversationSummary: string("What was said so far, in short."),
-  recentMessages: list("The conversation, oldest first. At most 10 are read.", {
-    ...message,
-    additionalProperties: true,
-  }),
-  toolsAlreadyUsed: strings("Ids or names of tools that this conversation has used."),
-  toolsFailed: strings("Ids or names of tools that failed in this conversation."),
-  inferredIntent: choice("What the request is about, if you know.", INTENTS),
-  userCapabilities: capabilities("What the user may do. Defaults to everything."),
-  requireConfirmationFor: capabilities("Tools with one of these are marked as needing confirmation."),
-} as const;
-
-/** The filters of a search. */
-const query = {
-  limit: whole("At most this many tools. Defaults to 5.", 1, 50),
-  scoreThreshold: share("Leaves out tools with a lower semantic score. Defaults to the configured one."),
-  refuse: choice("When to return no tools because nothing fits. Defaults to the configured one.", REFUSE_MODES),
-  namespaces: strings("Only tools of these namespaces."),
-  requiredCapabilities: capabilities("Only tools that declare all of these."),
-  excludedCapabilities: capabilities("No tool that declares any of these."),
-  sources: list("Only tools from these sources.", choice("A source.", TOOL_SOURCES)),
-  tags: strings("Only tools with one of these tags."),
-  excludeDeprecated: flag("Leaves out deprecated tools. Defaults to true."),
-  excludeUnhealthy: flag("Leaves out tools that keep failing. Defaults to true."),
-  enableReranking: flag("Lets the configured reranker order the best candidates again. Defaults to false."),
-  includeDependencies: flag("Adds tools that a chosen tool requires. Defaults to true."),
-  diversityFactor: share("0: by score alone. 1: as different from each other as possible."),
-  explain: flag("Explains every score, also of the best tools left out."),
-  toolset: string("Looks only at the tools of this toolset."),
-  traceId: string("Your trace id. Defaults to that of the header `traceparent`."),
-} as const;
-
-export const TOOL_QUERY = entry(
-  "A request to find tools.",
-  {
-    context: entry(
-      "The request and its conversation.",
-      {
-        query: string("What the user wants, in words: at most 16,384 characters."),
-        ...conversation,
-      },
-      ["query"],
-    ),
-    ...query,
-  },
-  ["context"],
-);
+export const TOOL_QUERY = bodyOf(QUERY);
 
 const DIALECT = string("The dialect of an API or framework: `openai`, `anthropic`, `gemini`, `mcp` and others.");
+
+const { context, ...query } = TOOL_QUERY.properties;
+const { query: words, ...conversation } = context.properties;
 
 export const RETRIEVE_TOOLS = entry(
   "A request to find tools, and the dialect to write them in.",
   {
-    query: string("What the user wants, in words."),
+    query: words,
     dialect: refined(DIALECT, { description: `${DIALECT.description} Defaults to \`openai\`.` }),
     strict: flag("Asks for the provider's strict mode, as far as one request holds it."),
     context: entry("The conversation.", conversation),
