@@ -1,4 +1,4 @@
-import { list, object, optional, path, text } from "../adapters/settings.ts";
+import { list, object, optional, path, text } from "../tool/shape/shape.ts";
 
 /** The settings of `egress`. */
 export const EGRESS = object("How requests leave this machine.", {

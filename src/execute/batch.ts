@@ -2,16 +2,15 @@ import { ArsenalError } from "../errors/arsenal-error.ts";
 import type { Clock } from "../observe/clock.ts";
 import { nextTurn } from "../tool/turns/event-loop.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
+import { isSignal } from "../tool/shape/check.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { BatchCall, ToolCall } from "./call.ts";
 import type { BatchResult, ToolResult } from "./result.ts";
 import { isConfirmedReadOnly } from "./steps/retry.ts";
-import { checkEnd, isSignal, refuse } from "./steps/validate-call.ts";
+import { checkBatch } from "./steps/validate-call.ts";
 
 /** Calls that start at once. Further ones of a group start in turns of the event loop, so that a batch leaves room for everything else. */
 const AT_ONCE = 4;
-
-const STRATEGIES: readonly unknown[] = ["parallel", "sequential", "adaptive", undefined];
 
 /** Runs the calls of a batch in its strategy's order. Their results are in the order of the calls. */
 export async function runBatch(
@@ -63,7 +62,7 @@ function isFailure({ status }: ToolResult): boolean {
 /** Indexes of calls that run at once; group after group. */
 async function groupsOf(
   calls: readonly unknown[],
-  strategy: "parallel" | "sequential" | "adaptive",
+  strategy: NonNullable<BatchCall["strategy"]>,
   toolOf: (call: ToolCall) => Promise<Tool | undefined>,
 ): Promise<readonly (readonly number[])[]> {
   const indexes = [...calls.keys()];
@@ -139,15 +138,4 @@ function follow(signal: AbortSignal | undefined, controller: AbortController): (
   if (signal.aborted) abort();
   else signal.addEventListener("abort", abort, { once: true });
   return () => signal.removeEventListener("abort", abort);
-}
-
-function checkBatch(batch: unknown): void {
-  if (!isPlainObject(batch)) return refuse("batch", batch, "is not an object", "Give { calls }.");
-  const { calls, strategy, failFast } = batch;
-  if (!Array.isArray(calls)) refuse("calls", calls, "is not an array", "Give an array of calls.");
-  if (!STRATEGIES.includes(strategy))
-    refuse("strategy", strategy, "is unknown", 'Give "parallel", "sequential" or "adaptive".');
-  if (failFast !== undefined && typeof failFast !== "boolean")
-    refuse("failFast", failFast, "is not a boolean", "Give true or false.");
-  checkEnd(batch);
 }

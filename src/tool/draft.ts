@@ -164,10 +164,10 @@ function checkParameters(value: unknown, field: string, report: Report): void {
   if (properties !== undefined && !isPlainObject(properties)) {
     report(`${field}.properties`, properties, "must be an object", "Write one property a parameter.");
   }
-  for (const [name, schema] of isPlainObject(properties) ? Object.entries(properties) : []) {
-    if (isPlainObject(schema) || typeof schema === "boolean") continue;
+  for (const [name, property] of isPlainObject(properties) ? Object.entries(properties) : []) {
+    if (isPlainObject(property) || typeof property === "boolean") continue;
     const fix = 'Write a schema such as { type: "string" }.';
-    report(`${field}.properties.${name}`, schema, "must be a JSON Schema", fix);
+    report(`${field}.properties.${name}`, property, "must be a JSON Schema", fix);
   }
   const wellFormed = Array.isArray(required) && required.every((name) => typeof name === "string");
   if (required !== undefined && !wellFormed) {

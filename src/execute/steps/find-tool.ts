@@ -10,7 +10,8 @@ import type { RunningEngine } from "../engine.ts";
 import { cancelled, failed, type Outcome } from "../outcome.ts";
 import type { ResultError } from "../result.ts";
 import type { RunningCall } from "../running-call.ts";
-import { isSignal, readArguments } from "./validate-call.ts";
+import { readArguments } from "./validate-call.ts";
+import { isSignal } from "../../tool/shape/check.ts";
 
 export interface FindToolParts {
   /** Tools that `sees` refuses do not exist for the search. Defaults to all tools. */

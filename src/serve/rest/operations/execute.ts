@@ -5,7 +5,7 @@ import type { Progress } from "../../../tool/handler.ts";
 import { createEventQueue } from "../../event-queue.ts";
 import { resultOf } from "../../result-of.ts";
 import { type RestResponse, type Operation, operationsOf, type ServerSentEvent } from "../operation.ts";
-import { BATCH, BATCH_RESULT, PROGRESS, TOOL_CALL, TOOL_RESULT } from "../schemas/call.ts";
+import { BATCH_CALL, BATCH_RESULT, PROGRESS, TOOL_CALL, TOOL_RESULT } from "../schemas/call.ts";
 
 const operation = operationsOf({ tag: "Execute" });
 
@@ -40,7 +40,7 @@ export const executeOperations: readonly Operation[] = [
       const idempotencyKey = keyOf(header("idempotency-key"), body.idempotencyKey);
       const call: ToolCall = {
         ...(body.traceId === undefined && trace),
-        ...(body as ToolCall),
+        ...body,
         ...(idempotencyKey !== undefined && { idempotencyKey }),
         principal,
         signal,
@@ -54,14 +54,14 @@ export const executeOperations: readonly Operation[] = [
     description: "Always answers 200 if the batch itself is valid; what became of each call is in its result.",
     needsTools: true,
     maxBytes: 8 * 1024 * 1024,
-    body: BATCH,
+    body: BATCH_CALL,
     examples: { two: { calls: [{ toolName: "billing.get_invoice", arguments: { invoiceId: "INV-1042" } }] } },
     answers: { 200: { description: "The results, in the order of the calls.", schema: BATCH_RESULT } },
     problems: ["CALL_INVALID"],
     async run({ body, trace, principal, signal }, { arsenal }) {
       const calls = body.calls.map((call) => ({
         ...(call.traceId === undefined && trace),
-        ...(call as ToolCall),
+        ...call,
         principal,
       }));
       return { body: await arsenal.executeBatch({ ...body, calls, signal }) };

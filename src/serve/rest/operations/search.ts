@@ -1,5 +1,4 @@
 import type { RetrieveToolsOptions } from "../../../adapters/dialects/write-definitions.ts";
-import type { ToolQuery } from "../../../retrieve/query.ts";
 import { answer, type Operation, operationsOf } from "../operation.ts";
 import { DIALECT, RETRIEVAL_RESULT, RETRIEVE_TOOLS, TOOL_QUERY } from "../schemas/search.ts";
 import { anything, refined, entry, flag, list, string, strings } from "../../../tool/shape/shape.ts";
@@ -31,7 +30,7 @@ export const searchOperations: readonly Operation[] = [
     problems: ["QUERY_INVALID", "TOOLSET_NOT_FOUND", "RATE_LIMITED"],
     async run({ body, principal, signal, trace }, { arsenal }) {
       const place = body.traceId === undefined && trace;
-      return { body: await arsenal.retrieve({ ...place, ...(body as ToolQuery), principal, signal }) };
+      return { body: await arsenal.retrieve({ ...place, ...body, principal, signal }) };
     },
   }),
   operation("retrieveTools", "POST /tools/retrieve", {

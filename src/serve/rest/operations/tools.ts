@@ -113,7 +113,7 @@ export const toolOperations: readonly Operation[] = [
     problems: ["TOOL_INVALID", "TOOL_OWNED"],
     targets: (asked, body) => [(body as Tool | undefined)?.id ?? asked.body?.name ?? []].flat(),
     async run({ body, principal }, { arsenal }) {
-      const tool = await arsenal.addTool(body as ToolDraft, undefined, { principal });
+      const tool = await arsenal.addTool(body, undefined, { principal });
       return { status: 201, body: tool, headers: { location: `/api/v1/tools/${encodeURIComponent(tool.id)}` } };
     },
   }),

@@ -1,18 +1,7 @@
 import { ERROR_CODES } from "../../../errors/codes.ts";
+import { BATCH, TOOL_CALL as CALL } from "../../../execute/call.ts";
 import { EXECUTION_STATUSES } from "../../../execute/result.ts";
-import {
-  anything,
-  choice,
-  entry,
-  flag,
-  list,
-  number,
-  refined,
-  string,
-  text,
-  time,
-  whole,
-} from "../../../tool/shape/shape.ts";
+import { bodyOf, choice, entry, flag, list, number, refined, string, time, whole } from "../../../tool/shape/shape.ts";
 
 const CODE = choice("One of the codes in docs/errors.md.", Object.keys(ERROR_CODES));
 
@@ -35,32 +24,7 @@ const details = {
   retryAfterMs: number("Milliseconds after which trying again can succeed."),
 } as const;
 
-export const TOOL_CALL = entry(
-  "A call of one tool.",
-  {
-    toolName: string(
-      "The tool's id, qualified name (`billing.refund_user:1.0.0`), or its name if only one tool has it.",
-    ),
-    arguments: anything("The arguments, as the tool's parameters describe them."),
-    cache: flag("False runs the tool even if its result is cached. Defaults to true."),
-    timeoutMs: number("Milliseconds that one attempt may take.", 100, 300_000),
-    deadline: time("When you stop waiting. Bounds the whole call."),
-    retryCount: whole("Attempts in all. 0: the default.", 0, 5),
-    requireConfirmation: flag("True asks for a person's approval whatever the policy says."),
-    confirmationId: string("The approved confirmation that this call redeems."),
-    idempotencyKey: refined(
-      text(
-        "Repeating the call with the same key returns the first result and runs nothing. Also the header `Idempotency-Key`.",
-      ),
-      { maxLength: 255 },
-    ),
-    traceId: string("Your trace id. Defaults to that of the header `traceparent`."),
-    parentSpanId: string("Your span. Defaults to that of the header `traceparent`."),
-    toolset: string("Looks only at the tools of this toolset."),
-    auxdata: anything("Passed to the handler as it is."),
-  },
-  ["toolName"],
-);
+export const TOOL_CALL = bodyOf(CALL);
 
 export const TOOL_RESULT = entry(
   "The outcome of one call. A failing tool is an outcome too: look at `status`.",
@@ -105,19 +69,9 @@ export const PROGRESS = entry(
   ["progress"],
 );
 
-export const BATCH = entry(
-  "Several calls.",
-  {
-    calls: refined(list("The calls, at most 100.", TOOL_CALL), { maxItems: 100 }),
-    strategy: choice(
-      "`adaptive`, the default, runs neighbours at once if they are confirmed read-only, and the rest in order.",
-      ["parallel", "sequential", "adaptive"],
-    ),
-    failFast: flag("Cancels what has not finished once a call fails."),
-    deadline: time("The deadline of every call that has no earlier one."),
-  },
-  ["calls"],
-);
+export const BATCH_CALL = refined(bodyOf(BATCH), {
+  properties: { ...bodyOf(BATCH).properties, calls: refined(BATCH.properties.calls, { items: TOOL_CALL }) },
+});
 
 export const BATCH_RESULT = entry(
   "The outcomes of a batch.",

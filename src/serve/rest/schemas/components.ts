@@ -1,5 +1,5 @@
 import type { JsonSchema } from "../../../tool/json-schema.ts";
-import { BATCH, BATCH_RESULT, PROBLEM, PROGRESS, TOOL_CALL, TOOL_RESULT } from "./call.ts";
+import { BATCH_CALL, BATCH_RESULT, PROBLEM, PROGRESS, TOOL_CALL, TOOL_RESULT } from "./call.ts";
 import { RETRIEVAL_RESULT, RETRIEVE_TOOLS, SCORED_TOOL, TOOL_QUERY } from "./search.ts";
 import { HEALTH, TOOL, TOOL_DRAFT } from "./tool.ts";
 import { TOOLSET } from "./toolset.ts";
@@ -16,7 +16,7 @@ export const COMPONENTS: Readonly<Record<string, JsonSchema>> = {
   ToolCall: TOOL_CALL,
   ToolResult: TOOL_RESULT,
   Progress: PROGRESS,
-  BatchCall: BATCH,
+  BatchCall: BATCH_CALL,
   BatchResult: BATCH_RESULT,
   Toolset: TOOLSET,
   Problem: PROBLEM,
