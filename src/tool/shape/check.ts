@@ -154,18 +154,21 @@ function checkMembers(shape: JsonSchema, hints: Hints, words: Words): Check {
   const { properties = {}, required = [], additionalProperties } = shape;
   const { elsewhere = {} } = hints;
   const known = Object.keys(properties);
-  const members = Object.entries(properties).map(([key, member]) => {
-    const of = member as Shape;
-    const hasOwnWords = of[HINTS]?.problem !== undefined;
-    return { key, check: checkOf(of, words), isRequired: required.includes(key), hasOwnWords };
+  const checks = Object.values(properties).map((member) => checkOf(member as Shape, words));
+  const missing = Object.entries(properties).map(([key, member], index): Check | undefined => {
+    if (!required.includes(key)) return undefined;
+    // A member with words of its own says in them that it is missing.
+    if ((member as Shape)[HINTS]?.problem !== undefined) return checks[index];
+    return (value, field, report) => report(field, value, ...words.missing(field));
   });
   return (value, at, report) => {
     if (!isPlainObject(value)) return refuse(value, at, report, hints, words.object(at, known));
     const start = at === "" ? "" : `${at}.`;
-    for (const { key, check, isRequired, hasOwnWords } of members) {
+    for (let index = 0; index < known.length; index++) {
+      const key = known[index] as string;
       const member = value[key];
-      if (member !== undefined || (isRequired && hasOwnWords)) check(member, start + key, report);
-      else if (isRequired) report(start + key, undefined, ...words.missing(start + key));
+      const check = member === undefined ? missing[index] : checks[index];
+      if (check !== undefined) check(member, start + key, report);
     }
     if (additionalProperties !== false) return;
     for (const key of Object.keys(value)) {
