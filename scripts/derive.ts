@@ -3,7 +3,12 @@ import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { KINDS } from "../src/adapters/kinds.ts";
 import type { Setting } from "../src/config/load/setting.ts";
+import { BATCH, TOOL_CALL } from "../src/execute/call.ts";
+import { PRINCIPAL } from "../src/guard/principal.ts";
+import { TOOL_QUERY } from "../src/retrieve/query.ts";
+import { TOOL_DRAFT } from "../src/tool/draft.ts";
 import type { JsonSchema } from "../src/tool/json-schema.ts";
+import { HINTS, type Shape } from "../src/tool/shape/shape.ts";
 
 const ROOT = new URL("..", import.meta.url);
 const REST = /^\/\/ The rest of toolarsenal\/[^]*/m;
@@ -23,6 +28,14 @@ const RESERVED: ReadonlySet<string> = new Set([
   "import",
 ]);
 
+/** The pages that list the members of a shape from outside, each between marks. */
+export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> = {
+  "docs/retrieval.md": { query: TOOL_QUERY },
+  "docs/execution.md": { call: TOOL_CALL, batch: BATCH },
+  "docs/identity.md": { principal: PRINCIPAL },
+  "docs/tools.md": { draft: TOOL_DRAFT },
+};
+
 const SETTINGS = "src/adapters/adapter-settings.json";
 
 /** Every file derived from the adapters' manifests and the operations of the REST API, with its text. Later ones depend on earlier ones. */
@@ -34,6 +47,13 @@ export const DERIVED: Readonly<Record<string, () => string | Promise<string>>> =
   "docs/configuration.md": configurationText,
   "docs/adapters/README.md": pagesText,
   "docs/rest.md": restText,
+  ...Object.fromEntries(
+    Object.entries(SHAPES).map(([path, shapes]) => [
+      path,
+      () =>
+        Object.entries(shapes).reduce((text, [mark, shape]) => betweenIn(text, mark, membersTable(shape)), read(path)),
+    ]),
+  ),
   ...Object.fromEntries(
     Object.entries(KINDS).flatMap(([kind, manifest]) =>
       Object.keys(manifest).map((name) => [`docs/adapters/${kind}/${name}.md`, () => pageText(kind, name)]),
@@ -229,10 +249,42 @@ function fallback({ default: value, properties }: JsonSchema): string {
   return value === undefined || properties ? "" : `\`${typeof value === "string" ? value : JSON.stringify(value)}\``;
 }
 
+/** The members of a shape, and those of its objects and lists of objects. */
+function membersTable(shape: Shape): string {
+  const rows = (of: Shape, prefix: string): string[] =>
+    Object.entries(of.properties ?? {}).flatMap(([key, value]) => {
+      const member = value as Shape;
+      const isNeeded = of.required?.includes(key) === true;
+      const note = member[HINTS]?.onlyInCode === true ? "in code" : isNeeded ? "required" : fallback(member);
+      const row = ["", `\`${prefix}${key}\``, takenBy(member), note, member.description ?? "", ""].join(" | ").trim();
+      // The members of a batch's calls are listed on their own.
+      return [
+        row,
+        ...(key === "calls"
+          ? []
+          : [...rows(member, `${prefix}${key}.`), ...rows((member.items ?? {}) as Shape, `${prefix}${key}[].`)]),
+      ];
+    });
+  return ["| member | takes | | |", "|---|---|---|---|", ...rows(shape, "")].join("\n");
+}
+
+function takenBy({ type, enum: values, items, minimum, maximum, anyOf }: JsonSchema): string {
+  if (values !== undefined) return values.map((value) => `\`${String(value)}\``).join(", ");
+  if (type === "array") return `a list: ${takenBy((items ?? {}) as JsonSchema)}`;
+  if (Array.isArray(anyOf)) return (anyOf as JsonSchema[]).map(takenBy).join(", or ");
+  const range =
+    minimum === undefined ? "" : maximum === undefined ? `, ${minimum} or more` : `, ${minimum} to ${maximum}`;
+  return type === undefined ? "any value" : `${String(type)}${range}`;
+}
+
 /** Replaces the text between a page's marks, `<!-- NAME -->` and `<!-- /NAME -->`. */
 function between(path: string, name: string, text: string): string {
+  return betweenIn(read(path), name, text);
+}
+
+function betweenIn(page: string, name: string, text: string): string {
   const marks = new RegExp(`(<!-- ${name} -->\\n)[^]*(<!-- /${name} -->)`);
-  return read(path).replace(marks, (_, start: string, end: string) => `${start}${text}\n${end}`);
+  return page.replace(marks, (_, start: string, end: string) => `${start}${text}\n${end}`);
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) await main();
