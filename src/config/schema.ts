@@ -16,7 +16,7 @@ import {
 } from "../tool/shape/shape.ts";
 import { anySource, configOf, listed, namesOf, proofs, scanModes, section } from "./adapter-settings.ts";
 import { EGRESS } from "./egress-settings.ts";
-import { TOOLSET } from "./toolset-settings.ts";
+import { CONFIGURED_TOOLSET } from "../toolset/toolset.ts";
 
 /** Settings that every embedder may have. */
 const EMBEDDER = {
@@ -301,7 +301,7 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
       10_000,
     ),
   }),
-  toolsets: list("Curated views over the tools, each with an access policy.", TOOLSET, []),
+  toolsets: list("Curated views over the tools, each with an access policy.", CONFIGURED_TOOLSET, []),
   ensembles: list(
     "TOML descriptors of ensembles: files, folders, or patterns with * in the last part.",
     path("A file, folder or pattern."),

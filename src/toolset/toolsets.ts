@@ -8,7 +8,7 @@ import { NAME_PATTERN, NAMESPACE_PATTERN } from "../tool/limits.ts";
 import { toNamespace } from "../tool/normalise/slug.ts";
 import { EVERY_TOOL, filterProblem, type FilteredTool, type ToolFilter, toPredicate } from "../tool/tool-filter.ts";
 import { isUnlisted } from "../tool/tool.ts";
-import type { Selection, Toolset, ToolsetDefinition } from "./toolset.ts";
+import { ACCESS_POLICY, MOST_CALLS, type Selection, type Toolset, type ToolsetDefinition } from "./toolset.ts";
 
 /** The toolsets of one arsenal, by name. */
 export interface Toolsets {
@@ -178,8 +178,7 @@ export function idsProblem(field: string, ids: unknown): ToolsetProblem | undefi
   return { field, value: odd, message: `has ${showValue(odd)}, which is not an id`, fix };
 }
 
-const POLICY_KEYS = ["allowedTenants", "allowedRoles", "rateLimit", "auditLog"];
-const MOST_CALLS = 1_000_000;
+const POLICY_KEYS = Object.keys(ACCESS_POLICY.properties);
 
 /** The problem of an access policy. A misspelled key would leave a toolset open to everybody. */
 export function policyProblem(policy: unknown): ToolsetProblem | undefined {

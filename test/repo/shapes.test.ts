@@ -13,6 +13,13 @@ import { TOOL_DRAFT, type ToolDraft } from "../../src/tool/draft.ts";
 import type { JsonSchema } from "../../src/tool/json-schema.ts";
 import { checkOf } from "../../src/tool/shape/check.ts";
 import { HINTS, type Shape, text } from "../../src/tool/shape/shape.ts";
+import {
+  ACCESS_POLICY,
+  type AccessPolicy,
+  CONFIGURED_TOOLSET,
+  TOOLSET,
+  type Toolset,
+} from "../../src/toolset/toolset.ts";
 import { read } from "./project.ts";
 
 interface Body {
@@ -86,12 +93,26 @@ describe("the settings of a source", () => {
   );
 });
 
+describe("a toolset", () => {
+  it("has its declared members in /openapi.json and in the configuration", () => {
+    expect(keysOf(components.schemas["Toolset"])).toEqual(keysOf(TOOLSET));
+    const { items } = fileSchema().properties?.["toolsets"] as { readonly items: JsonSchema };
+    expect(keysOf(items)).toEqual(keysOf(CONFIGURED_TOOLSET).map(toSnake));
+    const policies = [items, components.schemas["Toolset"]].map((each) => keysOf(each?.properties?.["policy"]));
+    expect(policies).toEqual([keysOf(ACCESS_POLICY).map(toSnake), keysOf(ACCESS_POLICY)]);
+    for (const key of keysOf(CONFIGURED_TOOLSET))
+      expect(read("docs/configuration.md")).toContain(`\`toolsets[].${toSnake(key)}\``);
+  });
+});
+
 describe("the types", () => {
   it("have the declared members", () => {
     expectTypeOf<keyof ToolQuery>().toEqualTypeOf<keyof typeof TOOL_QUERY.properties>();
     expectTypeOf<keyof ToolCall>().toEqualTypeOf<keyof typeof TOOL_CALL.properties>();
     expectTypeOf<keyof BatchCall>().toEqualTypeOf<keyof typeof BATCH.properties>();
     expectTypeOf<keyof Principal>().toEqualTypeOf<keyof typeof PRINCIPAL.properties>();
+    expectTypeOf<keyof Toolset>().toEqualTypeOf<keyof typeof TOOLSET.properties>();
+    expectTypeOf<keyof AccessPolicy>().toEqualTypeOf<keyof typeof ACCESS_POLICY.properties>();
     expectTypeOf<keyof ToolDraft>().toEqualTypeOf<keyof typeof TOOL_DRAFT.properties>();
   });
 

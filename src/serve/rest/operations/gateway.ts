@@ -6,7 +6,7 @@ import type { Toolset } from "../../../toolset/toolset.ts";
 import { hasRole } from "../../administration.ts";
 import { refusalOf } from "../access.ts";
 import { answer, isOffered, type Operation, operationsOf, type RestContext } from "../operation.ts";
-import { TOOLSET } from "../schemas/toolset.ts";
+import { TOOLSET } from "../../../toolset/toolset.ts";
 import { entry, list, number, refined, string, strings, whole } from "../../../tool/shape/shape.ts";
 
 const ofToolsets = operationsOf({ tag: "Toolsets" });

@@ -2,7 +2,7 @@ import type { JsonSchema } from "../../../tool/json-schema.ts";
 import { BATCH_CALL, BATCH_RESULT, PROBLEM, PROGRESS, TOOL_CALL, TOOL_RESULT } from "./call.ts";
 import { RETRIEVAL_RESULT, RETRIEVE_TOOLS, SCORED_TOOL, TOOL_QUERY } from "./search.ts";
 import { HEALTH, TOOL, TOOL_DRAFT } from "./tool.ts";
-import { TOOLSET } from "./toolset.ts";
+import { TOOLSET } from "../../../toolset/toolset.ts";
 
 /** Schemas that have a name of their own in the document. Wherever one of these objects stands, the document refers to it. */
 export const COMPONENTS: Readonly<Record<string, JsonSchema>> = {
