@@ -45,7 +45,7 @@ const OUTSIDE: readonly (readonly [name: string, shape: Shape, rest: unknown])[]
 const keysOf = (shape: unknown): readonly string[] => Object.keys((shape as JsonSchema).properties ?? {});
 
 function isInCode(shape: Shape, key: string): boolean {
-  return (shape.properties?.[key] as Shape)[HINTS]?.onlyInCode === true;
+  return ((shape.properties ?? {})[key] as Shape)[HINTS]?.onlyInCode === true;
 }
 
 /** The top-level members that a page lists between its marks. */
@@ -77,8 +77,9 @@ describe("the settings of a source", () => {
   const { sources } = declared as unknown as {
     readonly sources: Readonly<Record<string, { readonly config: JsonSchema }>>;
   };
-  const listed = (fileSchema().properties?.["sources"] as { readonly items: { readonly anyOf: readonly JsonSchema[] } })
-    .items;
+  const listed = (
+    (fileSchema().properties ?? {})["sources"] as { readonly items: { readonly anyOf: readonly JsonSchema[] } }
+  ).items;
 
   it.each(Object.entries(sources))(
     "%s are the same in the configuration, REST and the docs",
@@ -96,7 +97,7 @@ describe("the settings of a source", () => {
 describe("a toolset", () => {
   it("has its declared members in /openapi.json and in the configuration", () => {
     expect(keysOf(components.schemas["Toolset"])).toEqual(keysOf(TOOLSET));
-    const { items } = fileSchema().properties?.["toolsets"] as { readonly items: JsonSchema };
+    const { items } = (fileSchema().properties ?? {})["toolsets"] as { readonly items: JsonSchema };
     expect(keysOf(items)).toEqual(keysOf(CONFIGURED_TOOLSET).map(toSnake));
     const policies = [items, components.schemas["Toolset"]].map((each) => keysOf(each?.properties?.["policy"]));
     expect(policies).toEqual([keysOf(ACCESS_POLICY).map(toSnake), keysOf(ACCESS_POLICY)]);
