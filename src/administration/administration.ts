@@ -1,4 +1,4 @@
-import { keepsHistory } from "../config/load/state-type.ts";
+import { keepsHistory } from "../config/load/chosen-adapters.ts";
 import type { Egress } from "../guard/egress/egress.ts";
 import type { Principal } from "../guard/principal.ts";
 import type { Clock } from "../observe/clock.ts";

@@ -24,7 +24,7 @@ import { auditType, llmType } from "../config/load/chosen-adapters.ts";
 import { type ResolvedConfig, resolveConfig } from "../config/load/resolve-config.ts";
 import type { AuditConfig, EmbedderConfig, RerankerConfig, StateConfig, ToolArsenalConfig } from "../config/config.ts";
 import { createAdapter } from "./create-adapter.ts";
-import { lazyPort } from "./lazy-port.ts";
+import { lazyPort } from "./create-adapter.ts";
 
 /** Parts that stand in for the built-in ones. */
 export interface ToolArsenalParts {

@@ -2,7 +2,7 @@ import type { Surroundings } from "../adapters/surroundings.ts";
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import type { SharedState } from "../state/shared-state.ts";
 import { splitState } from "../state/split-state.ts";
-import { stateType } from "../config/load/state-type.ts";
+import { stateType } from "../config/load/chosen-adapters.ts";
 import type { ResolvedConfig } from "../config/load/resolve-config.ts";
 import { createAdapter } from "./create-adapter.ts";
 

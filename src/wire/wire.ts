@@ -2,8 +2,7 @@ import type { RetrieveToolsOptions } from "../adapters/dialects/write-definition
 import type { GivenSource } from "../adapters/sources/named-source.ts";
 import { createUpstreams } from "../adapters/sources/mcp/upstream/upstreams.ts";
 import { createCatalog } from "../catalog/catalog.ts";
-import { auditType } from "../config/load/chosen-adapters.ts";
-import { keepsHistory } from "../config/load/state-type.ts";
+import { auditType, keepsHistory } from "../config/load/chosen-adapters.ts";
 import {
   configuredEngine,
   configuredLlm,

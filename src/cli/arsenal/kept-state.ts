@@ -3,7 +3,7 @@ import { configuredAudit } from "../../wire/parts.ts";
 import { configuredCallAudit } from "../../wire/call-audit.ts";
 import { configuredState, stateInFile } from "../../wire/state.ts";
 import { createSurroundings } from "../../wire/surroundings.ts";
-import { stateType } from "../../config/load/state-type.ts";
+import { stateType } from "../../config/load/chosen-adapters.ts";
 import type { ResolvedConfig } from "../../config/load/resolve-config.ts";
 import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 import { withAudit } from "../../guard/audit/call-audit.ts";

@@ -4,8 +4,7 @@ import type { McpUpstream } from "../../adapters/sources/mcp/upstream/upstream.t
 import type { ResolvedConfig } from "../../config/load/resolve-config.ts";
 import { checkAdapters } from "../../config/start/check-adapters.ts";
 import { createSurroundings } from "../../wire/surroundings.ts";
-import { auditType } from "../../config/load/chosen-adapters.ts";
-import { stateType } from "../../config/load/state-type.ts";
+import { auditType, stateType } from "../../config/load/chosen-adapters.ts";
 import { boot } from "../../config/start/boot.ts";
 import type { SourceReport } from "../../config/start/start-configured.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";

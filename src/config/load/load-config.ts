@@ -4,7 +4,7 @@ import { fixable, isArsenalError } from "../../errors/arsenal-error.ts";
 import { messageOf } from "../../errors/show-value.ts";
 import { systemClock } from "../../observe/clock.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
-import { IN_MEMORY } from "./state-type.ts";
+import { IN_MEMORY } from "./chosen-adapters.ts";
 import { type ClientServers, readClientConfig } from "../clients/client-config.ts";
 import { CLIENT_KEYS } from "./key-style.ts";
 import type { McpServerConfig } from "../config.ts";

@@ -9,7 +9,7 @@ import { isLocal } from "../../adapters/sources/source-adapter.ts";
 import { CONFIG_SCHEMA } from "../schema.ts";
 import { alternativesOf, schemaOf } from "./check-config.ts";
 import type { ResolvedConfig } from "./resolve-config.ts";
-import { IN_MEMORY } from "./state-type.ts";
+import { IN_MEMORY } from "./chosen-adapters.ts";
 
 /** Files that are run, and may load others of the same kind from their folder. */
 const CODE = /^\.(?:[cm]?[jt]s|py|sh|bash|toml)$/;

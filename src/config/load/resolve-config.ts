@@ -5,7 +5,7 @@ import type { Filled } from "../../tool/shape/shape.ts";
 import type { ToolArsenalConfig } from "../config.ts";
 import type { CONFIG_SCHEMA } from "../schema.ts";
 import { refuseContradictions } from "./contradictions.ts";
-import { stateFile } from "./state-type.ts";
+import { stateFile } from "./chosen-adapters.ts";
 import { refuseTooManyServers } from "../clients/server-problem.ts";
 
 /** A checked configuration with every default in place. */

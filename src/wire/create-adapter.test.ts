@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { memoryAudit } from "../adapters/audit/memory.ts";
 import type { AuditLog } from "../guard/audit.port.ts";
-import { lazyPort } from "./lazy-port.ts";
+import { lazyPort } from "./create-adapter.ts";
 
 describe("a port that is loaded late", () => {
   it("rejects what is asked while it cannot be loaded, and is loaded by the next call", async () => {
