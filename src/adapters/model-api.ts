@@ -6,7 +6,7 @@ import { createEgress, type EgressResponse } from "../guard/egress/egress.ts";
 import { createSecrets } from "../guard/secrets/secrets.ts";
 import { systemClock } from "../observe/clock.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
-import { pause } from "../tool/until-aborted.ts";
+import { pause } from "../base/turns/until-aborted.ts";
 import { askedPause, readAddress, sendToService, type ServiceAttempt, withRetries } from "./service-request.ts";
 import { createEventReader } from "./sources/mcp/transports/read-events.ts";
 import type { Surroundings } from "./surroundings.ts";

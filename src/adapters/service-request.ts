@@ -1,6 +1,6 @@
 import type { Egress, EgressResponse } from "../guard/egress/egress.ts";
 import type { Clock } from "../observe/clock.ts";
-import { type Backoff, backoffMs } from "../tool/turns/backoff.ts";
+import { type Backoff, backoffMs } from "../base/turns/backoff.ts";
 import { fixable } from "../errors/arsenal-error.ts";
 
 /** A request to a service that the operator configured: a model API, a vector database, a collector. */

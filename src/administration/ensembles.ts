@@ -6,8 +6,8 @@ import { egressForSource } from "../guard/source-reach.ts";
 import type { EnsembleState } from "../register/ensembles.ts";
 import type { Source, SourceLog } from "../register/source.port.ts";
 import type { EnsembleAdministration, EnsembleStatus } from "../serve/administration.ts";
-import { untilAborted } from "../tool/until-aborted.ts";
-import { setNewest } from "../tool/remember.ts";
+import { untilAborted } from "../base/turns/until-aborted.ts";
+import { setNewest } from "../base/remember.ts";
 import type { AdministrationParts } from "./administration.ts";
 import { inputError } from "./policy.ts";
 

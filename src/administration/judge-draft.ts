@@ -2,7 +2,7 @@ import { ArsenalError, type ErrorDetails, fixable } from "../errors/arsenal-erro
 import type { ErrorCode } from "../errors/codes.ts";
 import { type Clock, systemClock } from "../observe/clock.ts";
 import { startWorker } from "../system/start-worker.ts";
-import { createTurns } from "../tool/turns/in-order.ts";
+import { createTurns } from "../base/turns/in-order.ts";
 import type { JudgedCase, PolicyCase } from "./policy-cases.ts";
 
 /** A draft of a policy, and the cases to judge by it. */

@@ -6,9 +6,9 @@ import type { Policy, PolicyDecision } from "../guard/policy.port.ts";
 import type { Principal } from "../guard/principal.ts";
 import { type Clock, systemClock } from "../observe/clock.ts";
 import { defineTool } from "../tool/define-tool.ts";
-import { createPauses } from "../tool/turns/event-loop.ts";
+import { createPauses } from "../base/turns/event-loop.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
-import { present } from "../tool/present.ts";
+import { present } from "../base/present.ts";
 import { CAPABILITIES, type Tool, TOOL_SOURCES, type ToolSource } from "../tool/tool.ts";
 
 /** The outcomes that a case may expect. `hidden`: the caller does not even see the tool. */

@@ -1,4 +1,4 @@
-import { present } from "../tool/present.ts";
+import { present } from "../base/present.ts";
 import { ArsenalError, fixable, isArsenalError } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
 import { createTraceIds } from "../execute/trace-ids.ts";

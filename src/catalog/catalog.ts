@@ -2,11 +2,11 @@ import { fixable } from "../errors/arsenal-error.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
 import type { Tool } from "../tool/tool.ts";
-import { createTurns } from "../tool/turns/in-order.ts";
+import { createTurns } from "../base/turns/in-order.ts";
 import type { Changes, Leases } from "../state/changes.port.ts";
 import type { CatalogEngine, EngineChanges } from "./catalog-engine.port.ts";
 import type { RequestOptions, RequestVectors, Settled, SettledOptions, Tier, Tiers } from "./dense/tiers.ts";
-import { untilAborted } from "../tool/until-aborted.ts";
+import { untilAborted } from "../base/turns/until-aborted.ts";
 import type { Exclusively } from "./exclusively.ts";
 import type { Following } from "./follow.ts";
 

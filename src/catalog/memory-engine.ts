@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { fixable } from "../errors/arsenal-error.ts";
 import { EVERY_TOOL, type ToolFilter, toPredicate } from "../tool/tool-filter.ts";
 import type { Tool } from "../tool/tool.ts";
-import { createTurns } from "../tool/turns/in-order.ts";
+import { createTurns } from "../base/turns/in-order.ts";
 import type { EngineAnswer, EngineQuery } from "./catalog-engine.port.ts";
 import { createModelVectors, type CreateRows, type ModelVectors } from "./dense/model-vectors.ts";
 import { createLexicalIndex, type LexicalHit } from "./lexical/lexical-index.ts";

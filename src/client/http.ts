@@ -1,7 +1,7 @@
 import { ArsenalError, fixable, isArsenalError } from "../errors/arsenal-error.ts";
 import type { ErrorCode } from "../errors/codes.ts";
 import { type Clock, systemClock } from "../observe/clock.ts";
-import { backoffMs } from "../tool/turns/backoff.ts";
+import { backoffMs } from "../base/turns/backoff.ts";
 import { readJson, readProblem } from "./problem.ts";
 
 /** The gateway's address, and the options of requests. */

@@ -1,4 +1,4 @@
-import { present } from "../tool/present.ts";
+import { present } from "../base/present.ts";
 import { Cause, Clock, Effect, Exit } from "effect";
 import type { ToolArsenal } from "../arsenal.ts";
 import type { AskedBy } from "../facade/options.ts";

@@ -1,4 +1,4 @@
-import { present } from "../tool/present.ts";
+import { present } from "../base/present.ts";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type Context, Effect, Layer, type Scope } from "effect";
 import { internalsOf, ToolArsenal } from "../arsenal.ts";

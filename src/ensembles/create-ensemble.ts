@@ -7,7 +7,7 @@ import type { Registration } from "../register/registry.ts";
 import type { OfferedTool, Source } from "../register/source.port.ts";
 import type { ArgumentsOf, ParametersSchema } from "../tool/infer.ts";
 import { LIMITS } from "../tool/limits.ts";
-import { present } from "../tool/present.ts";
+import { present } from "../base/present.ts";
 import { type Ensemble, type EnsembleConfiguration, type Invoker, toEnsemble } from "./ensemble.ts";
 import { shareArsenal, type SharedArsenal } from "./shared-arsenal.ts";
 

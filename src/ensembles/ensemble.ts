@@ -4,8 +4,8 @@ import { type ArsenalError, fixable, isArsenalError } from "../errors/arsenal-er
 import { nearest, showValue } from "../errors/show-value.ts";
 import type { ToolCall } from "../execute/call.ts";
 import type { ToolResult } from "../execute/result.ts";
-import { remember } from "../tool/remember.ts";
-import { createTurns } from "../tool/turns/in-order.ts";
+import { remember } from "../base/remember.ts";
+import { createTurns } from "../base/turns/in-order.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { SharedArsenal } from "./shared-arsenal.ts";
 

@@ -6,7 +6,7 @@ import type { Invocables } from "../adapters/sources/descriptor/invocable.ts";
 import type { McpServerSettings } from "../adapters/sources/mcp/settings.ts";
 import { type ArsenalError, fixable } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
-import { present } from "../tool/present.ts";
+import { present } from "../base/present.ts";
 import { type EnsembleDefinition, ensembleIn, type EnsembleOptions } from "./create-ensemble.ts";
 import { type ConnectOptions, type Ensemble, toEnsemble } from "./ensemble.ts";
 import { shareArsenal, type SharedArsenal } from "./shared-arsenal.ts";

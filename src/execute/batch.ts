@@ -1,6 +1,6 @@
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import type { Clock } from "../observe/clock.ts";
-import { nextTurn } from "../tool/turns/event-loop.ts";
+import { nextTurn } from "../base/turns/event-loop.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 import { isSignal } from "../tool/shape/check.ts";
 import type { Tool } from "../tool/tool.ts";

@@ -2,7 +2,7 @@ import { ArsenalError, fixable, isArsenalError } from "../errors/arsenal-error.t
 import { messageOf, showValue } from "../errors/show-value.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
-import { present } from "../tool/present.ts";
+import { present } from "../base/present.ts";
 import type { ToolFilter } from "../tool/tool-filter.ts";
 import type { Tool } from "../tool/tool.ts";
 import { createApprovals } from "./approvals/approvals.ts";

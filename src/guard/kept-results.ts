@@ -1,6 +1,6 @@
 import type { Clock } from "../observe/clock.ts";
 import type { State } from "../state/state.port.ts";
-import { callerKey, createShares, type Holder, type Share } from "../tool/shares.ts";
+import { callerKey, createShares, type Holder, type Share } from "../base/shares.ts";
 
 /** The stored end of a call with a key. Without `text`, only the fact that the call ended is known. */
 export interface EndedCall {

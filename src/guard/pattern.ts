@@ -1,7 +1,7 @@
 import { fixable } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
 import type { Tool } from "../tool/tool.ts";
-import { remember } from "../tool/remember.ts";
+import { remember } from "../base/remember.ts";
 
 /** The first pattern that matches a tool's name, id or source name; undefined if none does. */
 export type PatternMatcher = (tool: NamedTool) => string | undefined;

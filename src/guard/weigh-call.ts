@@ -1,4 +1,4 @@
-import { nextTurn } from "../tool/turns/event-loop.ts";
+import { nextTurn } from "../base/turns/event-loop.ts";
 import { messageOf, showValue } from "../errors/show-value.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 import type { Tool } from "../tool/tool.ts";

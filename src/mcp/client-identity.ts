@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { programIdentity } from "../system/program-identity.ts";
 import type { ClientIdentity } from "./connection.ts";
 import type { JsonObject } from "./protocol.ts";
 
@@ -9,13 +9,8 @@ let known: ClientIdentity | undefined;
 
 /** Our identity towards a server. We declare every capability that a caller might have, so that servers offer the features that need it. */
 export function ownIdentity(): ClientIdentity {
-  const manifest = new URL("../../package.json", import.meta.url);
   return (known ??= {
-    info: {
-      name: "toolarsenal",
-      title: "ToolArsenal",
-      version: (JSON.parse(readFileSync(manifest, "utf8")) as { version: string }).version,
-    },
+    info: programIdentity(),
     capabilities: { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} },
   });
 }

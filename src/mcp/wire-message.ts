@@ -1,7 +1,7 @@
 import type { JSONRPCMessage, MessageExtraInfo, Transport } from "@modelcontextprotocol/client";
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
-import { countKeys } from "../tool/json/json-text.ts";
+import { countKeys } from "../base/json/json-text.ts";
 import type { RequestId } from "./protocol.ts";
 
 /** The default for the longest message taken from a server, in bytes. A larger result would be withheld anyway. */

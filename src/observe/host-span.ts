@@ -1,4 +1,4 @@
-import { readTracestate } from "../tool/trace-headers.ts";
+import { readTracestate } from "../base/trace-headers.ts";
 import type { TraceContext } from "./trace-context.ts";
 
 /** The global of `@opentelemetry/api` with the application's registrations, and the key of the span in a context. Both are stable between versions. */

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readTracestate } from "../tool/trace-headers.ts";
+import { readTracestate } from "../base/trace-headers.ts";
 import { readTraceContext } from "./trace-context.ts";
 
 const hex = (digits: number) =>

@@ -1,4 +1,4 @@
-import { readTracestate } from "../tool/trace-headers.ts";
+import { readTracestate } from "../base/trace-headers.ts";
 
 /** A caller's place in a trace: W3C Trace Context. */
 export interface TraceContext {

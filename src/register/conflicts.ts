@@ -1,7 +1,7 @@
 import type { Emit } from "../observe/events.ts";
 import { canonicalJson, contentHash } from "../tool/json/canonical-json.ts";
 import type { Tool } from "../tool/tool.ts";
-import { setNewest } from "../tool/remember.ts";
+import { setNewest } from "../base/remember.ts";
 
 /** Reports that are remembered, so that no conflict is reported twice. */
 const REMEMBERED = 10_000;

@@ -1,4 +1,4 @@
-import { nextTurn } from "../tool/turns/event-loop.ts";
+import { nextTurn } from "../base/turns/event-loop.ts";
 
 /** Milliseconds that a long task may hold the process before other work gets a turn. */
 const TURN_MS = 10;

@@ -4,7 +4,7 @@ import type { Emit } from "../observe/events.ts";
 import { defineTool } from "../tool/define-tool.ts";
 import type { ToolDraft } from "../tool/draft.ts";
 import type { Handler } from "../tool/handler.ts";
-import { createPauses } from "../tool/turns/event-loop.ts";
+import { createPauses } from "../base/turns/event-loop.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 import { isStandardSchema } from "../tool/schema/parameters.ts";
 import type { Tool } from "../tool/tool.ts";

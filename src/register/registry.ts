@@ -6,7 +6,7 @@ import type { Emit } from "../observe/events.ts";
 import type { Handler } from "../tool/handler.ts";
 import type { ToolFilter } from "../tool/tool-filter.ts";
 import type { Tool } from "../tool/tool.ts";
-import { createTurns } from "../tool/turns/in-order.ts";
+import { createTurns } from "../base/turns/in-order.ts";
 import type * as LookUp from "./look-up.ts";
 import type { AliasSpelling, LookUpParts } from "./look-up.ts";
 import { createConflicts } from "./conflicts.ts";

@@ -1,6 +1,6 @@
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import type { Clock } from "../observe/clock.ts";
-import { untilAborted } from "../tool/until-aborted.ts";
+import { untilAborted } from "../base/turns/until-aborted.ts";
 
 /** Runs a task that must end in time. Its signal stops the task; a task that ignores the signal is not awaited. */
 export async function withDeadline<Result>(

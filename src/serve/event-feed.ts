@@ -10,7 +10,7 @@ import type { SharedState } from "../state/shared-state.ts";
 import { formatEvent } from "./mcp/reply.ts";
 import { createEventQueue, type EventQueue } from "./event-queue.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
-import { createShares, type Holder } from "../tool/shares.ts";
+import { createShares, type Holder } from "../base/shares.ts";
 
 /** The events of every process on one state, for readers that follow them. A process publishes nothing while no reader watches. */
 export type EventFeed = ReturnType<typeof createEventFeed>;

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { count } from "../errors/show-value.ts";
 import type { Principal } from "../guard/principal.ts";
 import { visibleText } from "../errors/visible-text.ts";
-import { ownIdentity } from "../mcp/client-identity.ts";
+import { programIdentity } from "../system/program-identity.ts";
 import { refuseMethod } from "./http/answer.ts";
 import { escapeHtml } from "./http/escape-html.ts";
 import type { Surface, SurfaceContext } from "./surface.ts";
@@ -89,7 +89,7 @@ async function viewFor(principal: Principal, context: SurfaceContext): Promise<H
     ...(state.kind === "failed" ? { problem: state.error.message } : {}),
   }));
   const otherTools = tools.length - servers.reduce((sum, server) => sum + server.tools, 0);
-  return { ...common, version: String(ownIdentity().info["version"]), servers, otherTools };
+  return { ...common, version: programIdentity().version, servers, otherTools };
 }
 
 /** Writes the page. It loads nothing and runs nothing. */

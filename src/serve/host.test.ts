@@ -6,7 +6,7 @@ import { createSecrets } from "../guard/secrets/secrets.ts";
 import { localOperator } from "../guard/principal.ts";
 import { type Host, type HostOptions, openHost } from "./host.ts";
 import { answerJson } from "./http/answer.ts";
-import { createReplica } from "./mcp/replica.ts";
+import { createReplica } from "./replica.ts";
 import { STARTED } from "./startup.ts";
 import type { CreateSurface, HttpExchange, SurfaceContext } from "./surface.ts";
 import { SURFACES } from "./surfaces.ts";

@@ -1,5 +1,5 @@
 import type { McpUpstream } from "../adapters/sources/mcp/upstream/upstream.ts";
-import { untilAborted } from "../tool/until-aborted.ts";
+import { untilAborted } from "../base/turns/until-aborted.ts";
 import { type Clock, systemClock } from "../observe/clock.ts";
 import type { ServableArsenal } from "./served-arsenal.ts";
 

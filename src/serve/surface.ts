@@ -9,7 +9,7 @@ import type { A2aOutside, A2aSettings } from "./a2a/settings.ts";
 import type { Administration } from "./administration.ts";
 import type { CheckedJson, ReadLimits } from "./http/read-json.ts";
 import type { Dependencies } from "./dependencies.ts";
-import type { Replica } from "./mcp/replica.ts";
+import type { Replica } from "./replica.ts";
 import type { McpRoom } from "./mcp/room.ts";
 import type { ServedMetrics } from "./metrics.ts";
 import type { ServeMode } from "./meta-tools/definitions.ts";

@@ -1,4 +1,4 @@
-import { remember } from "./remember.ts";
+import { remember } from "../base/remember.ts";
 import type { Tool } from "./tool.ts";
 
 // Approximates the tokenisers of current models on English and JSON, in one pass: a word, a camelCase hump, up to three digits or a short run of

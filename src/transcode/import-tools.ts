@@ -1,7 +1,7 @@
 import { ArsenalError, fixable, isArsenalError } from "../errors/arsenal-error.ts";
 import { messageOf, showValue } from "../errors/show-value.ts";
 import type { Handler } from "../tool/handler.ts";
-import { createPauses } from "../tool/turns/event-loop.ts";
+import { createPauses } from "../base/turns/event-loop.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 import { normaliseTool } from "../tool/normalise/normalise-tool.ts";
 import type { Tool } from "../tool/tool.ts";

@@ -4,7 +4,7 @@ import { below, createReferences, type References } from "./schema/find-referenc
 import { fits, parameterNames, partsOf, startEffort } from "./repair/fits.ts";
 import { saferNames } from "./schema/parameter-names.ts";
 import { type RepairTask, repairValue } from "./repair/repair-value.ts";
-import { remember } from "../tool/remember.ts";
+import { remember } from "../base/remember.ts";
 
 /** One repair of arguments. */
 export interface Repair {

@@ -4,7 +4,7 @@ import type { Egress } from "../guard/egress/egress.ts";
 import type { Identity } from "../guard/identity.port.ts";
 import type { Secrets } from "../guard/secrets/secrets.ts";
 import { identities as manifest } from "../adapters/identity/manifest.ts";
-import { present } from "../tool/present.ts";
+import { present } from "../base/present.ts";
 import { toCamel } from "../config/load/key-style.ts";
 import type { ResolvedConfig } from "../config/load/resolve-config.ts";
 

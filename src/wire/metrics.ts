@@ -2,7 +2,7 @@ import type { Upstreams } from "../adapters/sources/mcp/upstream/upstreams.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Engine } from "../execute/engine.ts";
 import type { Approvals } from "../guard/aegis.ts";
-import { ownIdentity } from "../mcp/client-identity.ts";
+import { programIdentity } from "../system/program-identity.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Events } from "../observe/emitter.ts";
 import type { HealthBook } from "../observe/health.ts";
@@ -26,7 +26,7 @@ export function wireMetrics(stages: {
 }) {
   const { events, clock, prices, health, catalog, upstreams, approvals, engine } = stages;
   const { registry, record, wants } = createArsenalMetrics({
-    version: String(ownIdentity().info["version"]),
+    version: programIdentity().version,
     prices,
     catchUp: events.catchUp,
     dropped: events.dropped,

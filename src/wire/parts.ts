@@ -18,7 +18,7 @@ import type { Sink } from "../observe/sink.port.ts";
 import type { Dialect } from "../transcode/dialect.port.ts";
 import type { IntentClassifier } from "../retrieve/query.ts";
 import type { Reranker } from "../retrieve/reranker.port.ts";
-import { present } from "../tool/present.ts";
+import { present } from "../base/present.ts";
 import { needsOf } from "../config/adapter-settings.ts";
 import { auditType, llmType } from "../config/load/chosen-adapters.ts";
 import { type ResolvedConfig, resolveConfig } from "../config/load/resolve-config.ts";

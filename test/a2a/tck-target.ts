@@ -8,7 +8,7 @@ import { stateOf } from "../../src/serve/a2a/call-context.ts";
 import { createA2aEndpoint } from "../../src/serve/a2a/endpoint.ts";
 import { createPushes } from "../../src/serve/a2a/tasks/push.ts";
 import { openHost } from "../../src/serve/host.ts";
-import { createReplica } from "../../src/serve/mcp/replica.ts";
+import { createReplica } from "../../src/serve/replica.ts";
 import { STARTED } from "../../src/serve/startup.ts";
 import { createWork } from "../../src/serve/work.ts";
 import { tckExecutor } from "./tck-executor.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { memoryState } from "../../src/adapters/state/memory.ts";
-import { createReplica } from "../../src/serve/mcp/replica.ts";
+import { createReplica } from "../../src/serve/replica.ts";
 import { pageRefusal, pageTokenMeta } from "../../src/serve/http/page-token.ts";
 import { createManualClock } from "../../src/testing/manual-clock.ts";
 import { askRaw, openGateway } from "../serve/rest-gateway.ts";

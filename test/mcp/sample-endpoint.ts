@@ -6,7 +6,7 @@ import { readJson } from "../../src/serve/http/read-json.ts";
 import type { HttpExchange } from "../../src/serve/surface.ts";
 import { createMcpEndpoint, type McpEndpoint, type McpEndpointOptions } from "../../src/serve/mcp/http-endpoint.ts";
 import type { Plane } from "../../src/serve/mcp/plane.ts";
-import { createReplica, type Replica } from "../../src/serve/mcp/replica.ts";
+import { createReplica, type Replica } from "../../src/serve/replica.ts";
 import { createWork, type Work } from "../../src/serve/work.ts";
 import { sharedMemory } from "./shared-memory.ts";
 

@@ -1,5 +1,5 @@
 import type { McpEndpointOptions } from "../../src/serve/mcp/http-endpoint.ts";
-import { createReplica, type Replica } from "../../src/serve/mcp/replica.ts";
+import { createReplica, type Replica } from "../../src/serve/replica.ts";
 import { type SampleEndpoint, serveSample } from "./sample-endpoint.ts";
 import { createSamplePlane, type SamplePlane, type SampleTool } from "./sample-plane.ts";
 import { type SharedMemory, sharedMemory } from "./shared-memory.ts";

@@ -55,6 +55,7 @@ describe("importing", () => {
   it("toolarsenal/client loads only what every runtime with fetch has, and little of it", () => {
     const loaded = modulesLoadedBy("src/client/index.ts");
     expect(loaded).toEqual([
+      "base/turns/backoff.ts",
       "client/calls.ts",
       "client/create-client.ts",
       "client/events.ts",
@@ -64,7 +65,6 @@ describe("importing", () => {
       "client/problem.ts",
       "errors/arsenal-error.ts",
       "observe/clock.ts",
-      "tool/turns/backoff.ts",
     ]);
     const code = loaded.map((path) => stripTypeScriptTypes(read(`src/${path}`))).join("\n");
     expect(code).not.toMatch(/\bprocess\.|\bBuffer\b|\bimport\(|\brequire\(/);

@@ -5,7 +5,7 @@ import { files, read } from "./project.ts";
 
 const STAGES = ["register", "catalog", "retrieve", "transcode", "guard", "execute", "observe", "state"];
 
-/** What a part that is not a stage may import besides errors, tool and the stages. A part that is not listed here fails. */
+/** What a part that is not a stage may import besides errors, base, tool and the stages. A part that is not listed here fails. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   system: [],
   mcp: ["system"],
@@ -51,7 +51,7 @@ function partOf(path: string): string {
 }
 
 function isKnown(part: string): boolean {
-  return ["errors", "tool", ...STAGES, ...Object.keys(MAY_IMPORT), ...TOP].includes(part);
+  return ["errors", "base", "tool", ...STAGES, ...Object.keys(MAY_IMPORT), ...TOP].includes(part);
 }
 
 /** Whether a module of one part may import another part at all. */
@@ -59,6 +59,8 @@ function mayImport(from: string, to: string): boolean {
   if (from === to || TOP.includes(from)) return true;
   if (from === "errors") return false;
   if (to === "errors") return true;
+  if (from === "base") return false;
+  if (to === "base") return true;
   if (from === "tool") return false;
   if (to === "tool" || STAGES.includes(to)) return true;
   return MAY_IMPORT[from]?.includes(to) ?? false;
@@ -70,7 +72,7 @@ function wrongImports(path: string, text: string): readonly string[] {
   const wrong: string[] = [];
   for (const { specifier, typeOnly } of importsOf(text)) {
     if (!specifier.startsWith(".")) {
-      const isCore = ["errors", "tool", ...STAGES].includes(from);
+      const isCore = ["errors", "base", "tool", ...STAGES].includes(from);
       if (isCore && !specifier.startsWith("node:"))
         wrong.push(`${path} imports the package ${specifier}: move what needs it to src/adapters`);
       continue;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { request } from "node:http";
 import type { Identity } from "../../src/guard/identity.port.ts";
 import { memoryState } from "../../src/adapters/state/memory.ts";
-import { createReplica } from "../../src/serve/mcp/replica.ts";
+import { createReplica } from "../../src/serve/replica.ts";
 import { createSecrets } from "../../src/guard/secrets/secrets.ts";
 import { type Host, openHost } from "../../src/serve/host.ts";
 import type { ServableArsenal } from "../../src/serve/served-arsenal.ts";

@@ -1,7 +1,7 @@
 import { withoutForeignReferences } from "../../tool/schema/foreign-references.ts";
 import { asRecord, asRecords, isPlainObject } from "../../tool/json-schema.ts";
 import { fromMcpAnnotations } from "../../tool/normalise/normalise-fields.ts";
-import { present } from "../../tool/present.ts";
+import { present } from "../../base/present.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { ConvertedSchema } from "../../transcode/convert-schema.ts";
 import type { AnsweredCall, StreamingDialect } from "../../transcode/dialect.port.ts";

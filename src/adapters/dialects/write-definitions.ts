@@ -1,5 +1,5 @@
 import type { RetrieveOptions, ToolQuery } from "../../retrieve/query.ts";
-import { present } from "../../tool/present.ts";
+import { present } from "../../base/present.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { Dialect } from "../../transcode/dialect.port.ts";
 import type { DialectName } from "./built-in.ts";

@@ -3,7 +3,7 @@ import type { Embedder } from "../../catalog/embedder.port.ts";
 import { readShipped, SHIPPED_FILES, TOKEN_LIMITS } from "./shipped-files.ts";
 import { createWordPiece } from "./wordpiece/wordpiece.ts";
 import { fixable } from "../../errors/arsenal-error.ts";
-import { succeeds } from "../../tool/turns/succeeds.ts";
+import { succeeds } from "../../base/turns/succeeds.ts";
 
 const DIMENSION = 256;
 

@@ -1,7 +1,7 @@
 import { calibrateCosine, TUNED_MODEL } from "../../retrieve/fuse/calibrate.ts";
 import type { Embedder, EmbedOptions } from "../../catalog/embedder.port.ts";
-import { setNewest } from "../../tool/remember.ts";
-import { succeeds } from "../../tool/turns/succeeds.ts";
+import { setNewest } from "../../base/remember.ts";
+import { succeeds } from "../../base/turns/succeeds.ts";
 import { startWorker } from "../../system/start-worker.ts";
 import { readHeader } from "./kernel/weights.ts";
 import { readStart, SHIPPED_FILES } from "./shipped-files.ts";

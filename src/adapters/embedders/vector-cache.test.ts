@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { loadSqlite } from "../state/load-sqlite.ts";
+import { loadSqlite } from "../sqlite/open-sqlite.ts";
 import { createVectorCache, type VectorCache } from "./vector-cache.ts";
 import { repeats } from "../../../test/kit/effort.ts";
 

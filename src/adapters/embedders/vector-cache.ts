@@ -3,8 +3,8 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
-import { inTransaction, openSqlite, schemaOf, type SqliteFile } from "../state/load-sqlite.ts";
-import { isDamage } from "../state/move-aside.ts";
+import { inTransaction, openSqlite, schemaOf, type SqliteFile } from "../sqlite/open-sqlite.ts";
+import { isDamage } from "../sqlite/move-aside.ts";
 
 export type VectorCache = ReturnType<typeof createVectorCache>;
 

@@ -2,7 +2,7 @@ import { asRecord, asRecords } from "../../tool/json-schema.ts";
 import type { Llm } from "../../agent/llm.port.ts";
 import { fixable } from "../../errors/arsenal-error.ts";
 import { geminiDialect, type GeminiResults, type GeminiTool } from "../dialects/gemini/gemini.ts";
-import { present } from "../../tool/present.ts";
+import { present } from "../../base/present.ts";
 import type { ModelApiSurroundings } from "../model-api.ts";
 import {
   checkOf,

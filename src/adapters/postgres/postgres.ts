@@ -1,7 +1,7 @@
-import { untilAborted } from "../../tool/until-aborted.ts";
+import { untilAborted } from "../../base/turns/until-aborted.ts";
 import { ArsenalError, fixable } from "../../errors/arsenal-error.ts";
-import { succeeds } from "../../tool/turns/succeeds.ts";
-import { backoffMs } from "../../tool/turns/backoff.ts";
+import { succeeds } from "../../base/turns/succeeds.ts";
+import { backoffMs } from "../../base/turns/backoff.ts";
 import {
   isEmbedded,
   type EmbeddedPostgres,

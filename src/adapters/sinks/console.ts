@@ -5,7 +5,7 @@ import type { ArsenalEvent, EventLevel } from "../../observe/events.ts";
 import { eventText, onOneLine } from "../../observe/event-text.ts";
 import { EVENT_LEVELS, isLoudEnough, type LogLevels, type LogStage, stageOf } from "../../observe/levels.ts";
 import type { Sink } from "../../observe/sink.port.ts";
-import type { OutputStream } from "../../tool/streams.ts";
+import type { OutputStream } from "../../base/streams.ts";
 import { visibleText } from "../../errors/visible-text.ts";
 
 export interface ConsoleSinkOptions {

@@ -6,7 +6,7 @@ import { showValue } from "../../errors/show-value.ts";
 import type { Egress } from "../../guard/egress/egress.ts";
 import type { Source } from "../../register/source.port.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
-import { backoffMs } from "../../tool/turns/backoff.ts";
+import { backoffMs } from "../../base/turns/backoff.ts";
 
 /** How surfaces and the configuration add a source. */
 export interface AddOptions extends AddSourceOptions {

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from "../../observe/clock.ts";
 import type { SharedState } from "../../state/shared-state.ts";
 import * as setting from "../../tool/shape/shape.ts";
 import type { Surroundings } from "../surroundings.ts";
-import { succeeds } from "../../tool/turns/succeeds.ts";
+import { succeeds } from "../../base/turns/succeeds.ts";
 import { CHANGES, createRedisChanges, createRedisLeases } from "./redis-parts/changes.ts";
 import { openRedisClient, readRedisUrl } from "./redis-parts/client.ts";
 import { createConnection, type RedisClient } from "./redis-parts/connection.ts";

@@ -19,7 +19,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { STATE_LOST } from "../../guard/state-loss.ts";
 import { createManualClock } from "../../testing/manual-clock.ts";
 import { changesContract, limitsContract, type StateBackend, stateContract } from "../../testing/index.ts";
-import { loadSqlite } from "./load-sqlite.ts";
+import { loadSqlite } from "../sqlite/open-sqlite.ts";
 import { sqliteState } from "./sqlite.ts";
 
 const root = mkdtempSync(join(tmpdir(), "arsenal-state-"));

@@ -12,7 +12,7 @@ import { createPoller } from "./sqlite-parts/poller.ts";
 import { createSqlitePresence } from "./sqlite-parts/presence.ts";
 import { neededSetting } from "../needed-setting.ts";
 import type { Surroundings } from "../surroundings.ts";
-import { succeeds } from "../../tool/turns/succeeds.ts";
+import { succeeds } from "../../base/turns/succeeds.ts";
 
 export interface SqliteStateOptions {
   /** The file's folder is created. Only this user can read the file. */

@@ -5,7 +5,7 @@ import type { CatalogEngine } from "../catalog-engine.port.ts";
 import type { Embedder } from "../embedder.port.ts";
 import type { Exclusively } from "../exclusively.ts";
 import { type Embeddings, vectorsName } from "./embeddings.ts";
-import { pause, untilAborted } from "../../tool/until-aborted.ts";
+import { pause, untilAborted } from "../../base/turns/until-aborted.ts";
 
 /** A program that ends sooner never loads a model it does not need. */
 const DELAY_MS = 150;

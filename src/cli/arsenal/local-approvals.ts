@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { accessSync, constants, existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { loadSqlite } from "../../adapters/state/load-sqlite.ts";
+import { loadSqlite } from "../../adapters/sqlite/open-sqlite.ts";
 import { IN_MEMORY, stateType } from "../../config/load/chosen-adapters.ts";
 import type { ResolvedConfig } from "../../config/load/resolve-config.ts";
 import type { Terminal } from "../command.ts";

@@ -1,6 +1,6 @@
 import { count } from "../../errors/show-value.ts";
 import { RISK_LEVELS, TOOL_SOURCES } from "../../tool/tool.ts";
-import { present } from "../../tool/present.ts";
+import { present } from "../../base/present.ts";
 import type { ToolFilter } from "../../tool/tool-filter.ts";
 import type { Command } from "../command.ts";
 import { MCP_CONFIG, openArsenal, throughToolset, TOOLSET } from "../arsenal/open-arsenal.ts";

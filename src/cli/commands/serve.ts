@@ -12,7 +12,7 @@ import { createSecrets } from "../../guard/secrets/secrets.ts";
 import { fileTexts, watchConfig, watchFiles } from "../../system/watch-files.ts";
 import type { TlsFiles } from "../../serve/http/listen-options.ts";
 import type { ServedGateway } from "../../serve/serve-arsenal.ts";
-import { present } from "../../tool/present.ts";
+import { present } from "../../base/present.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import {
   configFiles,

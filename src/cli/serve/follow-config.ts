@@ -12,7 +12,7 @@ import type { Source } from "../../register/source.port.ts";
 import { messageOf } from "../../errors/show-value.ts";
 import { systemClock } from "../../observe/clock.ts";
 import { watchConfig, type WatchedConfig } from "../../system/watch-files.ts";
-import { present } from "../../tool/present.ts";
+import { present } from "../../base/present.ts";
 import type { Configured, FollowedSource } from "../arsenal/open-arsenal.ts";
 import { toldFailure } from "./upstream-status.ts";
 

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { knownMembers } from "../../config/clients/client-config.ts";
 import { inputVariable } from "../../config/clients/client-references.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
-import { present } from "../../tool/present.ts";
+import { present } from "../../base/present.ts";
 import { envFileName } from "./env-file.ts";
 import type { FoundClient, ServerEntry } from "./find-clients.ts";
 import { separateSecrets } from "./secrets.ts";

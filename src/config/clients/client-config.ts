@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { nearest, showValue } from "../../errors/show-value.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
-import { present } from "../../tool/present.ts";
+import { present } from "../../base/present.ts";
 import { type ClientContext, type ClientInput, expandClientText } from "./client-references.ts";
 import type { McpOAuthConfig, McpServerConfig } from "../config.ts";
 import { toCamel, toSnake } from "../load/key-style.ts";

@@ -5,7 +5,7 @@ import { CLIENT_KEYS, toSnake } from "./key-style.ts";
 import { CONFIG_SCHEMA } from "../schema.ts";
 import { describeExpected } from "./setting.ts";
 import type { Spelling } from "../../tool/shape/shape.ts";
-import { present } from "../../tool/present.ts";
+import { present } from "../../base/present.ts";
 
 /** The spelling of keys: snake in files, camel in code. */
 export type KeyStyle = "snake" | "camel";

@@ -1,5 +1,5 @@
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
-import { present } from "../../tool/present.ts";
+import { present } from "../../base/present.ts";
 import { toSnake } from "./key-style.ts";
 import { CONFIG_SCHEMA } from "../schema.ts";
 

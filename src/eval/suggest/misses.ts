@@ -3,7 +3,7 @@ import { type Answering, toToolQuery, type Work } from "../answer-queries.ts";
 import { type AnsweredQuery, rankOf } from "../answer.ts";
 import type { ExplainedTool } from "../../retrieve/result.ts";
 import { type KnownTool, quoted, wordsOf } from "../known-tools.ts";
-import { present } from "../../tool/present.ts";
+import { present } from "../../base/present.ts";
 import { round } from "../metrics.ts";
 
 /** A relevant tool ranks `low`; none is in the first fifty (`lost`); the query was `refused` although a tool fits, or `answered` although none does. */

@@ -4,7 +4,7 @@ import type { Tool } from "../../tool/tool.ts";
 import type { ResultError } from "../result.ts";
 import { toResultError } from "../results/to-result-error.ts";
 import type { Check, Checked, Problem, Validator } from "../validator.port.ts";
-import { setNewest } from "../../tool/remember.ts";
+import { setNewest } from "../../base/remember.ts";
 import { fixOf } from "./fix-of.ts";
 
 /** Arguments with defaults filled in, or why they are refused. */

@@ -1,6 +1,6 @@
 import type { Redaction } from "../../guard/policy.port.ts";
-import { createPauses, nextTurn } from "../../tool/turns/event-loop.ts";
-import { countKeys } from "../../tool/json/json-text.ts";
+import { createPauses, nextTurn } from "../../base/turns/event-loop.ts";
+import { countKeys } from "../../base/json/json-text.ts";
 import { mapMembers } from "../../tool/json/map-members.ts";
 
 /** Texts that hold JSON that holds texts that hold JSON, and so on. */

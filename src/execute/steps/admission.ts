@@ -4,7 +4,7 @@ import type { Clock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
 import type { HealthBook } from "../../observe/health.ts";
 import type { Admission, Limits, Pass, Places, Refused, RetryBudget } from "../../state/limits.port.ts";
-import { callerKey, largestShare } from "../../tool/shares.ts";
+import { callerKey, largestShare } from "../../base/shares.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { cancelled, closedBefore, failed, neverStarted, type Outcome } from "../outcome.ts";
 import type { CheckedCall } from "../running-call.ts";

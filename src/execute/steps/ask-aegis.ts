@@ -1,6 +1,6 @@
 import type { AdmitWaiting, Aegis, AegisDecision, AegisRequest } from "../../guard/aegis.ts";
 import type { Tool } from "../../tool/tool.ts";
-import { nextTurn } from "../../tool/turns/event-loop.ts";
+import { nextTurn } from "../../base/turns/event-loop.ts";
 import { isPastDeadline, untilEnd, type WaitLimits } from "./deadline.ts";
 import type { RunningEngine } from "../engine.ts";
 import { cancelled, failed, neverStarted, type Outcome } from "../outcome.ts";

@@ -1,5 +1,5 @@
 import type { AegisRequest } from "../../guard/aegis.ts";
-import { nextTurn } from "../../tool/turns/event-loop.ts";
+import { nextTurn } from "../../base/turns/event-loop.ts";
 import { checkOrRepair } from "../arguments/check-or-repair.ts";
 import type { RunningEngine } from "../engine.ts";
 import { failed, neverStarted, type Outcome } from "../outcome.ts";

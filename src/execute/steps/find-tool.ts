@@ -5,7 +5,7 @@ import type { Principal } from "../../guard/principal.ts";
 import type { Registration } from "../../register/registry.ts";
 import type { Handler } from "../../tool/handler.ts";
 import type { Tool } from "../../tool/tool.ts";
-import { nextTurn } from "../../tool/turns/event-loop.ts";
+import { nextTurn } from "../../base/turns/event-loop.ts";
 import type { RunningEngine } from "../engine.ts";
 import { cancelled, failed, type Outcome } from "../outcome.ts";
 import type { ResultError } from "../result.ts";

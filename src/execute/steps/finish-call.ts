@@ -1,4 +1,4 @@
-import { readTracestate } from "../../tool/trace-headers.ts";
+import { readTracestate } from "../../base/trace-headers.ts";
 import { toCallRecord, withheld } from "./audit-call.ts";
 import type { EngineParts } from "../engine.ts";
 import type { Outcome } from "../outcome.ts";

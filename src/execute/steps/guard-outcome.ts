@@ -1,4 +1,4 @@
-import { nextTurn } from "../../tool/turns/event-loop.ts";
+import { nextTurn } from "../../base/turns/event-loop.ts";
 import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
 import type { Aegis } from "../../guard/aegis.ts";
 import type { Obligations, Redaction } from "../../guard/policy.port.ts";
@@ -6,7 +6,7 @@ import type { InspectedResult } from "../../guard/scan/inspection.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { ReportedError } from "./attempts.ts";
-import { type MeasuredJson, measureJson } from "../../tool/json/measure-json.ts";
+import { type MeasuredJson, measureJson } from "../../base/json/measure-json.ts";
 import type { Outcome } from "../outcome.ts";
 import { redactLarge, redactResult } from "../results/redact-result.ts";
 import type { ResultError } from "../result.ts";

@@ -1,7 +1,7 @@
 import type { Principal } from "../../guard/principal.ts";
 import type { Caller, HandlerContext, Progress } from "../../tool/handler.ts";
 import type { Tool } from "../../tool/tool.ts";
-import { readTracestate } from "../../tool/trace-headers.ts";
+import { readTracestate } from "../../base/trace-headers.ts";
 import type { RunningEngine } from "../engine.ts";
 import type { CheckedCall } from "../running-call.ts";
 

@@ -1,6 +1,6 @@
 import type { Clock } from "../../observe/clock.ts";
 import { canonicalJson } from "../../tool/json/canonical-json.ts";
-import { sha256 } from "../../tool/crypto.ts";
+import { sha256 } from "../../base/crypto.ts";
 import type { Handler } from "../../tool/handler.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { copyArguments } from "../arguments/copy-arguments.ts";

@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../../errors/codes.ts";
 import type { Tool } from "../../tool/tool.ts";
-import { backoffMs } from "../../tool/turns/backoff.ts";
+import { backoffMs } from "../../base/turns/backoff.ts";
 import type { ResultError } from "../result.ts";
 
 /** Failures that another attempt can fix. All others are the same every time, or were wanted. */

@@ -1,8 +1,8 @@
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { canonicalJson } from "../../tool/json/canonical-json.ts";
-import { sha256 } from "../../tool/crypto.ts";
+import { sha256 } from "../../base/crypto.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
-import { measureJson } from "../../tool/json/measure-json.ts";
+import { measureJson } from "../../base/json/measure-json.ts";
 import { toPlainData } from "../../tool/schema/plain-data.ts";
 import type { ApprovalAnswer, PendingApproval } from "../aegis.ts";
 import type { PolicyRequest } from "../policy.port.ts";

@@ -1,6 +1,6 @@
 import type { ListedState, State } from "../../state/state.port.ts";
-import { nodeCrypto, sha256 } from "../../tool/crypto.ts";
-import type { Holder } from "../../tool/shares.ts";
+import { nodeCrypto, sha256 } from "../../base/crypto.ts";
+import type { Holder } from "../../base/shares.ts";
 import type { PendingApproval } from "../aegis.ts";
 import { type ApprovalRecord, MAX_ARGUMENT_BYTES, type OpenApproval } from "./approval-record.ts";
 

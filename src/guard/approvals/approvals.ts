@@ -2,7 +2,7 @@ import { fixable } from "../../errors/arsenal-error.ts";
 import type { Clock } from "../../observe/clock.ts";
 import type { Emit, EventMap } from "../../observe/events.ts";
 import type { State } from "../../state/state.port.ts";
-import { crowdedOut, type ShareBounds } from "../../tool/shares.ts";
+import { crowdedOut, type ShareBounds } from "../../base/shares.ts";
 import type { AegisSettings, Approvals, PendingApproval } from "../aegis.ts";
 import type { PolicyRequest } from "../policy.port.ts";
 import type { Principal } from "../principal.ts";

@@ -1,5 +1,5 @@
 import { canonicalJson } from "../../tool/json/canonical-json.ts";
-import { sha256 as toSha256 } from "../../tool/crypto.ts";
+import { sha256 as toSha256 } from "../../base/crypto.ts";
 import type { AuditedArguments } from "../audit.port.ts";
 import { redactValue } from "../redaction/redact-value.ts";
 

@@ -1,6 +1,6 @@
 import { fixable } from "../../errors/arsenal-error.ts";
 import { messageOf } from "../../errors/show-value.ts";
-import { nodeCrypto, sha256 } from "../../tool/crypto.ts";
+import { nodeCrypto, sha256 } from "../../base/crypto.ts";
 
 /** Signs and verifies a log's checkpoints. */
 export interface AuditKey {

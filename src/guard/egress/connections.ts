@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import type { ConnectionOptions, PeerCertificate } from "node:tls";
 import { type ClientCertificate, hostOf, type Resolve, withoutBrackets } from "./check-url.ts";
 import { type ArsenalError, fixable, isArsenalError } from "../../errors/arsenal-error.ts";
-import { nodeCrypto, sha256 } from "../../tool/crypto.ts";
+import { nodeCrypto, sha256 } from "../../base/crypto.ts";
 import { domainToASCII } from "node:url";
 import { addressOf, openTunnel, type ProxyRoute, proxyUnreachable } from "./proxy.ts";
 

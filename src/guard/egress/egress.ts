@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex, Readable, Transform } from "node:stream";
-import type { DuplexStream, InputStream } from "../../tool/streams.ts";
+import type { DuplexStream, InputStream } from "../../base/streams.ts";
 import { createConnections, readPins, resolveAll } from "./connections.ts";
 import {
   checkAddress,

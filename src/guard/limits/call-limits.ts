@@ -1,4 +1,4 @@
-import { remember } from "../../tool/remember.ts";
+import { remember } from "../../base/remember.ts";
 import { isUnlisted, type Tool } from "../../tool/tool.ts";
 import type { RateWindow } from "../../state/limits.port.ts";
 import type { Obligations, PolicyRequest } from "../policy.port.ts";

@@ -1,10 +1,10 @@
 import { HOLDS_LIST, HOLDS_NAMED, HOLDS_SCHEMA, words } from "../../tool/schema/keywords.ts";
 import { canonicalJson } from "../../tool/json/canonical-json.ts";
-import { sha256 } from "../../tool/crypto.ts";
+import { sha256 } from "../../base/crypto.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { fromMcpAnnotations } from "../../tool/normalise/normalise-fields.ts";
 import type { Tool } from "../../tool/tool.ts";
-import { remember } from "../../tool/remember.ts";
+import { remember } from "../../base/remember.ts";
 
 /** A source's definition of one item, by field, independent of the order of its parts. */
 export type Definition = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import { messageOf } from "../../errors/show-value.ts";
 import type { Tool } from "../../tool/tool.ts";
-import { atOnce, inTurns, type Steps } from "../../tool/turns/event-loop.ts";
+import { atOnce, inTurns, type Steps } from "../../base/turns/event-loop.ts";
 import { type BoundedTexts, cleanTexts, gatherTexts, kindOf, mapTexts, READ_CHARACTERS } from "./texts/value-texts.ts";
 import type { TextPlace } from "./finding.ts";
 import { createReportedScan, type ScanParts, type ScanSettings } from "./reported-scan.ts";

@@ -1,5 +1,5 @@
 import type { PlacedFinding, ScannerRule, TextScanner } from "../scanner.port.ts";
-import { atOnce, type Steps } from "../../tool/turns/event-loop.ts";
+import { atOnce, type Steps } from "../../base/turns/event-loop.ts";
 import { clip, excerpt, type Finding, type TextPlace, reaches, type Severity } from "./finding.ts";
 import { type HiddenText, HIDING, type HidingKind, normaliseText } from "./hidden/normalise-text.ts";
 import { decodePayloads } from "./rules/encoded.ts";

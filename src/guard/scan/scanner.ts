@@ -5,7 +5,7 @@ import { type Finding, type TextPlace, reaches, SEVERITIES, type Severity, worst
 import { ruleScanner, scanInSteps, scanText as searchText, type TextScan } from "./scan-text.ts";
 import { SCAN_RULES } from "./rules/all-rules.ts";
 import type { Rule } from "./rules/rule.ts";
-import { atOnce, type Steps } from "../../tool/turns/event-loop.ts";
+import { atOnce, type Steps } from "../../base/turns/event-loop.ts";
 import { toolTexts } from "./texts/tool-texts.ts";
 import { mapTexts } from "./texts/value-texts.ts";
 

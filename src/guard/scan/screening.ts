@@ -3,7 +3,7 @@ import { contentHash } from "../../tool/json/canonical-json.ts";
 import { toPlainData } from "../../tool/schema/plain-data.ts";
 import type { Tool, ToolSource } from "../../tool/tool.ts";
 import { instructionsId } from "../pins/pin-record.ts";
-import { setNewest } from "../../tool/remember.ts";
+import { setNewest } from "../../base/remember.ts";
 import { createReportedScan, type ScanParts, type ScanSettings } from "./reported-scan.ts";
 import type { Scanner } from "./scanner.ts";
 import { FOR_VALIDATORS } from "./texts/tool-texts.ts";

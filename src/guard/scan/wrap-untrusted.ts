@@ -1,4 +1,4 @@
-import { sha256 } from "../../tool/crypto.ts";
+import { sha256 } from "../../base/crypto.ts";
 
 /**
  * Marks a text as data from others, for a model to read and not to obey. The end mark has a key that the text cannot contain,

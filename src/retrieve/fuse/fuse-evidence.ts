@@ -1,6 +1,6 @@
 import type { EngineAnswer, EngineCandidate, MatchedTerm, NamespaceFit } from "../../catalog/catalog-engine.port.ts";
 import type { RequestTier, RequestVectors } from "../../catalog/dense/tiers.ts";
-import { remember } from "../../tool/remember.ts";
+import { remember } from "../../base/remember.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { Request } from "../understand/understand.ts";
 import { calibrateLexical, denseScale, type DenseScale } from "./calibrate.ts";

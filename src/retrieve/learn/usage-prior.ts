@@ -3,7 +3,7 @@ import { createEvidence, type Evidence, type Outcome } from "./evidence.ts";
 import { querySignature, type TermsOf } from "./query-signature.ts";
 import { createRecentRetrievals, type NotedRetrieval, type RecentRetrievals } from "./recent-retrievals.ts";
 import { NEUTRAL } from "../rank/signals.ts";
-import { getNewest, setNewest } from "../../tool/remember.ts";
+import { getNewest, setNewest } from "../../base/remember.ts";
 
 /** How fast usage is forgotten, and how much is remembered. */
 export interface UsagePriorSettings {

@@ -1,7 +1,7 @@
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { messageOf } from "../../errors/show-value.ts";
 import type { Clock } from "../../observe/clock.ts";
-import { untilAborted } from "../../tool/until-aborted.ts";
+import { untilAborted } from "../../base/turns/until-aborted.ts";
 import type { Reranker } from "../reranker.port.ts";
 import { byScore, type Candidate, type Scorer } from "./scorer.ts";
 

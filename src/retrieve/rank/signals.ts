@@ -1,5 +1,5 @@
 import type { HealthBook } from "../../observe/health.ts";
-import { remember } from "../../tool/remember.ts";
+import { remember } from "../../base/remember.ts";
 import type { Cost, Health, Tool } from "../../tool/tool.ts";
 import type { ConversationView } from "../understand/conversation-view.ts";
 import type { RoutingSignals } from "../result.ts";

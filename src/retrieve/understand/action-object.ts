@@ -1,6 +1,6 @@
 import { listParameters } from "../../tool/json-schema.ts";
 import { originalOf } from "../../tool/normalise/normalise-tool.ts";
-import { remember } from "../../tool/remember.ts";
+import { remember } from "../../base/remember.ts";
 import { splitWords } from "../../tool/split-words.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { verbGroupOf, type VerbGroupName } from "./verb-groups.ts";

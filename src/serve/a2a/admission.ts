@@ -3,7 +3,7 @@ import type { ServerCallContext } from "@a2a-js/sdk/server";
 import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
 import { createCallerRate } from "../../guard/limits/caller-rate.ts";
 import type { Limits } from "../../state/limits.port.ts";
-import { createShares, type Share, type Shares } from "../../tool/shares.ts";
+import { createShares, type Share, type Shares } from "../../base/shares.ts";
 import type { HttpExchange } from "../surface.ts";
 import { stateOf } from "./call-context.ts";
 import type { SharedTasks } from "./tasks/task-store.ts";

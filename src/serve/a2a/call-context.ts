@@ -2,7 +2,7 @@ import { ServerCallContext } from "@a2a-js/sdk/server";
 import { Extensions, type Message } from "@a2a-js/sdk";
 import type { Principal } from "../../guard/principal.ts";
 import type { TraceContext } from "../../observe/trace-context.ts";
-import type { Share } from "../../tool/shares.ts";
+import type { Share } from "../../base/shares.ts";
 import type { HttpExchange } from "../surface.ts";
 
 export type A2aVersion = "1.0" | "0.3";

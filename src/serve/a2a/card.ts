@@ -2,11 +2,11 @@ import type { AgentCard, AgentExtension, AgentSkill, SecurityScheme } from "@a2a
 import type { ServerCallContext } from "@a2a-js/sdk/server";
 import { type SkillTool, TOOLS_EXTENSION } from "../../adapters/sources/a2a/tools-extension.ts";
 import { localOperator, type Principal } from "../../guard/principal.ts";
-import { ownIdentity } from "../../mcp/client-identity.ts";
+import { programIdentity } from "../../system/program-identity.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { CHANGES_TOOLS } from "../served-arsenal.ts";
 import type { SurfaceContext } from "../surface.ts";
-import { setNewest } from "../../tool/remember.ts";
+import { setNewest } from "../../base/remember.ts";
 import { callerOf, ownerOf } from "./call-context.ts";
 import { toSkillId } from "./read-message.ts";
 
@@ -100,7 +100,7 @@ function abilities({ identity, a2a }: SurfaceContext, base: string): AgentCard {
   return {
     name: "",
     description: "",
-    version: String(ownIdentity().info["version"]),
+    version: programIdentity().version,
     provider: undefined,
     supportedInterfaces: ["1.0", "0.3"].flatMap((protocolVersion) => [
       { url: `${base}/a2a`, protocolBinding: "JSONRPC", tenant: "", protocolVersion },

@@ -6,7 +6,7 @@ import { A2A_WAYS, asking, contentOf, eventText, outcomeOf, readEvents } from ".
 import { createManualClock } from "../../testing/manual-clock.ts";
 import { memoryState } from "../../adapters/state/memory.ts";
 import { createHttpServer } from "../http/http-server.ts";
-import { createReplica } from "../mcp/replica.ts";
+import { createReplica } from "../replica.ts";
 import { type A2aEndpointParts, createA2aEndpoint } from "./endpoint.ts";
 
 const card = (url = ""): AgentCard => ({

@@ -6,7 +6,7 @@ import type { ToolResult } from "../../execute/result.ts";
 import type { RetrievalResult, ScoredTool } from "../../retrieve/result.ts";
 import { readTraceContext, type TraceContext } from "../../observe/trace-context.ts";
 import type { Principal } from "../../guard/principal.ts";
-import { createPauses } from "../../tool/turns/event-loop.ts";
+import { createPauses } from "../../base/turns/event-loop.ts";
 import { foundDefinition } from "../meta-tools/find-tools.ts";
 import { fromToolName } from "../meta-tools/shown-tool.ts";
 import { resultOf } from "../result-of.ts";

@@ -1,4 +1,4 @@
-import { present } from "../../tool/present.ts";
+import { present } from "../../base/present.ts";
 import { type Message, Role, type Task } from "@a2a-js/sdk";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { bytesLeftOut } from "./tasks/kept-task.ts";

@@ -1,4 +1,4 @@
-import { callerKey, type Holder } from "../../tool/shares.ts";
+import { callerKey, type Holder } from "../../base/shares.ts";
 
 /** The clock and timers that turns are measured with. Tests replace them. */
 export interface TurnTimes {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { Principal } from "../../guard/principal.ts";
-import { createShares } from "../../tool/shares.ts";
+import { createShares } from "../../base/shares.ts";
 import { createFairTurns } from "./fair-turns.ts";
 import { MAX_BYTES } from "./read-json.ts";
 

@@ -1,4 +1,4 @@
-import { present } from "../../tool/present.ts";
+import { present } from "../../base/present.ts";
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { ArsenalError, type ErrorDetails, isArsenalError } from "../../errors/arsenal-error.ts";

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
-import { nextTurn } from "../../tool/turns/event-loop.ts";
+import { nextTurn } from "../../base/turns/event-loop.ts";
 import { RPC } from "../../mcp/protocol.ts";
 import {
   countKeys,
@@ -10,7 +10,7 @@ import {
   TOO_DEEP,
   TOO_MANY,
   TOO_MANY_MEMBERS,
-} from "../../tool/json/json-text.ts";
+} from "../../base/json/json-text.ts";
 
 /** The reason why a body or a line was refused: the HTTP status, the JSON-RPC code, and the message for the peer. */
 export interface JsonRefusal {

@@ -3,7 +3,7 @@ import type { ToolResult } from "../../execute/result.ts";
 import type { Era, JsonObject } from "../../mcp/protocol.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Tool } from "../../tool/tool.ts";
-import { writeForeign } from "../../tool/json/json-text.ts";
+import { writeForeign } from "../../base/json/json-text.ts";
 
 /** A call that the arsenal refused, or whose tool gave no answer, as a tool result that a model can read; `note` is added to its text. */
 export function refusal(result: ToolResult, note = ""): JsonObject {

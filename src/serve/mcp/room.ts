@@ -1,4 +1,4 @@
-import { createShares } from "../../tool/shares.ts";
+import { createShares } from "../../base/shares.ts";
 
 const MIB = 1024 * 1024;
 

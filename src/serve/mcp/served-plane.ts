@@ -1,4 +1,4 @@
-import { nextTurn } from "../../tool/turns/event-loop.ts";
+import { nextTurn } from "../../base/turns/event-loop.ts";
 import { type JsonObject, RpcError, type RpcNotification } from "../../mcp/protocol.ts";
 import type { Redactor } from "../../guard/redaction/redactor.ts";
 import { createTracing } from "./trace-request.ts";

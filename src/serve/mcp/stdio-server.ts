@@ -2,8 +2,8 @@ import { RPC, type RequestId, type RpcMessage, type RpcRequest } from "../../mcp
 import { createLineReader } from "../../mcp/read-lines.ts";
 import { localOperator } from "../../guard/principal.ts";
 import { systemClock, within } from "../../observe/clock.ts";
-import { countKeys } from "../../tool/json/json-text.ts";
-import type { InputStream, OutputStream } from "../../tool/streams.ts";
+import { countKeys } from "../../base/json/json-text.ts";
+import type { InputStream, OutputStream } from "../../base/streams.ts";
 import { claimedVersion } from "../../mcp/envelope.ts";
 import { createLegacySession } from "./legacy/legacy-session.ts";
 import { failure, readMessage } from "../../mcp/message.ts";

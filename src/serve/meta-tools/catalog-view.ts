@@ -3,7 +3,7 @@ import type { Tool } from "../../tool/tool.ts";
 import { isCutAlias, toAlias } from "../../transcode/alias.ts";
 import { META_TOOL_NAMES } from "./definitions.ts";
 import { type ServedArsenal, CHANGES_TOOLS } from "../served-arsenal.ts";
-import { setNewest } from "../../tool/remember.ts";
+import { setNewest } from "../../base/remember.ts";
 import { fromToolName } from "./shown-tool.ts";
 
 /** The tools one principal may see, indexed by every name that means one of them. */

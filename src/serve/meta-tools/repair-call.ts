@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../tool/json-schema.ts";
-import { parseForeign } from "../../tool/json/json-text.ts";
+import { parseForeign } from "../../base/json/json-text.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { EXECUTE_TOOL } from "./definitions.ts";
 import { namesProperty, takesAnyProperty } from "./schema-properties.ts";

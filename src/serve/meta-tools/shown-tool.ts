@@ -1,7 +1,7 @@
 import { withoutForeignReferences } from "../../tool/schema/foreign-references.ts";
 import type { JsonSchema } from "../../tool/json-schema.ts";
 import { DEFAULT_NAMESPACE } from "../../tool/limits.ts";
-import { remember } from "../../tool/remember.ts";
+import { remember } from "../../base/remember.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { fromAlias, isCutAlias, toAlias } from "../../transcode/alias.ts";
 import { META_TOOL_NAMES, type ShownTool } from "./definitions.ts";

@@ -3,10 +3,10 @@ import { SmartRouter } from "hono/router/smart-router";
 import { TrieRouter } from "hono/router/trie-router";
 import { jsonSchemaValidator } from "../../adapters/validators/json-schema/json-schema.ts";
 import { ArsenalError, fixable, isArsenalError } from "../../errors/arsenal-error.ts";
-import { ownIdentity } from "../../mcp/client-identity.ts";
+import { programIdentity } from "../../system/program-identity.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import { startLeasedWork } from "../../state/leased-work.ts";
-import { sha256 } from "../../tool/crypto.ts";
+import { sha256 } from "../../base/crypto.ts";
 import { decodePercent } from "../../tool/schema/keywords.ts";
 import { pageTokenMeta } from "../http/page-token.ts";
 import { refuseMethodWithProblem } from "../http/problem.ts";
@@ -125,7 +125,7 @@ export function restSurface(context: SurfaceContext, clock: Clock = systemClock)
   let document: { readonly body: object; readonly headers: { readonly etag: string } } | undefined;
   async function describe(exchange: HttpExchange): Promise<void> {
     if (document === undefined) {
-      const version = String(ownIdentity().info["version"]);
+      const version = programIdentity().version;
       const address = context.address();
       const body = createDocument(operations, { version, address, base: BASE, isSecured: !context.isLocal });
       document = { body, headers: { etag: `"${sha256(JSON.stringify(body), "base64url")}"` } };

@@ -1,4 +1,4 @@
-import { present } from "../../tool/present.ts";
+import { present } from "../../base/present.ts";
 import type {
   CatalogEngine,
   EngineAnswer,

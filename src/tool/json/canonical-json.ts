@@ -1,4 +1,4 @@
-import { sha256 } from "../crypto.ts";
+import { sha256 } from "../../base/crypto.ts";
 import type { Tool } from "../tool.ts";
 
 /**

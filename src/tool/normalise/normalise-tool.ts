@@ -15,7 +15,7 @@ import {
   toTimeout,
   toVersion,
 } from "./normalise-fields.ts";
-import { present } from "../present.ts";
+import { present } from "../../base/present.ts";
 import { isSame } from "../schema/keywords.ts";
 import { type DataLimits, toPlainData } from "../schema/plain-data.ts";
 import { DEFINITION_LIMITS, measureSchema, refusedParameters } from "../schema/schema-limits.ts";

@@ -1,4 +1,4 @@
-import { present } from "../../tool/present.ts";
+import { present } from "../../base/present.ts";
 import { isSame } from "../../tool/schema/keywords.ts";
 import { canonicalJson } from "../../tool/json/canonical-json.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";

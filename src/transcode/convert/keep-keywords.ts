@@ -1,4 +1,4 @@
-import { present } from "../../tool/present.ts";
+import { present } from "../../base/present.ts";
 import { HOLDS_NAMED, HOLDS_SCHEMA, words } from "../../tool/schema/keywords.ts";
 import type { JsonSchema } from "../../tool/json-schema.ts";
 import { lose, type SchemaPart, type SchemaPosition, within } from "./conversion.ts";

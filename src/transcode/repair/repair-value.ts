@@ -1,6 +1,6 @@
 import { isSame, typeOfValue } from "../../tool/schema/keywords.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
-import { parseForeign } from "../../tool/json/json-text.ts";
+import { parseForeign } from "../../base/json/json-text.ts";
 import { below, type References } from "../schema/find-reference.ts";
 import { type Effort, fits, partsOf, propertyIn, together } from "./fits.ts";
 import type { SchemaNode } from "../schema/keywords.ts";

@@ -1,4 +1,4 @@
-import { sha256 } from "../../tool/crypto.ts";
+import { sha256 } from "../../base/crypto.ts";
 
 const MAX_LENGTH = 64;
 const HASH_DIGITS = 8;

@@ -2,7 +2,7 @@ import { typeOfValue } from "../../tool/schema/keywords.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { References } from "./find-reference.ts";
 import { type SchemaNode, TYPE_OF } from "./keywords.ts";
-import { remember } from "../../tool/remember.ts";
+import { remember } from "../../base/remember.ts";
 
 /** The types a JSON value can have. Integers are numbers here. */
 export const VALUE_TYPES: readonly string[] = ["string", "number", "boolean", "object", "array", "null"];

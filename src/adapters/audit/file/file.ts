@@ -13,8 +13,8 @@ import { readBackward } from "./read-back.ts";
 import { auditFiles, createSegmentWriter } from "./segment-writer.ts";
 import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import { loadSqlite, SQLITE_BUSY } from "../../state/load-sqlite.ts";
-import { createTurns } from "../../../tool/turns/in-order.ts";
+import { loadSqlite, SQLITE_BUSY } from "../../sqlite/open-sqlite.ts";
+import { createTurns } from "../../../base/turns/in-order.ts";
 
 export interface FileAuditOptions {
   /** The file's folder is created. Only this user can read it. */

@@ -2,7 +2,7 @@ import { fixable } from "../../../errors/arsenal-error.ts";
 import { showValue } from "../../../errors/show-value.ts";
 import type { SourceDraft } from "../../../tool/draft.ts";
 import { asRecord, isPlainObject, type JsonSchema } from "../../../tool/json-schema.ts";
-import { remember } from "../../../tool/remember.ts";
+import { remember } from "../../../base/remember.ts";
 import { words } from "../../../tool/schema/keywords.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import { toAlias } from "../../../transcode/alias.ts";

@@ -2,7 +2,7 @@ import { formatResult } from "../../../execute/results/format-result.ts";
 import { canonicalJson } from "../../../tool/json/canonical-json.ts";
 import { asRecord } from "../../../tool/json-schema.ts";
 import type { AnsweredCall } from "../../../transcode/dialect.port.ts";
-import { writeForeign } from "../../../tool/json/json-text.ts";
+import { writeForeign } from "../../../base/json/json-text.ts";
 
 /** The content of a result for a model, before conversion to a provider's blocks. */
 export interface ResultContent {

@@ -1,4 +1,4 @@
-import { untilAborted } from "../../../tool/until-aborted.ts";
+import { untilAborted } from "../../../base/turns/until-aborted.ts";
 
 /** Limits the number of concurrent requests. */
 export function createRequestQueue(most: number) {

@@ -1,7 +1,7 @@
 import { toolFields } from "../../../catalog/tool-text.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import { readWords, type ToolWords } from "../tool-words.ts";
-import { getNewest, setNewest } from "../../../tool/remember.ts";
+import { getNewest, setNewest } from "../../../base/remember.ts";
 
 /** A tool and its words. */
 export interface KeptTool {

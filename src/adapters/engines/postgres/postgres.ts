@@ -9,7 +9,7 @@ import { SCHEMA } from "../../postgres/migrate.ts";
 import { openPostgres, type Postgres } from "../../postgres/postgres.ts";
 import * as setting from "../../../tool/shape/shape.ts";
 import type { Surroundings } from "../../surroundings.ts";
-import { createTurns } from "../../../tool/turns/in-order.ts";
+import { createTurns } from "../../../base/turns/in-order.ts";
 import { checkEngine, notOpen } from "../handle.ts";
 import { decode, encode, isEveryTool } from "../stored-text.ts";
 import { createBinder, toCondition } from "./filter-sql.ts";

@@ -7,8 +7,8 @@ import {
   schemaOf,
   SQLITE_BUSY,
   type SqliteFile,
-} from "../../state/load-sqlite.ts";
-import { setNewest } from "../../../tool/remember.ts";
+} from "../../sqlite/open-sqlite.ts";
+import { setNewest } from "../../../base/remember.ts";
 
 /** "TAEN": identifies our files. */
 const APPLICATION_ID = 0x54_41_45_4e;

@@ -10,7 +10,7 @@ import type { CatalogEngine } from "../../../catalog/catalog-engine.port.ts";
 import { catalogEngineContract } from "../../../testing/catalog-engine.contract.ts";
 import { dice, randomTools, toolNamed } from "../../../testing/catalog-engine/fixtures.ts";
 import { createHashingEmbedder } from "../../../testing/hashing-embedder.ts";
-import { loadSqlite } from "../../state/load-sqlite.ts";
+import { loadSqlite } from "../../sqlite/open-sqlite.ts";
 import { memoryEngine } from "../memory.ts";
 import { sqliteEngine } from "./sqlite.ts";
 

@@ -4,9 +4,9 @@ import { systemClock } from "../../../observe/clock.ts";
 import { EVERY_TOOL } from "../../../tool/tool-filter.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import type { Surroundings } from "../../surroundings.ts";
-import { createTurns } from "../../../tool/turns/in-order.ts";
+import { createTurns } from "../../../base/turns/in-order.ts";
 import { checkEngine, latestOf, notOpen, prepareAll } from "../handle.ts";
-import { succeeds } from "../../../tool/turns/succeeds.ts";
+import { succeeds } from "../../../base/turns/succeeds.ts";
 import { type Condition, joined, toCondition, toValue } from "./conditions.ts";
 import {
   announceModel,

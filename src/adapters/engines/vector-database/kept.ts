@@ -3,7 +3,7 @@ import type { Control, Model } from "./control.ts";
 import type { Space } from "./driver.ts";
 import { isNothing, type NamespaceSum } from "./search.ts";
 import { MAIN, type Session } from "./session.ts";
-import { setNewest } from "../../../tool/remember.ts";
+import { setNewest } from "../../../base/remember.ts";
 
 interface Now {
   readonly session: Session;

@@ -5,7 +5,7 @@ import { createEgress } from "../../../guard/egress/egress.ts";
 import { createSecrets } from "../../../guard/secrets/secrets.ts";
 import { systemClock } from "../../../observe/clock.ts";
 import { askedPause, readAddress, sendToService, withRetries } from "../../service-request.ts";
-import { pause } from "../../../tool/until-aborted.ts";
+import { pause } from "../../../base/turns/until-aborted.ts";
 import type { Surroundings } from "../../surroundings.ts";
 import type { ServiceResponse, Send, VectorDriver, VectorStoreSettings } from "./driver.ts";
 

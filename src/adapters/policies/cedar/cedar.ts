@@ -14,7 +14,7 @@ import { isPlainObject } from "../../../tool/json-schema.ts";
 import { toolView } from "../rules/tool-view.ts";
 import { createHash } from "node:crypto";
 import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
-import { remember, setNewest } from "../../../tool/remember.ts";
+import { remember, setNewest } from "../../../base/remember.ts";
 
 /** Options of Cedar policies. */
 export interface CedarParts {

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Worker } from "node:worker_threads";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
-import { createTurns } from "../../../tool/turns/in-order.ts";
+import { createTurns } from "../../../base/turns/in-order.ts";
 import { startWorker } from "../../../system/start-worker.ts";
 
 /** A long text, and the RE2 pattern to redact. */

@@ -2,7 +2,7 @@ import { messageOf } from "../../../errors/show-value.ts";
 import type { Redaction } from "../../../guard/policy.port.ts";
 import { REDACTED } from "../../../guard/redaction/secret-patterns.ts";
 import { re2 } from "../../re2.ts";
-import { createPauses, nextTurn } from "../../../tool/turns/event-loop.ts";
+import { createPauses, nextTurn } from "../../../base/turns/event-loop.ts";
 import { mapMembers } from "../../../tool/json/map-members.ts";
 import { replaceInThread } from "./redaction-thread.ts";
 

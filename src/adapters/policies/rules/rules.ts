@@ -9,7 +9,7 @@ import type { Locate } from "./document/check-fields.ts";
 import { readDocument } from "./document/read-document.ts";
 import { compileRules, type Rule } from "./rule.ts";
 import { createToolRules } from "./tool-rules.ts";
-import { present } from "../../../tool/present.ts";
+import { present } from "../../../base/present.ts";
 import type { ToolFilter } from "../../../tool/tool-filter.ts";
 import type { Capability, RiskLevel, Tool, ToolSource } from "../../../tool/tool.ts";
 import { type Caller, type Condition, type Facts, isAboutReach } from "./conditions/conditions.ts";

@@ -5,7 +5,7 @@ import { askedByTool, confirm, type Confirmation, DEFAULT_CONFIRMATION } from ".
 import { isAboutReach } from "./conditions/conditions.ts";
 import type { Rule } from "./rule.ts";
 import { toolView } from "./tool-view.ts";
-import { remember } from "../../../tool/remember.ts";
+import { remember } from "../../../base/remember.ts";
 
 /** The part of a policy that depends on the tool alone, cached per tool. */
 export interface ToolRules {

@@ -3,8 +3,8 @@ import { gzip } from "node:zlib";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { messageOf } from "../../../errors/show-value.ts";
 import { createBoundedQueue } from "../../../observe/bounded-queue.ts";
-import { backoffMs } from "../../../tool/turns/backoff.ts";
-import { pause } from "../../../tool/until-aborted.ts";
+import { backoffMs } from "../../../base/turns/backoff.ts";
+import { pause } from "../../../base/turns/until-aborted.ts";
 import { withRetries } from "../../service-request.ts";
 import { type PostParts, postOtlp } from "./post.ts";
 

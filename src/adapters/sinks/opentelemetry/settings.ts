@@ -1,6 +1,6 @@
 import { fixable } from "../../../errors/arsenal-error.ts";
 import { showValue } from "../../../errors/show-value.ts";
-import { ownIdentity } from "../../../mcp/client-identity.ts";
+import { programIdentity } from "../../../system/program-identity.ts";
 import { decodePercent } from "../../../tool/schema/keywords.ts";
 import { readAddress } from "../../service-request.ts";
 import { choice, flag, type InputOf, object, optional, text, texts, whole } from "../../../tool/shape/shape.ts";
@@ -140,7 +140,7 @@ function resourceOf({ serviceName }: OpenTelemetrySinkOptions, environment: Envi
 }
 
 export function packageVersion(): string {
-  return String(ownIdentity().info["version"]);
+  return programIdentity().version;
 }
 
 /** `key=value,key=value`, each part percent-encoded. Invalid pairs are left out. */

@@ -1,6 +1,6 @@
 import type { ArsenalEvent, EventMap, EventName, StepTime } from "../../../observe/events.ts";
 import { timeSteps } from "../../../observe/retrieval-steps.ts";
-import { sha256 } from "../../../tool/crypto.ts";
+import { sha256 } from "../../../base/crypto.ts";
 import type { ToolSource } from "../../../tool/tool.ts";
 import { type AttributeLimits, type Attributes, withinLimits, clip } from "./attributes.ts";
 import { SAMPLED, type Span, SPAN_KIND, type SpanKind, STATUS_ERROR } from "./otlp.ts";

@@ -9,7 +9,7 @@ import type { Redactor } from "../../../guard/redaction/redactor.ts";
 import type { Clock } from "../../../observe/clock.ts";
 import { asRecord, isPlainObject } from "../../../tool/json-schema.ts";
 import type { EndedRequest, HandlerContext } from "../../../tool/handler.ts";
-import { traceHeadersOf } from "../../../tool/trace-headers.ts";
+import { traceHeadersOf } from "../../../base/trace-headers.ts";
 import { askedPause } from "../../service-request.ts";
 import { type Authorize, authorized, placeOf } from "../credentials/authorize.ts";
 import type { ClientTokens } from "../credentials/client-tokens.ts";

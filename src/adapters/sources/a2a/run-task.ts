@@ -1,9 +1,9 @@
 import { ArsenalError, fixable, isArsenalError } from "../../../errors/arsenal-error.ts";
 import type { Handler, HandlerContext } from "../../../tool/handler.ts";
 import { asRecord } from "../../../tool/json-schema.ts";
-import { pause } from "../../../tool/until-aborted.ts";
+import { pause } from "../../../base/turns/until-aborted.ts";
 import type { Security } from "../credentials/security.ts";
-import { backoffMs } from "../../../tool/turns/backoff.ts";
+import { backoffMs } from "../../../base/turns/backoff.ts";
 import { type Agent, converse, isUnknownOperation, type Request, type RequestOptions, tooLong } from "./connection.ts";
 import type { Outgoing, Update } from "./messages.ts";
 import { toToolResult } from "./tools-extension.ts";

@@ -1,7 +1,7 @@
 import { buffer } from "node:stream/consumers";
 import type { Egress } from "../../../guard/egress/egress.ts";
 import type { OfferedTool } from "../../../register/source.port.ts";
-import { present } from "../../../tool/present.ts";
+import { present } from "../../../base/present.ts";
 import { argumentsOf, toContent, withoutEffect } from "./tool-parts.ts";
 import type { HttpSettings } from "./settings.ts";
 

@@ -5,7 +5,7 @@ import type { Secrets } from "../../../guard/secrets/secrets.ts";
 import { systemClock } from "../../../observe/clock.ts";
 import type { OfferedTool } from "../../../register/source.port.ts";
 import { asRecords, asText, isPlainObject } from "../../../tool/json-schema.ts";
-import { present } from "../../../tool/present.ts";
+import { present } from "../../../base/present.ts";
 import { askedPause } from "../../service-request.ts";
 import { parseObject } from "../parse-object.ts";
 import { argumentsOf, withoutEffect } from "./tool-parts.ts";

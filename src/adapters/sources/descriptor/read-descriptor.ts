@@ -4,7 +4,7 @@ import { defineTool } from "../../../tool/define-tool.ts";
 import type { ToolDraft } from "../../../tool/draft.ts";
 import type { JsonSchema } from "../../../tool/json-schema.ts";
 import { LIMITS } from "../../../tool/limits.ts";
-import { present } from "../../../tool/present.ts";
+import { present } from "../../../base/present.ts";
 import { compileSchema } from "../../validators/json-schema/compile-schema.ts";
 import type { KeyPath } from "./key-lines.ts";
 import {

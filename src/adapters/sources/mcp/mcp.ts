@@ -10,7 +10,7 @@ import { createServerLog, type ServerLog } from "./upstream/server-log.ts";
 import { createHandler, toDraft } from "./upstream/server-tool.ts";
 import type { OnMessage } from "../../../mcp/connection.ts";
 import type { RpcNotification } from "../../../mcp/protocol.ts";
-import { untilAborted } from "../../../tool/until-aborted.ts";
+import { untilAborted } from "../../../base/turns/until-aborted.ts";
 import {
   hasReference,
   problemError,

@@ -1,5 +1,5 @@
 import { showValue } from "../../../errors/show-value.ts";
-import { present } from "../../../tool/present.ts";
+import { present } from "../../../base/present.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { SettingProblem } from "../source-adapter.ts";
 import type { McpServerSettings, StdioSettings, WrittenMcpServer } from "./settings.ts";

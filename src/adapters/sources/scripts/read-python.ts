@@ -1,4 +1,4 @@
-import { present } from "../../../tool/present.ts";
+import { present } from "../../../base/present.ts";
 import { runProcess } from "../../sandboxes/subprocess/run-process.ts";
 import type { Declaration, ReadScripts, ScriptProblem } from "./declaration.ts";
 

@@ -1,4 +1,4 @@
-import { untilAborted } from "../../../tool/until-aborted.ts";
+import { untilAborted } from "../../../base/turns/until-aborted.ts";
 import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import type { Clock } from "../../../observe/clock.ts";
 import { createLookout } from "../../../state/lookout.ts";

@@ -2,7 +2,7 @@ import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import type { Clock } from "../../../observe/clock.ts";
 import { createLookout } from "../../../state/lookout.ts";
 import { tellAll } from "../../../state/topics.ts";
-import { backoffMs } from "../../../tool/turns/backoff.ts";
+import { backoffMs } from "../../../base/turns/backoff.ts";
 import { toFailure } from "./failure.ts";
 import type { Script } from "./script.ts";
 

@@ -12,8 +12,8 @@ import {
   schemaOf,
   sqliteFailure,
   type SqliteFile,
-} from "../load-sqlite.ts";
-import { disappeared, isDamage, logDisappeared, moveAside, wasMovedAside } from "../move-aside.ts";
+} from "../../sqlite/open-sqlite.ts";
+import { disappeared, isDamage, logDisappeared, moveAside, wasMovedAside } from "../../sqlite/move-aside.ts";
 
 /** The number of changes written before yielding to other work in this process. */
 const CHANGES_A_TURN = 256;

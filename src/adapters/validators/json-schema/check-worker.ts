@@ -2,7 +2,7 @@ import { parentPort } from "node:worker_threads";
 import { isArsenalError } from "../../../errors/arsenal-error.ts";
 import { messageOf } from "../../../errors/show-value.ts";
 import type { JsonSchema } from "../../../tool/json-schema.ts";
-import { setNewest } from "../../../tool/remember.ts";
+import { setNewest } from "../../../base/remember.ts";
 import type { FromThread, ToThread } from "./check-thread.ts";
 import { compileSchema, type SchemaCheck, withinLimits } from "./compile-schema.ts";
 

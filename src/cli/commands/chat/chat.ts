@@ -1,4 +1,4 @@
-import { present } from "../../../tool/present.ts";
+import { present } from "../../../base/present.ts";
 import { internalsOf } from "../../../arsenal.ts";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";

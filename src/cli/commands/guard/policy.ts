@@ -1,4 +1,4 @@
-import { present } from "../../../tool/present.ts";
+import { present } from "../../../base/present.ts";
 import { dirname, resolve } from "node:path";
 import type { Explained, RulesPolicy } from "../../../adapters/policies/rules/rules.ts";
 import { readPolicyFile } from "../../../administration/file-policies.ts";

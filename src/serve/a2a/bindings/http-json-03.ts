@@ -1,4 +1,4 @@
-import { present } from "../../../tool/present.ts";
+import { present } from "../../../base/present.ts";
 import { randomUUID } from "node:crypto";
 import { Message, SendMessageRequest, StreamResponse, Task, type TaskPushNotificationConfig } from "@a2a-js/sdk";
 import { toLegacyHTTPError } from "@a2a-js/sdk/compat/v0_3/server";

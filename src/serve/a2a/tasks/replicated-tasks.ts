@@ -1,8 +1,8 @@
 import { StreamResponse, type SubscribeToTaskRequest, TaskState } from "@a2a-js/sdk";
 import { TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
-import { sha256 } from "../../../tool/crypto.ts";
-import type { Replica } from "../../mcp/replica.ts";
+import { sha256 } from "../../../base/crypto.ts";
+import type { Replica } from "../../replica.ts";
 import { ownerContext, ownerIn, stateOf, taskKey } from "../call-context.ts";
 import { createEventQueue } from "../../event-queue.ts";
 import type { TaskHandler } from "./task-handler.ts";

@@ -2,10 +2,10 @@ import { TaskState } from "@a2a-js/sdk";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import type { ListedState, State } from "../../../state/state.port.ts";
-import { sha256 } from "../../../tool/crypto.ts";
-import { crowdedOut, type Holder, type Holding, type ShareBounds } from "../../../tool/shares.ts";
-import type { Replica } from "../../mcp/replica.ts";
-import { setNewest } from "../../../tool/remember.ts";
+import { sha256 } from "../../../base/crypto.ts";
+import { crowdedOut, type Holder, type Holding, type ShareBounds } from "../../../base/shares.ts";
+import type { Replica } from "../../replica.ts";
+import { setNewest } from "../../../base/remember.ts";
 import { MOST_TASK_BYTES } from "./kept-task.ts";
 
 /** The part of a task that listing and pruning need. Tasks themselves are documents of their own. */

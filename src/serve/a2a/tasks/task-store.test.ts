@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { contentOf } from "../../../../test/serve/a2a-clients.ts";
 import { memoryState } from "../../../adapters/state/memory.ts";
 import { createManualClock } from "../../../testing/manual-clock.ts";
-import { createReplica } from "../../mcp/replica.ts";
+import { createReplica } from "../../replica.ts";
 import { ownerContext, ownerOf } from "../call-context.ts";
 import { agentMessage, dataPart, textPart } from "../events.ts";
 import { bytesLeftOut, cutMessage, cutTask, MOST_TASK_BYTES } from "./kept-task.ts";

@@ -3,11 +3,11 @@ import { RequestMalformedError } from "@a2a-js/sdk/errors";
 import type { ServerCallContext, TaskStore } from "@a2a-js/sdk/server";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
-import type { Replica } from "../../mcp/replica.ts";
+import type { Replica } from "../../replica.ts";
 import { ownerContext, ownerIn } from "../call-context.ts";
 import { agentMessage, textPart } from "../events.ts";
 import { MOST_ID_LENGTH } from "../request-limits.ts";
-import { setNewest } from "../../../tool/remember.ts";
+import { setNewest } from "../../../base/remember.ts";
 import { cutTask } from "./kept-task.ts";
 import { createTaskIndex, isActiveState, isLastState, placeOf, type TaskEntry, TASKS } from "./task-index.ts";
 

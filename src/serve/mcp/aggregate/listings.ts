@@ -6,7 +6,7 @@ import type { Principal } from "../../../guard/principal.ts";
 import type { Clock } from "../../../observe/clock.ts";
 import { mayKnow } from "../guarded-request.ts";
 import type { ServedArsenal } from "../../served-arsenal.ts";
-import { remember } from "../../../tool/remember.ts";
+import { remember } from "../../../base/remember.ts";
 
 export interface Listed {
   readonly upstream: McpUpstream;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createShares } from "../../../tool/shares.ts";
+import { createShares } from "../../../base/shares.ts";
 import { createEventLog, type EventLog } from "./event-log.ts";
 
 function dataAfter(log: EventLog, eventId: string): readonly string[] | undefined {

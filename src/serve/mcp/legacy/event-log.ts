@@ -1,5 +1,5 @@
 import type { RequestId } from "../../../mcp/protocol.ts";
-import type { Share } from "../../../tool/shares.ts";
+import type { Share } from "../../../base/shares.ts";
 
 /** A position in one of a session's streams: the event that was sent last there. */
 export interface StreamPosition {

@@ -7,7 +7,7 @@ import { createEventLog, type StreamPosition } from "./event-log.ts";
 import { createLegacySession, type Sender } from "./legacy-session.ts";
 import { isResponse } from "../../../mcp/message.ts";
 import { errorBody, type Plane } from "../plane.ts";
-import { processLost, type Replica } from "../replica.ts";
+import { processLost, type Replica } from "../../replica.ts";
 import type { McpRoom } from "../room.ts";
 import { createReply, type EventStream, openEventStream, type Reply, type StreamEvent } from "../reply.ts";
 import type { SessionRecord, SessionRecords } from "./session-records.ts";

@@ -4,7 +4,7 @@ import type { JsonObject, RequestId } from "../../../mcp/protocol.ts";
 import type { Clock } from "../../../observe/clock.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { Peer } from "../plane.ts";
-import type { Replica } from "../replica.ts";
+import type { Replica } from "../../replica.ts";
 
 /** The settings that a client made in the course of its session. */
 export interface SessionSettings {

@@ -6,9 +6,9 @@ import type { Clock } from "../../../observe/clock.ts";
 import type { StreamEvent } from "../reply.ts";
 import type { Plane } from "../plane.ts";
 import { askedBy } from "../questions.ts";
-import { orAway, type Replica } from "../replica.ts";
+import { orAway, type Replica } from "../../replica.ts";
 import type { McpRoom } from "../room.ts";
-import type { Share } from "../../../tool/shares.ts";
+import type { Share } from "../../../base/shares.ts";
 import { createHttpSession, type HttpSession } from "./http-session.ts";
 import { createSessionRecords, IDLE_MS, isSame, type SessionNews, type SessionRecord } from "./session-records.ts";
 

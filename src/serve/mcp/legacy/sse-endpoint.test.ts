@@ -7,7 +7,7 @@ import { RPC, RpcError, type JsonObject } from "../../../mcp/protocol.ts";
 import { createManualClock } from "../../../testing/manual-clock.ts";
 import { aloneOnMemory } from "../../../../test/mcp/sample-endpoint.ts";
 import { sharedMemory } from "../../../../test/mcp/shared-memory.ts";
-import { createReplica, type Replica } from "../replica.ts";
+import { createReplica, type Replica } from "../../replica.ts";
 import { createHttpServer, type HttpServerOptions } from "../../http/http-server.ts";
 import type { Exchange, Peer, Plane, PlaneSession, Push } from "../plane.ts";
 import { createMcpRoom } from "../room.ts";

@@ -8,7 +8,7 @@ import { beginsWork, refuseNew } from "../shutdown.ts";
 import { createLegacySession, type LegacySession } from "./legacy-session.ts";
 import { isResponse, readMessage } from "../../../mcp/message.ts";
 import { RPC, type RequestId, RpcError, type RpcMessage } from "../../../mcp/protocol.ts";
-import type { Share } from "../../../tool/shares.ts";
+import type { Share } from "../../../base/shares.ts";
 import { isArsenalError } from "../../../errors/arsenal-error.ts";
 import { openEventStream } from "../reply.ts";
 import type { Plane } from "../plane.ts";

@@ -7,9 +7,9 @@ import { isPlainObject } from "../../../tool/json-schema.ts";
 import { unaskable } from "../client-abilities.ts";
 import type { Exchange } from "../plane.ts";
 import type { Work } from "../../work.ts";
-import type { Replica } from "../replica.ts";
+import type { Replica } from "../../replica.ts";
 import { createMcpRoom, type McpRoom } from "../room.ts";
-import type { Share } from "../../../tool/shares.ts";
+import type { Share } from "../../../base/shares.ts";
 import type { SealBinding } from "./seal.ts";
 
 /** The request that a call's notifications and answer travel on at present. */

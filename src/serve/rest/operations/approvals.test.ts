@@ -8,7 +8,7 @@ import { createManualClock, type ManualClock } from "../../../testing/manual-clo
 import { defineTool } from "../../../tool/define-tool.ts";
 import { createSecrets } from "../../../guard/secrets/secrets.ts";
 import { createHttpServer, type HttpServer } from "../../http/http-server.ts";
-import { createReplica } from "../../mcp/replica.ts";
+import { createReplica } from "../../replica.ts";
 import { STARTED } from "../../startup.ts";
 import type { Surface, SurfaceContext } from "../../surface.ts";
 import { createWork } from "../../work.ts";

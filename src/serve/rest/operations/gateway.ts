@@ -1,7 +1,7 @@
 import { DIALECT_NAMES } from "../../../adapters/dialects/built-in.ts";
 import { fixable } from "../../../errors/arsenal-error.ts";
 import type { Principal } from "../../../guard/principal.ts";
-import { ownIdentity } from "../../../mcp/client-identity.ts";
+import { programIdentity } from "../../../system/program-identity.ts";
 import type { Toolset } from "../../../toolset/toolset.ts";
 import { hasRole } from "../../administration.ts";
 import { refusalOf } from "../access.ts";
@@ -70,7 +70,7 @@ export const gatewayOperations = (all: () => readonly Operation[]): readonly Ope
       const toolCount = seesAll ? arsenal.toolCount : (await arsenal.listTools({ principal })).length;
       return {
         body: {
-          version: String(ownIdentity().info["version"]),
+          version: programIdentity().version,
           toolCount,
           scoreThreshold: arsenal.scoreThreshold,
           dialects: [...new Set([...DIALECT_NAMES, ...(dialects?.keys() ?? [])])],

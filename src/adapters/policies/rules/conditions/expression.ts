@@ -5,7 +5,7 @@ import type { RE2JS } from "re2js";
 import { re2 } from "../../../re2.ts";
 import type { Facts, When } from "./conditions.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
-import { remember } from "../../../../tool/remember.ts";
+import { remember } from "../../../../base/remember.ts";
 
 const MAX_LENGTH = 2_000;
 

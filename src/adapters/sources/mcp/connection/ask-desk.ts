@@ -1,4 +1,4 @@
-import { untilAborted } from "../../../../tool/until-aborted.ts";
+import { untilAborted } from "../../../../base/turns/until-aborted.ts";
 import { messageOf } from "../../../../errors/show-value.ts";
 import type { Ask } from "../../../../mcp/connection.ts";
 import { answer, failure } from "../../../../mcp/message.ts";

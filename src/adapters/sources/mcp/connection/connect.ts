@@ -14,7 +14,7 @@ import type { OAuthProvider } from "../oauth/provider.ts";
 import type { HttpSettings, McpServerSettings, StdioSettings, WebSocketSettings } from "../settings.ts";
 import { type StreamableHttp, streamableHttpTransport } from "../transports/streamable-http.ts";
 import { createTap } from "../transports/tap.ts";
-import { untilAborted } from "../../../../tool/until-aborted.ts";
+import { untilAborted } from "../../../../base/turns/until-aborted.ts";
 
 export interface ConnectOptions {
   readonly oauth?: OAuthProvider;

@@ -2,7 +2,7 @@ import { ArsenalError } from "../../../../errors/arsenal-error.ts";
 import type { Clock } from "../../../../observe/clock.ts";
 import type { McpConnection } from "../../../../mcp/connection.ts";
 import type { Caller } from "../../../../tool/handler.ts";
-import { callerKey, largestShare } from "../../../../tool/shares.ts";
+import { callerKey, largestShare } from "../../../../base/shares.ts";
 
 export type ConnectionPool = ReturnType<typeof createConnectionPool>;
 

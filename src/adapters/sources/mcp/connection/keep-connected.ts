@@ -4,8 +4,8 @@ import type { Clock } from "../../../../observe/clock.ts";
 import { withDeadline } from "../../../../register/with-deadline.ts";
 import type { McpConnection } from "../../../../mcp/connection.ts";
 import { isSessionExpired } from "./failures.ts";
-import { backoffMs } from "../../../../tool/turns/backoff.ts";
-import { untilAborted } from "../../../../tool/until-aborted.ts";
+import { backoffMs } from "../../../../base/turns/backoff.ts";
+import { untilAborted } from "../../../../base/turns/until-aborted.ts";
 import type { UpstreamState } from "../upstream/upstream.ts";
 
 interface KeeperParts {

@@ -2,7 +2,7 @@ import { ArsenalError, isArsenalError } from "../../../../errors/arsenal-error.t
 import type { ErrorCode } from "../../../../errors/codes.ts";
 import type { EndedRequest, HandlerContext } from "../../../../tool/handler.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
-import { traceHeadersOf } from "../../../../tool/trace-headers.ts";
+import { traceHeadersOf } from "../../../../base/trace-headers.ts";
 import type { McpRequest, McpRequestParts } from "../../../../mcp/connection.ts";
 import { isInputRequired, type JsonObject, RPC, RpcError, type RpcNotification } from "../../../../mcp/protocol.ts";
 import type { McpUpstream } from "../upstream/upstream.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { ArsenalError } from "../../../../errors/arsenal-error.ts";
-import { untilAborted } from "../../../../tool/until-aborted.ts";
+import { untilAborted } from "../../../../base/turns/until-aborted.ts";
 import { type Clock, systemClock } from "../../../../observe/clock.ts";
 import type { OAuthSettings } from "../settings.ts";
 import { type Challenge, challengeOf, joinScopes, type ServerCredentials } from "./credentials.ts";

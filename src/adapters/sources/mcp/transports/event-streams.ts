@@ -1,5 +1,5 @@
-import type { InputStream } from "../../../../tool/streams.ts";
-import { backoffMs } from "../../../../tool/turns/backoff.ts";
+import type { InputStream } from "../../../../base/streams.ts";
+import { backoffMs } from "../../../../base/turns/backoff.ts";
 import type { RequestId } from "../../../../mcp/protocol.ts";
 import { createEventReader } from "./read-events.ts";
 import { createFloodGate } from "./flood-gate.ts";

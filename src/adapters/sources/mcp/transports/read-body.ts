@@ -1,4 +1,4 @@
-import type { InputStream } from "../../../../tool/streams.ts";
+import type { InputStream } from "../../../../base/streams.ts";
 import { MessageTooLong } from "../../../../mcp/wire-message.ts";
 
 /** Bytes of messages that a connection may hold before they are complete, over all that come at the same time. */

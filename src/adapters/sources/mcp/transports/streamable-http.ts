@@ -16,7 +16,7 @@ import {
   report,
   tooMuch,
 } from "../../../../mcp/wire-message.ts";
-import type { InputStream } from "../../../../tool/streams.ts";
+import type { InputStream } from "../../../../base/streams.ts";
 import { within } from "../../../../observe/clock.ts";
 
 export interface StreamableHttp extends Transport {

@@ -1,5 +1,5 @@
 import { looksSecret } from "../../../../guard/secrets/looks-secret.ts";
-import { present } from "../../../../tool/present.ts";
+import { present } from "../../../../base/present.ts";
 import type { StdioSettings } from "../settings.ts";
 
 /** A server's command as a person accepts it. Secrets are named without their values, so a new key is not a new command. */

@@ -1,6 +1,6 @@
 import type { Clock } from "../../../../observe/clock.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
-import { backoffMs } from "../../../../tool/turns/backoff.ts";
+import { backoffMs } from "../../../../base/turns/backoff.ts";
 import type { McpConnection } from "../../../../mcp/connection.ts";
 import { type JsonObject, RpcError, type RpcNotification } from "../../../../mcp/protocol.ts";
 import type { Listing } from "./upstream.ts";

@@ -1,6 +1,6 @@
 import { ArsenalError } from "../../../../errors/arsenal-error.ts";
 import { systemClock } from "../../../../observe/clock.ts";
-import { untilAborted } from "../../../../tool/until-aborted.ts";
+import { untilAborted } from "../../../../base/turns/until-aborted.ts";
 import type { Caller } from "../../../../tool/handler.ts";
 import { createUpstream, type McpUpstream, type UpstreamParts } from "./upstream.ts";
 import type { McpServerSettings } from "../settings.ts";

@@ -2,7 +2,7 @@ import type { Clock } from "../../../../observe/clock.ts";
 import type { McpConnection } from "../../../../mcp/connection.ts";
 import { keepListening } from "./follow-changes.ts";
 import type { RpcNotification } from "../../../../mcp/protocol.ts";
-import { untilAborted } from "../../../../tool/until-aborted.ts";
+import { untilAborted } from "../../../../base/turns/until-aborted.ts";
 
 interface Subscription {
   subscribers: number;

@@ -28,7 +28,7 @@ import { createResourceSubscriptions } from "./resource-subscriptions.ts";
 import { createSessionView, withIdentity } from "../connection/session-view.ts";
 import type { McpServerSettings } from "../settings.ts";
 import { unusableTool } from "./server-tool.ts";
-import { untilAborted } from "../../../../tool/until-aborted.ts";
+import { untilAborted } from "../../../../base/turns/until-aborted.ts";
 
 /** The lists of an MCP server, by kind, and their methods. */
 export const LISTINGS = {

@@ -1,7 +1,7 @@
 import type { Registration, Registry } from "../../../../register/registry.ts";
 import type { Source } from "../../../../register/source.port.ts";
 import { isUnlisted } from "../../../../tool/tool.ts";
-import { untilAborted } from "../../../../tool/until-aborted.ts";
+import { untilAborted } from "../../../../base/turns/until-aborted.ts";
 import type { McpSource } from "../mcp.ts";
 import type { McpUpstream } from "./upstream.ts";
 

@@ -1,4 +1,4 @@
-import { measureJson } from "../../../../tool/json/measure-json.ts";
+import { measureJson } from "../../../../base/json/measure-json.ts";
 import type { OpenFolder } from "./files.ts";
 import type { Argument, Arguments } from "../tool/arguments.ts";
 import type { Location } from "../read/read-parameters.ts";

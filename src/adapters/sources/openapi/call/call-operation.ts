@@ -6,7 +6,7 @@ import type { Egress, EgressResponse } from "../../../../guard/egress/egress.ts"
 import type { Redactor } from "../../../../guard/redaction/redactor.ts";
 import type { Clock } from "../../../../observe/clock.ts";
 import type { Handler } from "../../../../tool/handler.ts";
-import { traceHeadersOf } from "../../../../tool/trace-headers.ts";
+import { traceHeadersOf } from "../../../../base/trace-headers.ts";
 import { askedPause } from "../../../service-request.ts";
 import { type Authorize, authorized, placeOf } from "../../credentials/authorize.ts";
 import type { ClientTokens } from "../../credentials/client-tokens.ts";

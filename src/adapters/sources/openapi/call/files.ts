@@ -3,7 +3,7 @@ import { realpath, stat } from "node:fs/promises";
 import { basename, resolve, sep } from "node:path";
 import type { IsOwnFile } from "../../../../guard/own-files.ts";
 import { asText, isPlainObject, type JsonSchema } from "../../../../tool/json-schema.ts";
-import { present } from "../../../../tool/present.ts";
+import { present } from "../../../../base/present.ts";
 import { wrongArgument } from "./write-parameter.ts";
 
 /** A file to be sent. Its content is read when it is sent. */

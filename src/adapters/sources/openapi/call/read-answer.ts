@@ -1,8 +1,8 @@
 import { buffer } from "node:stream/consumers";
 import type { EgressResponse } from "../../../../guard/egress/egress.ts";
 import type { Redactor } from "../../../../guard/redaction/redactor.ts";
-import { nextTurn } from "../../../../tool/turns/event-loop.ts";
-import { parseForeign } from "../../../../tool/json/json-text.ts";
+import { nextTurn } from "../../../../base/turns/event-loop.ts";
+import { parseForeign } from "../../../../base/json/json-text.ts";
 
 /** Reads an answer: JSON as its value, text as text, nothing as null, anything else as a block of content in base64. */
 export async function readAnswer(answer: Pick<EgressResponse, "headers" | "body" | "url">): Promise<unknown> {

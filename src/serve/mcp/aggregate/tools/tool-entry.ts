@@ -2,7 +2,7 @@ import { rawToolOf } from "../../../../adapters/sources/mcp/upstream/server-tool
 import type { Era, JsonObject } from "../../../../mcp/protocol.ts";
 import { withoutForeignReferences } from "../../../../tool/schema/foreign-references.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
-import { remember } from "../../../../tool/remember.ts";
+import { remember } from "../../../../base/remember.ts";
 import type { Tool } from "../../../../tool/tool.ts";
 import { shownTool } from "../../../meta-tools/shown-tool.ts";
 

@@ -1,5 +1,3 @@
-import type { OutgoingRequest } from "./handler.ts";
-
 /** `key=value`. A key is that of a system, or of a tenant and a system: `tenant@system`. */
 const MEMBER =
   /^([a-z][a-z0-9_*/-]{0,255}|[a-z0-9][a-z0-9_*/-]{0,240}@[a-z][a-z0-9_*/-]{0,13})=[ -+\--<>-~]{0,255}[!-+\--<>-~]$/;
@@ -34,7 +32,7 @@ export function readTracestate(header: unknown): string | undefined {
 
 /** The headers `traceparent` and `tracestate` for a handler's request. Undefined if its call has no W3C trace. */
 export function traceHeadersOf(
-  sent: Pick<OutgoingRequest, "traceparent" | "tracestate"> | undefined,
+  sent: { readonly traceparent?: string | undefined; readonly tracestate?: string | undefined } | undefined,
 ): { readonly traceparent: string; readonly tracestate?: string } | undefined {
   const { traceparent, tracestate } = sent ?? {};
   if (traceparent === undefined) return undefined;

@@ -1,12 +1,12 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { ArsenalError, fixable } from "../../errors/arsenal-error.ts";
-import { type JsonObject, RPC, RpcError, type RpcErrorBody } from "../../mcp/protocol.ts";
-import { type Clock, systemClock } from "../../observe/clock.ts";
-import { createLookout } from "../../state/lookout.ts";
-import type { SharedState } from "../../state/shared-state.ts";
-import type { State } from "../../state/state.port.ts";
-import { errorBody } from "./plane.ts";
-import { createSeal, type SealBinding } from "./modern/seal.ts";
+import { ArsenalError, fixable } from "../errors/arsenal-error.ts";
+import { type JsonObject, RPC, RpcError, type RpcErrorBody } from "../mcp/protocol.ts";
+import { type Clock, systemClock } from "../observe/clock.ts";
+import { createLookout } from "../state/lookout.ts";
+import type { SharedState } from "../state/shared-state.ts";
+import type { State } from "../state/state.port.ts";
+import { errorBody } from "./mcp/plane.ts";
+import { createSeal, type SealBinding } from "./mcp/modern/seal.ts";
 
 /** The part of the shared state that processes behind one address use to act as one. */
 export type ReplicaState = Pick<SharedState, "documents" | "changes" | "leases">;

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { type SharedMemory, sharedMemory } from "../../../test/mcp/shared-memory.ts";
-import type { JsonObject } from "../../mcp/protocol.ts";
+import { type SharedMemory, sharedMemory } from "../../test/mcp/shared-memory.ts";
+import type { JsonObject } from "../mcp/protocol.ts";
 import { createReplica, type Replica, type ReplicaState } from "./replica.ts";
 
 const open: Replica[] = [];
