@@ -16,3 +16,12 @@ export const EGRESS = object("How requests leave this machine.", {
     "A PEM file with certificate authorities to trust, in addition to those of Node and NODE_EXTRA_CA_CERTS.",
   ),
 });
+
+/** The setting `mcp.env_passthrough`. */
+export const ENV_PASSTHROUGH = optional(
+  list(
+    "Variables of the gateway that programs get, by name or with * at the end (which passes no secrets). Defaults to what programs need for files, language, proxies and certificates: see docs/adapters/sources/mcp.md.",
+    text("A name, or a pattern such as npm_config_*."),
+    [],
+  ),
+);

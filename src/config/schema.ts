@@ -15,7 +15,7 @@ import {
   withSpellings,
 } from "../tool/shape/shape.ts";
 import { anySource, configOf, listed, namesOf, proofs, scanModes, section } from "./adapter-settings.ts";
-import { EGRESS } from "./egress-settings.ts";
+import { EGRESS, ENV_PASSTHROUGH } from "./egress-settings.ts";
 import { CONFIGURED_TOOLSET } from "../toolset/toolset.ts";
 
 /** Settings that every embedder may have. */
@@ -294,6 +294,7 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
       text("A tool's id, or a pattern."),
       [],
     ),
+    envPassthrough: ENV_PASSTHROUGH,
     startupWaitMs: whole(
       "How long a request waits for servers that are still connecting for the first time.",
       0,

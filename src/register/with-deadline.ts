@@ -2,15 +2,21 @@ import { ArsenalError } from "../errors/arsenal-error.ts";
 import type { Clock } from "../observe/clock.ts";
 import { untilAborted } from "../base/turns/until-aborted.ts";
 
-/** Runs a task that must end in time. Its signal stops the task; a task that ignores the signal is not awaited. */
+/** Runs a task that must end in time. `explain` adds to the error what may have taken so long. Its signal stops the task; a task that ignores the signal is not awaited. */
 export async function withDeadline<Result>(
   task: (signal: AbortSignal) => Promise<Result>,
-  options: { readonly clock: Clock; readonly ms: number; readonly signal?: AbortSignal; readonly doing: string },
+  options: {
+    readonly clock: Clock;
+    readonly ms: number;
+    readonly signal?: AbortSignal;
+    readonly doing: string;
+    readonly explain?: () => string;
+  },
 ): Promise<Result> {
-  const { clock, ms, signal: given, doing } = options;
+  const { clock, ms, signal: given, doing, explain = () => "" } = options;
   given?.throwIfAborted();
   const late = new AbortController();
-  const tooLate = (): void => late.abort(new ArsenalError("TIMEOUT", `${doing} took longer than ${ms} ms`));
+  const tooLate = (): void => late.abort(new ArsenalError("TIMEOUT", `${doing} took longer than ${ms} ms${explain()}`));
   const cancel = clock.after(ms, tooLate);
   const signal = given === undefined ? late.signal : AbortSignal.any([given, late.signal]);
   // The task starts in a promise, so that one that throws at once rejects like any other.

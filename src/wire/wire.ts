@@ -157,7 +157,9 @@ export function wireArsenal({ config, parts }: DividedOptions) {
     const { addSource } = await import("../adapters/sources/add-source.ts");
     const ownFiles = async (): Promise<readonly string[]> =>
       (await import("../config/load/own-files.ts")).ownFiles(config);
-    const around = { clock, emit, egress, secrets, debugProtocol, mayStart, ownFiles, handlers: parts.handlers };
+    const { envPassthrough } = config.mcp;
+    const own = { mayStart, ownFiles, handlers: parts.handlers, envPassthrough };
+    const around = { clock, emit, egress, secrets, debugProtocol, ...own };
     return addSource(source, options, { ...around, wanted, addEnsemble, isClosed });
   }
 

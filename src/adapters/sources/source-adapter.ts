@@ -40,6 +40,8 @@ export interface SourceSurroundings extends Pick<Surroundings, "clock" | "emit" 
   ownFiles(): Promise<readonly string[]>;
   /** Functions by name, for descriptors that name no module. */
   readonly handlers?: Invocables | undefined;
+  /** Names and patterns of our variables that programs get. Defaults to those that every program needs. */
+  readonly envPassthrough?: readonly string[] | undefined;
   /** True if every message to and from servers is an event. */
   readonly debugProtocol: boolean;
 }

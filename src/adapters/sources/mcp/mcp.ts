@@ -139,14 +139,14 @@ export function mcpSource(settings: McpServerSettings, given: McpParts = {}): Mc
 export async function create(written: WrittenMcpServer, surroundings: SourceSurroundings): Promise<McpSource> {
   const settings = readServer(written);
   if ("message" in settings) throw problemError(`the MCP server "${written.name}"`, settings);
-  const { patient, mayStart, clock, emit, egress, secrets, debugProtocol } = surroundings;
+  const { patient, mayStart, clock, emit, egress, secrets, debugProtocol, envPassthrough } = surroundings;
   const guarded = mayStart && {
     async mayStart(command: StdioSettings): Promise<string | undefined> {
       const { commandDefinition } = await import("./upstream/command-definition.ts");
       return mayStart(settings.name, commandDefinition(command));
     },
   };
-  return mcpSource(settings, { patient, clock, emit, egress, secrets, debugProtocol, ...guarded });
+  return mcpSource(settings, { patient, clock, emit, egress, secrets, debugProtocol, envPassthrough, ...guarded });
 }
 
 function settingsProblem(written: WrittenMcpServer): SettingProblem | undefined {

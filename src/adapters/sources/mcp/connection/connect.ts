@@ -29,6 +29,8 @@ export interface ConnectOptions {
   readonly legacy?: boolean;
   /** Returns the reason why a program may not be started; undefined if it may. Defaults to every program. */
   readonly mayStart?: (settings: StdioSettings) => Promise<string | undefined>;
+  /** Names and patterns (`npm_config_*`) of our variables that a child process gets. */
+  readonly envPassthrough?: readonly string[] | undefined;
   /** Takes what a child process writes to its standard error, line by line. */
   readonly onStderr?: (line: string) => void;
   /** Called when a server ended because of the probe for its era, and is connected again without the probe. */
@@ -92,7 +94,7 @@ async function connectChannel(
 async function openChannel(
   { name, maxMessageBytes }: McpServerSettings,
   settings: StdioSettings | WebSocketSettings,
-  { credentials = createCredentials(name), egress, mayStart, onStderr, signal, clock }: ConnectOptions,
+  { credentials = createCredentials(name), egress, mayStart, envPassthrough, onStderr, signal, clock }: ConnectOptions,
 ): Promise<Transport> {
   const limits = { clock, maxMessageBytes };
   if (settings.kind === "websocket") {
@@ -105,7 +107,7 @@ async function openChannel(
   const { stdioTransport } = await import("../transports/stdio-transport.ts");
   const env = await credentials.fill(settings.env ?? {}, "env", signal);
   const redact = credentials.redactor.stream();
-  return stdioTransport({ ...settings, env }, { ...limits, redact, onStderr });
+  return stdioTransport({ ...settings, env }, { ...limits, name, envPassthrough, redact, onStderr });
 }
 
 /** Connects over streamable HTTP; over the older HTTP+SSE if the address does not support streamable HTTP. */

@@ -15,6 +15,8 @@ interface KeeperParts {
   /** A number in [0, 1): pauses are not the same for everybody who waits for one server. */
   readonly random: () => number;
   readonly timeoutMs: number;
+  /** Returns what may be wrong with a server that does not connect in time, to add to the message. */
+  readonly explain: () => string;
   /** Called with every state, and with the connection if there is one. */
   readonly changed: (state: UpstreamState, connection: McpConnection | undefined) => void;
 }
@@ -28,7 +30,7 @@ const STEADY_MS = 10_000;
 const MOST_RENEWALS = 3;
 
 /** Connects now, and again whenever the connection ends or an attempt fails, with pauses that double from one second to one minute. */
-export function createKeeper({ name, connect, clock, random, timeoutMs, changed }: KeeperParts) {
+export function createKeeper({ name, connect, clock, random, timeoutMs, explain, changed }: KeeperParts) {
   const closing = new AbortController();
   const first = Promise.withResolvers<void>();
   let state: UpstreamState = { kind: "connecting" };
@@ -57,6 +59,7 @@ export function createKeeper({ name, connect, clock, random, timeoutMs, changed 
         ms: timeoutMs,
         signal: closing.signal,
         doing: `connecting the MCP server "${name}"`,
+        explain,
       });
       if (closing.signal.aborted) return await connection.close();
       current = connection;

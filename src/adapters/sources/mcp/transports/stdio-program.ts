@@ -1,31 +1,83 @@
 import { existsSync } from "node:fs";
 import { ArsenalError } from "../../../../errors/arsenal-error.ts";
 import { messageOf, showValue } from "../../../../errors/show-value.ts";
-import type { StdioSettings } from "../settings.ts";
+import { looksSecret } from "../../../../guard/secrets/looks-secret.ts";
+import type { McpServerSettings, StdioSettings } from "../settings.ts";
 
-/** Variables that programs need for their files, the user's language and the terminal. None of them is a secret. */
-const NEEDED: readonly string[] = (
-  process.platform === "win32"
+/**
+ * Variables that programs get unless `mcp.env_passthrough` says otherwise: what they need for their files, the user's language, the terminal,
+ * and a company's network. `*` stands for the rest of a name.
+ */
+export const ENV_PASSTHROUGH: readonly string[] = [
+  ...(process.platform === "win32"
     ? "APPDATA COMSPEC HOMEDRIVE HOMEPATH LOCALAPPDATA PATH PATHEXT PROCESSOR_ARCHITECTURE PROGRAMDATA PROGRAMFILES PROGRAMFILES(X86) SYSTEMDRIVE SYSTEMROOT TEMP TMP USERNAME USERPROFILE WINDIR"
-    : "PATH HOME USER LOGNAME SHELL TERM LANG TMPDIR TEMP"
-).split(" ");
+    : "PATH HOME USER LOGNAME SHELL TERM LANG TMPDIR TEMP LC_* XDG_*"
+  ).split(" "),
+  ..."HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY http_proxy https_proxy all_proxy no_proxy".split(" "),
+  ..."NODE_EXTRA_CA_CERTS SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE npm_config_* NPM_CONFIG_*".split(
+    " ",
+  ),
+];
 
-/** A child's whole environment: its declared variables, and of ours only those that every program needs. */
+/** A child's whole environment: its declared variables, and of ours only those that are passed. A pattern passes no secret. */
 export function childEnvironment(
   declared: Readonly<Record<string, string>> = {},
+  passed: readonly string[] = ENV_PASSTHROUGH,
   ours: NodeJS.ProcessEnv = process.env,
 ): Record<string, string> {
-  const names = [...NEEDED, ...Object.keys(ours).filter((key) => key.startsWith("LC_"))];
-  const needed = names.flatMap((name) => (ours[name] === undefined ? [] : [[name, ours[name]] as const]));
-  return { ...Object.fromEntries(needed), ...declared };
+  const prefixes = passed.flatMap((name) => (name.endsWith("*") ? [name.slice(0, -1)] : []));
+  const isPassed = ([name, value]: [string, string | undefined]): boolean =>
+    value !== undefined &&
+    (passed.includes(name) || (prefixes.some((prefix) => name.startsWith(prefix)) && !looksSecret(name, value)));
+  return { ...(Object.fromEntries(Object.entries(ours).filter(isPassed)) as Record<string, string>), ...declared };
+}
+
+/** The most lines and names that a message quotes. */
+const [MOST_LINES, MOST_NAMES] = [3, 12] as const;
+
+/** Names of variables that programs often need to start. */
+const LIKELY = /PROXY|CERT|REGISTRY|INDEX|MIRROR|TOKEN|KEY/;
+
+/** Remembers the last lines of a program's standard error, and explains why it may not have started in time. */
+export function createStartLog(
+  transport: McpServerSettings["transport"],
+  parts: { readonly envPassthrough?: readonly string[] | undefined; readonly onStderr?: (line: string) => void },
+) {
+  const lines: string[] = [];
+  return {
+    onStderr(line: string): void {
+      if (lines.push(line) > MOST_LINES) lines.shift();
+      parts.onStderr?.(line);
+    },
+    explain(): string {
+      if (transport.kind !== "stdio") return "";
+      const wrote =
+        lines.length === 0
+          ? "It wrote nothing to stderr."
+          : `It last wrote to stderr: ${showValue(lines.join("\n"), 600)}.`;
+      const passed = childEnvironment(transport.env, parts.envPassthrough);
+      const withheld = Object.keys(process.env)
+        .filter((name) => !Object.hasOwn(passed, name) && /^[A-Z][A-Z0-9_]+$/.test(name))
+        .sort((one, other) => Number(LIKELY.test(other)) - Number(LIKELY.test(one)));
+      const names =
+        withheld.slice(0, MOST_NAMES).join(", ") +
+        (withheld.length > MOST_NAMES ? ` and ${withheld.length - MOST_NAMES} more` : "");
+      const without =
+        names === ""
+          ? ""
+          : ` Of your variables it did not get ${names}: if it needs one, name it under its env or in mcp.env_passthrough.`;
+      return `. ${wrote}${without}`;
+    },
+  };
 }
 
 /** The error for a server's process that could not be started, with a fix. */
-export function spawnFailure({ command, cwd }: StdioSettings, cause: unknown): ArsenalError {
+export function spawnFailure({ command, cwd }: StdioSettings, cause: unknown, name: string | undefined): ArsenalError {
   const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
   const failure = (message: string, fix: string, field = "command", value = command): ArsenalError =>
     new ArsenalError("TRANSPORT_FAILED", message, { field, value, fix, cause, beforeSend: true });
   const shown = showValue(command);
+  const whose = name === undefined ? "the MCP server" : `the MCP server ${showValue(name)}`;
   // The system names the command even if the folder is missing.
   if (code === "ENOENT" && cwd !== undefined && !existsSync(cwd)) {
     const message = `The folder ${showValue(cwd)} in which ${shown} is to run does not exist.`;
@@ -36,16 +88,16 @@ export function spawnFailure({ command, cwd }: StdioSettings, cause: unknown): A
   const hint = isWindows ? ' A .cmd script is started with the command "cmd" and "/c" before its name.' : "";
   if (code === "ENOENT")
     return failure(
-      `The command ${shown} of the MCP server was not found.`,
+      `The command ${shown} of ${whose} was not found.`,
       `Is it installed? If it is, write its full path as the command.${hint}`,
     );
   if (code === "EACCES")
     return failure(
-      `The command ${shown} of the MCP server may not be executed.`,
+      `The command ${shown} of ${whose} may not be executed.`,
       "Make the file executable, or name the program that runs it as the command and the file as its first argument.",
     );
   return failure(
-    `The command ${shown} of the MCP server could not be started: ${messageOf(cause)}.`,
+    `The command ${shown} of ${whose} could not be started: ${messageOf(cause)}.`,
     `Run it in a terminal to see what is wrong.${hint}`,
   );
 }

@@ -13,6 +13,10 @@ import { createWatchdog } from "../../../../system/watchdog.ts";
 import { deliver, findAnswered, MAX_MESSAGE_BYTES, MessageTooLong, report } from "../../../../mcp/wire-message.ts";
 
 export interface StdioOptions {
+  /** The configured name of the server, for messages. Defaults to its command. */
+  readonly name?: string;
+  /** Names and patterns of our variables that the process gets. */
+  readonly envPassthrough?: readonly string[] | undefined;
   /** Removes secrets from each line that the server writes to stderr, before it is logged. */
   readonly redact?: (line: string) => string;
   readonly onStderr?: ((line: string) => void) | undefined;
@@ -41,7 +45,7 @@ const watchdog = createWatchdog();
 /** Talks to a child process, one message a line. It runs without a shell, in a group that ends as a whole: with `close`, the child, or this process. */
 export function stdioTransport(settings: StdioSettings, options: StdioOptions = {}): StdioTransport {
   const { onStderr, redact = (line) => line, maxMessageBytes = MAX_MESSAGE_BYTES, clock = systemClock } = options;
-  const server = `The MCP server ${showValue(settings.command)}`;
+  const server = `The MCP server ${showValue(options.name ?? settings.command)}`;
   let child: ChildProcessWithoutNullStreams | undefined;
   let exited: Promise<void> = Promise.resolve();
   let stopped: Promise<void> | undefined;
@@ -58,7 +62,7 @@ export function stdioTransport(settings: StdioSettings, options: StdioOptions = 
     try {
       started = child = watchdog.launch(() =>
         spawn(settings.command, settings.args ?? [], {
-          env: childEnvironment(settings.env),
+          env: childEnvironment(settings.env, options.envPassthrough),
           cwd: settings.cwd,
           detached: HAS_GROUPS,
           stdio: "pipe",
@@ -69,7 +73,7 @@ export function stdioTransport(settings: StdioSettings, options: StdioOptions = 
       await once(started, "spawn");
     } catch (error) {
       child = undefined;
-      throw spawnFailure(settings, error);
+      throw spawnFailure(settings, error, options.name);
     }
     listen(started);
   }

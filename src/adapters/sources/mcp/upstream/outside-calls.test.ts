@@ -46,6 +46,7 @@ describe("what all calls share is not bound by the call that came to need it", (
       name: "sample",
       clock,
       random: () => 0,
+      explain: () => "",
       timeoutMs: 30_000,
       async connect(options) {
         note("connect");

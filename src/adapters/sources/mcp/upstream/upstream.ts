@@ -21,6 +21,7 @@ import type {
 import { isSessionExpired } from "../connection/failures.ts";
 import { followChanges } from "./follow-changes.ts";
 import { createKeeper } from "../connection/keep-connected.ts";
+import { createStartLog } from "../transports/stdio-program.ts";
 import { refuseMisplaced } from "./misplaced-secret.ts";
 import { listAll } from "./list-all.ts";
 import { type Era, type JsonObject, RPC, RpcError, type RpcNotification } from "../../../../mcp/protocol.ts";
@@ -100,7 +101,7 @@ export interface McpUpstream {
 
 export interface UpstreamParts extends Pick<
   ConnectOptions,
-  "oauth" | "egress" | "clock" | "mayStart" | "onStderr" | "onAgain" | "onLog" | "onMessage"
+  "oauth" | "egress" | "clock" | "mayStart" | "envPassthrough" | "onStderr" | "onAgain" | "onLog" | "onMessage"
 > {
   /** Where what the settings refer to is found. Defaults to the environment, files and the keychain. */
   readonly secrets?: Secrets;
@@ -140,7 +141,8 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
   refuseMisplaced(settings);
   const credentials = createCredentials(settings.name, { secrets, caller });
   addWrittenOut(settings, credentials.redactor);
-  const rest = { ...others, credentials };
+  const starting = createStartLog(settings.transport, parts);
+  const rest = { ...others, credentials, onStderr: starting.onStderr };
   const timeoutMs = settings.connectTimeoutMs ?? 30_000;
   const watchers = new Set<(change: UpstreamChange) => void>();
   const lists = new Map<Listing, Promise<readonly JsonObject[]>>();
@@ -162,7 +164,13 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
   const changes = createCalmChanges(clock, listed);
 
   const inTime = <Result>(doing: string, task: (signal: AbortSignal) => Promise<Result>, signal = closing.signal) =>
-    withDeadline(task, { clock, ms: timeoutMs, signal, doing: `${doing} the MCP server "${settings.name}"` });
+    withDeadline(task, {
+      clock,
+      ms: timeoutMs,
+      signal,
+      doing: `${doing} the MCP server "${settings.name}"`,
+      explain: starting.explain,
+    });
 
   const connectAs = async (who: ClientIdentity, signal: AbortSignal): Promise<McpConnection> => {
     // A modern server is probed every time: its answer also proves that it is running.
@@ -193,6 +201,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
     clock,
     random,
     timeoutMs,
+    explain: starting.explain,
     connect: ({ signal }) => connectAs(identity, signal),
     changed(state, connection) {
       if (state.kind === "failed") credentials.redactor.error(state.error);
