@@ -12,6 +12,14 @@ export interface EgressRules {
   readonly allowPrivate?: boolean;
 }
 
+/** The forward proxy of a program. */
+export interface ProxySettings {
+  /** `http://host:port`, also with a user name and password; `none` for no proxy. Defaults to HTTPS_PROXY, HTTP_PROXY and ALL_PROXY. */
+  readonly proxy?: string | undefined;
+  /** Hosts that are reached directly: `example.com` (with its subdomains), `10.0.0.0/8`, `host:port`, `*`. Defaults to NO_PROXY. */
+  readonly noProxy?: readonly string[] | undefined;
+}
+
 /** The client certificate of a TLS connection, as PEM texts. */
 export interface ClientCertificate {
   readonly cert?: string;

@@ -8,6 +8,7 @@ import {
   type EgressRules,
   hostOf,
   isPublicAddress,
+  type ProxySettings,
   refused,
   requestFailed,
   type Resolve,
@@ -15,7 +16,7 @@ import {
 } from "./check-url.ts";
 import { boundOfSetting } from "./domain-bound.ts";
 import { ArsenalError, fixable } from "../../errors/arsenal-error.ts";
-import { createProxyRoutes, type ProxySettings } from "./proxy.ts";
+import { createProxyRoutes } from "./proxy.ts";
 
 export type { ClientCertificate, Resolve } from "./check-url.ts";
 

@@ -1,14 +1,6 @@
 import type { Socket } from "node:net";
 import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
-import { hostOf, withoutBrackets } from "./check-url.ts";
-
-/** The forward proxy of a program. */
-export interface ProxySettings {
-  /** `http://host:port`, also with a user name and password; `none` for no proxy. Defaults to HTTPS_PROXY, HTTP_PROXY and ALL_PROXY. */
-  readonly proxy?: string | undefined;
-  /** Hosts that are reached directly: `example.com` (with its subdomains), `10.0.0.0/8`, `host:port`, `*`. Defaults to NO_PROXY. */
-  readonly noProxy?: readonly string[] | undefined;
-}
+import { hostOf, type ProxySettings, withoutBrackets } from "./check-url.ts";
 
 /** The proxy that requests to an address go through. */
 export interface ProxyRoute {

@@ -20,7 +20,7 @@ export function afterAccepting(
   const { confirmAnnotations = false, hash, mode, by, at } = how;
   if (before === undefined || (stateOf(before, mode) === "accepted" && !confirmAnnotations)) {
     const fix = "Take an id from: toolarsenal pins list";
-    const problem = `No pending item has the id ${showValue(id)}.`;
+    const problem = `Nothing that waits to be accepted has the id ${showValue(id)}.`;
     throw fixable("INPUT_INVALID", problem, fix, { field: "ID", value: id });
   }
   const content = currentOf(before);

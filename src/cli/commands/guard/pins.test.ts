@@ -104,7 +104,10 @@ describe("toolarsenal pins", () => {
     [["show"], 'There is no action "pins show". Use list or accept.'],
     [["accept"], '"pins accept" needs either an ID or --all. Take an id from: toolarsenal pins list'],
     [["accept", "x", "--all"], '"pins accept" needs either an ID or --all. Take an id from: toolarsenal pins list'],
-    [["accept", "web.look"], 'No pending item has the id "web.look". Take an id from: toolarsenal pins list'],
+    [
+      ["accept", "web.look"],
+      'Nothing that waits to be accepted has the id "web.look". Take an id from: toolarsenal pins list',
+    ],
   ])("says what is wrong with %j", async (argv, message) => {
     expect(await run(...argv)).toMatchObject({ code: 2, err: `INPUT_INVALID ${message}\n` });
   });
