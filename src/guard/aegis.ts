@@ -345,7 +345,8 @@ function checkSettings({ maxRequestsPerMinute, rates, confirmationTimeoutS, self
     const field = `security.${name}`;
     if (!isRight) throw fixable("CONFIG_INVALID", `${field} is ${showValue(value)}.`, fix, { field, value });
   };
-  check("max_requests_per_minute", maxRequestsPerMinute, "Write a number above 0, such as 60.");
+  if (maxRequestsPerMinute !== undefined)
+    check("max_requests_per_minute", maxRequestsPerMinute, "Write a number above 0, such as 60.");
   for (const [whose, calls] of Object.entries(rates ?? {}))
     check(`rates.${whose}`, calls, "Write a number of calls a minute, such as 600.");
   check("confirmation_timeout_s", confirmationTimeoutS, "Write a number of seconds above 0, such as 600.");

@@ -105,7 +105,7 @@ describe("defaults", () => {
         prometheusPort: 9090,
         history: { max: 10_000, maxAgeDays: 7, text: true },
       },
-      security: { requireConfirmation: ["delete_*", "payment_*", "drop_*", "refund_*"], maxRequestsPerMinute: 60 },
+      security: { requireConfirmation: ["delete_*", "payment_*", "drop_*", "refund_*"] },
       mcp: { servers: [], serveMcp: false, mcpMode: "dynamic" },
       a2a: { agents: [], serveA2a: false, a2aPort: 8080 },
       autoSync: true,

@@ -1,6 +1,6 @@
 import { internalsOf } from "../../src/arsenal.ts";
 import { describe, expect, it } from "vitest";
-import { ArsenalError, type ToolDraft } from "../../src/index.ts";
+import { ArsenalError, localOperator, type Principal, type ToolDraft } from "../../src/index.ts";
 import { createManualClock } from "../../src/testing/index.ts";
 import { ARSENALS, guest, look } from "./opened.ts";
 
@@ -191,15 +191,20 @@ describe.each(ARSENALS)("an arsenal, %s:", (_where, open) => {
       expect((await arsenal.execute(call)).error?.code).toBe("ARGUMENTS_INVALID");
     });
 
-    it("is limited and confirmed with no configuration at all [000-3.1-fail-safe]", async () => {
+    it("is confirmed, and limited for a remote caller, with no configuration at all [000-3.1-fail-safe]", async () => {
       await using opened = await open({}, { clock: createManualClock() });
       const { arsenal, host } = opened;
       await host.addTool(look, () => 1);
       await host.addTool({ ...look, name: "drop_table" }, () => 1);
       expect((await arsenal.execute({ toolName: "drop_table" })).status).toBe("pending_confirmation");
-      const codes = new Set<string | undefined>();
-      for (let count = 0; count < 61; count++) codes.add((await arsenal.execute(call)).error?.code);
-      expect([...codes]).toEqual([undefined, "RATE_LIMITED"]);
+      const loop = async (principal: Principal): Promise<readonly (string | undefined)[]> => {
+        const codes = new Set<string | undefined>();
+        for (let count = 0; count < 1_201; count++) codes.add((await host.execute({ ...call, principal })).error?.code);
+        return [...codes];
+      };
+      expect(await loop(localOperator({ id: "agent", local: false }))).toEqual([undefined, "RATE_LIMITED"]);
+      // The program's own loop is not stopped.
+      expect(await loop(localOperator())).toEqual([undefined]);
     });
 
     it("is thrown if it fails with onFailure: throw, but for one that waits for a person", async () => {

@@ -23,7 +23,8 @@ export const models: readonly Requirement[] = [
     "000-3.1-layers": "Keeps stages apart: they share types only and import no npm package.",
     "000-3.1-cancel": "Ends every wait when the caller's signal fires.",
     "000-3.1-register-at-once": "Registers a function synchronously; indexing waits for the next sync.",
-    "000-3.1-fail-safe": "Limits rates and asks before destructive calls with no configuration at all.",
+    "000-3.1-fail-safe":
+      "Limits the rates of remote callers and asks before destructive calls with no configuration at all.",
     "000-3.1-structured-log": "Writes one structured log line an event on stderr.",
     "000-3.1-zero-trust": "Checks capabilities, policy and confirmation before a handler can run.",
     "000-3.2-same-guard": "Sends single calls, batches and command-line calls through the same guard and engine.",

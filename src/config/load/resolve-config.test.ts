@@ -58,6 +58,7 @@ describe("resolveConfig", () => {
         logFormat: "auto",
         logLevels: {},
       },
+      egress: {},
       security: {
         policy: "standard",
         requireConfirmation: ["delete_*", "payment_*", "drop_*", "refund_*"],
@@ -65,7 +66,6 @@ describe("resolveConfig", () => {
         allow: [],
         deny: [],
         allowedDomains: [],
-        maxRequestsPerMinute: 60,
         rates: { searches: 1_200 },
         scan: { definitions: "flag", arguments: "off", results: "off", wording: "off", severity: "high" },
         certificatePins: {},

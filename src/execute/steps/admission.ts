@@ -183,7 +183,8 @@ function toOutcome(
 function limited(tool: Tool, { key, windowMs = 0, retryAfterMs = 0 }: Refused, rates: Rates): Outcome {
   const rate = rates.find((one) => one.key === key && one.windowMs === windowMs);
   const each = windowMs === 60_000 ? "a minute" : `in ${windowMs / 1_000} s`;
-  const message = `${tool.id} was not called: the limit of ${rate?.name ?? key} allows ${rate?.calls ?? 0} ${each}. Try again in ${retryAfterMs} ms.`;
+  const from = rate?.setting === undefined ? "" : ` (${rate.setting})`;
+  const message = `${tool.id} was not called: the limit of ${rate?.name ?? key}${from} allows ${rate?.calls ?? 0} ${each}. Try again in ${retryAfterMs} ms.`;
   return failed({ code: "RATE_LIMITED", message, retryAfterMs });
 }
 

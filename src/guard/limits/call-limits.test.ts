@@ -5,7 +5,7 @@ import { createManualClock } from "../../testing/manual-clock.ts";
 import { defineTool } from "../../tool/define-tool.ts";
 import type { AegisRequest } from "../aegis.ts";
 import { localOperator } from "../principal.ts";
-import { type CallLimits, createCallLimits, type LimitSettings } from "./call-limits.ts";
+import { type CallLimits, createCallLimits, type LimitSettings, RUNAWAY } from "./call-limits.ts";
 
 const tool = defineTool({
   name: "find_user",
@@ -42,11 +42,23 @@ function fates({ limitsOf, limits }: Guard, ...calls: readonly AegisRequest[]): 
 }
 
 describe("the limits of a call", () => {
+  it("are high for each remote caller and tool, and none for the program itself, unless they are configured", () => {
+    const limitsOf = createCallLimits({});
+    const [ada, bob] = [limitsOf(by("ada", "acme")), limitsOf(by("bob", "acme"))];
+    expect(ada).toMatchObject([{ name: "ada for default.find_user", calls: RUNAWAY, windowMs: 60_000 }]);
+    expect(ada[0]?.key).not.toBe(bob[0]?.key);
+    expect(limitsOf({ ...by("ada"), principal: localOperator() })).toEqual([]);
+    const guard = { limitsOf, limits: createLocalLimits({ clock: createManualClock() }) };
+    const loop = Array.from({ length: RUNAWAY + 1 }, () => by("ada"));
+    expect(fates(guard, ...loop, by("bob")).slice(-3)).toEqual([true, "ada for default.find_user", true]);
+  });
+
   it("are the tool's alone where nothing more is configured or demanded", () => {
     const limitsOf = createCallLimits({ maxRequestsPerMinute: 60 });
     const { key, ...limit } = limitsOf(by("ada", "acme", "billing"))[0] ?? { key: "" };
     expect(key).not.toBe("");
-    expect(limit).toEqual({ name: "tool default.find_user", calls: 60, windowMs: 60_000 });
+    const setting = "security.max_requests_per_minute";
+    expect(limit).toEqual({ name: "tool default.find_user", calls: 60, windowMs: 60_000, setting });
     expect(limitsOf(by("ada", "acme", "billing"))).toHaveLength(1);
   });
 

@@ -6,12 +6,14 @@ import type { Obligations, PolicyRequest } from "../policy.port.ts";
 /** A limit and its subject: `tool mail.send`, `tenant acme`. */
 export interface NamedLimit extends RateWindow {
   readonly name: string;
+  /** The setting that it comes from; undefined for the rule that its name names. */
+  readonly setting?: string;
 }
 
 /** Calls per minute. An omitted limit does not apply. */
 export interface LimitSettings {
-  /** The default for each tool, and the maximum for tools whose source sets a limit. */
-  readonly maxRequestsPerMinute: number;
+  /** For each tool, over all callers, and the maximum for tools whose source sets a limit. Defaults to `RUNAWAY` for each remote caller and tool. */
+  readonly maxRequestsPerMinute?: number | undefined;
   readonly rates?: { readonly tenant?: number; readonly principal?: number; readonly toolset?: number } | undefined;
 }
 
@@ -23,21 +25,30 @@ export type CallLimits = (
 
 const MINUTE_MS = 60_000;
 
+/** Calls a minute of one remote caller to one tool, unless a limit is configured: only a loop that ran away makes more. */
+export const RUNAWAY = 1_200;
+
 export function createCallLimits({ maxRequestsPerMinute, rates = {} }: LimitSettings): CallLimits {
   // A tool is the same object in every call.
-  const toolLimit = remember((tool: Tool) => aMinute(`tool ${tool.id}`, toolRate(tool, maxRequestsPerMinute)));
+  const toolLimit = remember((tool: Tool) => toolRate(tool, maxRequestsPerMinute));
 
-  return ({ tool, principal: { id, tenant }, toolset }, obligations) => {
+  return ({ tool, principal: { id, tenant, local }, toolset }, obligations) => {
     const limits: NamedLimit[] = [];
     const own = toolLimit(tool);
-    if (own.calls !== Number.POSITIVE_INFINITY) limits.push(own);
-    if (rates.tenant !== undefined && tenant !== undefined) limits.push(aMinute(`tenant ${tenant}`, rates.tenant));
+    if (own !== undefined) limits.push(own);
+    else if (!local && maxRequestsPerMinute === undefined && !isUnlisted(tool.id)) {
+      const key = `caller ${JSON.stringify([tenant, id])} tool ${tool.id}`;
+      limits.push({ ...aMinute(`${id} for ${tool.id}`, RUNAWAY, "max_requests_per_minute"), key });
+    }
+    if (rates.tenant !== undefined && tenant !== undefined)
+      limits.push(aMinute(`tenant ${tenant}`, rates.tenant, "rates.tenant"));
     if (rates.principal !== undefined) {
       // Two tenants may have principals with the same name.
       const key = `principal ${JSON.stringify([tenant, id])}`;
-      limits.push({ ...aMinute(`principal ${id}`, rates.principal), key });
+      limits.push({ ...aMinute(`principal ${id}`, rates.principal, "rates.principal"), key });
     }
-    if (rates.toolset !== undefined && toolset !== undefined) limits.push(aMinute(`toolset ${toolset}`, rates.toolset));
+    if (rates.toolset !== undefined && toolset !== undefined)
+      limits.push(aMinute(`toolset ${toolset}`, rates.toolset, "rates.toolset"));
     for (const { key, calls, windowMs, rule } of obligations?.rates ?? []) {
       const name = rule === undefined ? "a rule" : `rule ${rule}`;
       limits.push({ key: `rule ${key}`, calls: wholeCalls(calls), windowMs, name });
@@ -46,8 +57,8 @@ export function createCallLimits({ maxRequestsPerMinute, rates = {} }: LimitSett
   };
 }
 
-function aMinute(name: string, calls: number): NamedLimit {
-  return { key: name, name, calls: wholeCalls(calls), windowMs: MINUTE_MS };
+function aMinute(name: string, calls: number, setting: string): NamedLimit {
+  return { key: name, name, calls: wholeCalls(calls), windowMs: MINUTE_MS, setting: `security.${setting}` };
 }
 
 /** At least one call, so that a limit can be met. */
@@ -55,11 +66,15 @@ function wholeCalls(calls: number): number {
   return Math.max(1, Math.floor(calls));
 }
 
-/** The calls per minute of a tool. A limit declared for a function applies unchanged. */
-function toolRate({ id, source, cost }: Tool, configured: number): number {
+/** The limit of a tool over all callers; undefined if it has none. A limit declared for a function applies unchanged. */
+function toolRate({ id, source, cost }: Tool, configured: number | undefined): NamedLimit | undefined {
   // All reads of a server's resources share one such id; the limits of tenants and callers still apply.
-  if (isUnlisted(id)) return Number.POSITIVE_INFINITY;
+  if (isUnlisted(id)) return undefined;
   const own = cost.rateLimit ?? 0;
-  if (!(own > 0)) return configured;
-  return source === "function" || source === "builtin" ? own : Math.min(own, configured);
+  const isOwn =
+    own > 0 && (configured === undefined || own < configured || source === "function" || source === "builtin");
+  if (isOwn) return { ...aMinute(`tool ${id}`, own, ""), setting: "cost.rateLimit of the tool" };
+  return configured === undefined || configured === Number.POSITIVE_INFINITY
+    ? undefined
+    : aMinute(`tool ${id}`, configured, "max_requests_per_minute");
 }
