@@ -226,11 +226,7 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
     allow: list("Tools that may run under the strict policy.", text("A name, id or pattern."), []),
     deny: list("Tools nobody may see or run.", text("A name, id or pattern."), []),
     allowedDomains: list("Domains that tools may reach.", text("A domain."), []),
-    maxRequestsPerMinute: whole(
-      "Calls a minute, for each tool and over all callers. Defaults to 1200 for each remote caller and tool, and to no limit for the program's own calls.",
-      1,
-      1_000_000,
-    ),
+    maxRequestsPerMinute: whole("Calls a minute for each tool. Defaults to 1200 per remote caller.", 1, 1_000_000),
     rates: object("Calls per minute across all tools, in addition to the limits per tool, and searches.", {
       tenant: whole("For each tenant.", 1, 1_000_000),
       principal: whole("For each caller.", 1, 1_000_000),
@@ -283,6 +279,7 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
       namesOf("audit"),
     ),
     arguments: choice("Whether arguments are kept as a hash and types, or as they are.", ["shape", "full"], "shape"),
+    onFailure: choice("Whether changing calls run while the log fails.", ["refuse", "allow"], "refuse"),
   }),
   sources: list(
     "Where tools come from. The sections mcp.servers, openapi, a2a.agents, scripts, builtins and ensembles are other spellings.",

@@ -14,6 +14,7 @@ import { finishCall } from "./steps/finish-call.ts";
 import { giveCached } from "./steps/give-cached.ts";
 import { guardOutcome } from "./steps/guard-outcome.ts";
 import type { CacheEntry } from "./steps/result-cache.ts";
+import { isConfirmedReadOnly } from "./steps/retry.ts";
 import { recallResult, runOnce } from "./steps/run-once.ts";
 import { unreadable } from "./steps/validate-call.ts";
 import { recordHealth, type Verdict, verdictOf } from "./steps/verdict.ts";
@@ -90,7 +91,7 @@ async function runPermitted(
   const { admissions, aegis, settings } = engine;
 
   // make sure that it can be audited
-  const auditing = engine.audit?.refusal(call.toolset);
+  const auditing = engine.audit?.refusal(call.toolset, !isConfirmedReadOnly(tool));
   const problem = auditing === undefined ? undefined : await auditing;
   if (problem !== undefined) return notAudited(tool, problem);
 

@@ -14,11 +14,13 @@ import { createToolset } from "./builder.ts";
 async function audited(audit: AuditLog): Promise<{ readonly arsenal: ToolArsenal; readonly runs: string[] }> {
   const runs: string[] = [];
   const arsenal = new ToolArsenal({ embedder: { tier: "lexical" }, audit });
-  for (const name of ["get_invoice", "delete_invoice"])
-    arsenal.register({ name, namespace: "billing", description: `Will ${name} for a customer.` }, () => {
+  for (const name of ["get_invoice", "delete_invoice"]) {
+    const annotations = { readOnly: name === "get_invoice" };
+    arsenal.register({ name, namespace: "billing", description: `Will ${name} for a customer.`, annotations }, () => {
       runs.push(name);
       return name;
     });
+  }
   const draft = createToolset("audited").fromCatalog(arsenal).withTools("billing.get_invoice");
   await draft.withPolicy({ auditLog: true }).build();
   await createToolset("relaxed").fromCatalog(arsenal).withTools("billing.get_invoice").build();

@@ -3,7 +3,7 @@ import { type CallAudit, createCallAudit } from "../guard/audit/call-audit.ts";
 import type { AuditLog } from "../guard/audit.port.ts";
 import type { ResolvedConfig } from "../config/load/resolve-config.ts";
 
-/** Creates the recording of calls. It is strict if the policy is strict, or if the call's toolset demands it. */
+/** Creates the recording of calls. It is strict if the policy is strict, or if the call's toolset demands it. Otherwise `audit.on_failure` decides. */
 export function configuredCallAudit(
   { audit, security }: ResolvedConfig,
   log: AuditLog,
@@ -11,6 +11,7 @@ export function configuredCallAudit(
   mustRecord: (toolset: string) => boolean = () => false,
 ): CallAudit {
   const strict = security.policy === "strict";
+  const refusesChanges = audit.onFailure === "refuse";
   const { text: redact } = secrets.redactor;
-  return createCallAudit({ log, emit, clock, strict, mustRecord, arguments: audit.arguments, redact });
+  return createCallAudit({ log, emit, clock, strict, refusesChanges, mustRecord, arguments: audit.arguments, redact });
 }

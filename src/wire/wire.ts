@@ -267,7 +267,7 @@ export function wireArsenal({ config, parts }: DividedOptions) {
       const listening = await withListening(options, config, { state: guard.state, egress, secrets });
       const dependencies = {
         catalog: async () => (await catalog.open(), await catalog.engine.count(), true),
-        audit: async () => (await (await guard.load()).audit?.refusal()) === undefined,
+        audit: async () => (await (await guard.load()).audit?.refusal(undefined, true)) === undefined,
         state: () => guard.state.healthCheck(),
       };
       const { createAdministration } = await import("../administration/administration.ts");

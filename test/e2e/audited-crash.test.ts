@@ -115,7 +115,8 @@ describe.each(LOGS)("a gateway with an audit log in $name that is killed under l
 });
 
 it("a log that cannot be written is reported once, and says how many records are missing when it can be", async () => {
-  const { audit, start } = await setUp(file);
+  const open: Log["open"] = async () => ({ ...(await file.open()), on_failure: "allow" });
+  const { audit, start } = await setUp({ name: "a file", open });
   const place = (audit as { readonly file?: string }).file ?? "";
   mkdirSync(place);
   const gateway = await start();

@@ -72,7 +72,13 @@ describe("resolveConfig", () => {
         confirmationTimeoutS: 600,
       },
       state: {},
-      audit: { checkpointEvery: 1_000, fsync: "batch", maxFileBytes: 67_108_864, arguments: "shape" },
+      audit: {
+        checkpointEvery: 1_000,
+        fsync: "batch",
+        maxFileBytes: 67_108_864,
+        arguments: "shape",
+        onFailure: "refuse",
+      },
       sources: [],
       mcp: { servers: [], serveMcp: false, mcpMode: "dynamic", commonTools: [], startupWaitMs: 10_000 },
       server: {

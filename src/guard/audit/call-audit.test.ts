@@ -192,6 +192,20 @@ describe("an audit that is not strict", () => {
     expect(bench.audit.record(SCAN)).toBeInstanceOf(Promise);
   });
 
+  it("refuses calls that may change something while the log fails, if it is told to, and nothing else", async () => {
+    const bench = setUp({ strict: false, refusesChanges: true });
+    bench.broken = new Error("disk full");
+    expect(bench.audit.refusal(undefined, false)).toBeUndefined();
+    expect(await bench.audit.refusal(undefined, true)).toBe("disk full");
+    // The result of a call that ran is not withheld.
+    expect(await bench.audit.record(SCAN)).toBeUndefined();
+    bench.broken = undefined;
+    expect(await bench.audit.refusal(undefined, true)).toBeUndefined();
+    // The log is known to work: no call waits for it.
+    expect(bench.audit.refusal(undefined, true)).toBeUndefined();
+    await bench.audit.close();
+  });
+
   it("lets calls go on when the log hangs for two seconds, and waits again once it works", async () => {
     const bench = setUp({ strict: false });
     await bench.audit.record(SCAN);

@@ -9,10 +9,10 @@ export interface CallAudit {
   /** Describes a call's arguments for its record, as configured unless `as` is given. Call it before the tool can change them. */
   describe(args: Readonly<Record<string, unknown>>, as?: "shape"): AuditedArguments;
   /**
-   * Why no call may run now; undefined if it may. Returns undefined at once unless the call must be recorded (the audit is strict, or the
-   * call's toolset requires it) and the log is not known to work.
+   * Why a call may not run now; undefined if it may. Returns undefined at once unless the call must be recorded (the audit is strict, the
+   * call's toolset requires it, or the call may change something and such calls are refused) and the log is not known to work.
    */
-  refusal(toolset?: string): Promise<string | undefined> | undefined;
+  refusal(toolset?: string, changes?: boolean): Promise<string | undefined> | undefined;
   /**
    * Stores a record. Wait for it before you answer: then the record is in the log even if this process is killed right after. Resolves to
    * the reason if a required record is not stored. An optional record is not awaited while the log fails or hangs; undefined is
@@ -29,8 +29,10 @@ export interface CallAuditOptions {
   readonly log: AuditLog;
   readonly emit: Emit;
   readonly clock: Clock;
-  /** Whether a call that cannot be recorded is refused. Otherwise it is only reported as an event. */
+  /** Whether a call that cannot be recorded is refused, and the result of one that ran is withheld. Otherwise it is only reported as an event. */
   readonly strict: boolean;
+  /** Whether calls that may change something are refused while the log is known to fail, even if the audit is not strict. Defaults to no. */
+  readonly refusesChanges?: boolean;
   /** Returns whether calls through a toolset must be recorded even if the audit is not strict. Defaults to no. */
   readonly mustRecord?: (toolset: string) => boolean;
   /** Whether arguments are stored as they are, or as a hash and their types. Defaults to `shape`. */
@@ -51,7 +53,16 @@ const PATIENT_CHECKS = 4;
 const CRASH_SAFE = { survives: "crash" } as const;
 
 export function createCallAudit(options: CallAuditOptions): CallAudit {
-  const { log, emit, clock, strict, mustRecord, arguments: mode = "shape", redact = (text) => text } = options;
+  const {
+    log,
+    emit,
+    clock,
+    strict,
+    refusesChanges = false,
+    mustRecord,
+    arguments: mode = "shape",
+    redact = (text) => text,
+  } = options;
   const isNeeded = (toolset: string | undefined): boolean =>
     strict || (toolset !== undefined && mustRecord?.(toolset) === true);
   /** Records lost since the log last worked. */
@@ -133,7 +144,8 @@ export function createCallAudit(options: CallAuditOptions): CallAudit {
 
   return {
     describe: (args, as) => describeArguments(args, as ?? mode, redact),
-    refusal: (toolset) => (!works && isNeeded(toolset) ? tryLog() : undefined),
+    refusal: (toolset, changes = false) =>
+      !works && (isNeeded(toolset) || (changes && refusesChanges)) ? tryLog() : undefined,
     record(record) {
       const needed = isNeeded(record.kind === "call" ? record.toolset : undefined);
       last = keep(withRedactedTexts(record, redact), needed);

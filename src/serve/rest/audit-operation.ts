@@ -29,7 +29,7 @@ export async function runRecorded(
     await recorder.settled();
     return answer;
   }
-  const problem = await recorder.refusal();
+  const problem = await recorder.refusal(undefined, true);
   if (problem !== undefined) throw notRecorded(`${operation.id} was refused: it cannot be recorded`, problem);
   const sent: unknown = asked.body;
   // Settings may contain passwords, so their values are not kept, whatever is configured for calls.
