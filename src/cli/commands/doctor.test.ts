@@ -52,3 +52,17 @@ it("warns of a misspelt key of an MCP server, which is left out", async () => {
   expect(out).toContain("warning  files: left out arg, which ToolArsenal does not know\n");
   expect(out).toContain("failed   notes: entry is not an object\n");
 });
+
+it("shows the way that requests take, without the password of the proxy, and refuses a proxy or a file of authorities that cannot be used", async () => {
+  const doctor = async (egress: object, environment: Record<string, string> = {}): Promise<string> => {
+    writeFileSync(join(folder, "arsenal.yaml"), JSON.stringify({ egress }));
+    return (await runInMemory(["doctor"], { folder, environment })).out;
+  };
+  const out = await doctor({ ca_file: "cert.pem" }, { HTTPS_PROXY: "http://user:hidden@proxy.example:3128" });
+  expect(out).toContain("ok       network: https:// through http://proxy.example:3128 (HTTPS_PROXY)\n");
+  expect(out).toContain(`ok       network: also trusts the authorities in ${cert} (egress.ca_file)\n`);
+  expect(out).not.toContain("hidden");
+  expect(await doctor({ proxy: "socks5://h" })).toContain("egress.proxy is not the address of an HTTP proxy.");
+  expect(await doctor({}, { HTTP_PROXY: "socks5://h" })).toContain("HTTP_PROXY is not the address of an HTTP proxy.");
+  expect(await doctor({ ca_file: "missing.pem" })).toMatch(/failed +configuration: egress\.ca_file cannot be read/);
+});

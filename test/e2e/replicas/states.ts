@@ -73,8 +73,7 @@ const servers: StateKind = {
       const url = await postgres.database();
       return {
         state: { type: "postgres", url, limits: { type: "redis", url: redis.url } },
-        // Calls go on while the database is killed.
-        audit: { type: "postgres", url, secret: SECRET, on_failure: "allow" },
+        audit: { type: "postgres", url, secret: SECRET },
       };
     }
     return {
