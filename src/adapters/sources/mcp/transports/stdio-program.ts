@@ -25,10 +25,13 @@ export function childEnvironment(
   passed: readonly string[] = ENV_PASSTHROUGH,
   ours: NodeJS.ProcessEnv = process.env,
 ): Record<string, string> {
-  const prefixes = passed.flatMap((name) => (name.endsWith("*") ? [name.slice(0, -1)] : []));
+  // Windows does not distinguish the case of names: PATH is often spelt Path.
+  const fold = (name: string): string => (process.platform === "win32" ? name.toUpperCase() : name);
+  const names = new Set(passed.map(fold));
+  const prefixes = passed.flatMap((name) => (name.endsWith("*") ? [fold(name.slice(0, -1))] : []));
   const isPassed = ([name, value]: [string, string | undefined]): boolean =>
     value !== undefined &&
-    (passed.includes(name) || (prefixes.some((prefix) => name.startsWith(prefix)) && !looksSecret(name, value)));
+    (names.has(fold(name)) || (prefixes.some((prefix) => fold(name).startsWith(prefix)) && !looksSecret(name, value)));
   return { ...(Object.fromEntries(Object.entries(ours).filter(isPassed)) as Record<string, string>), ...declared };
 }
 
