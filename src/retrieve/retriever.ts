@@ -96,7 +96,7 @@ export function createRetriever(parts: RetrieverParts): Retriever {
     }
   }
 
-  async function find(given: ToolQuery, query: CheckedQuery, span: BegunSpan): Promise<RetrievalResult> {
+  async function find(given: ToolQuery, query: CheckedQuery, span: RetrievalSpan): Promise<RetrievalResult> {
     const { startedAt, traceId } = span;
     const { context, limit, signal } = query;
 
@@ -310,10 +310,10 @@ export function createRetriever(parts: RetrieverParts): Retriever {
   return { retrieve };
 }
 
-type BegunSpan = Omit<EventMap["retrieval-failed"], "toolset" | "durationMs" | "code" | "message">;
+type RetrievalSpan = Omit<EventMap["retrieval-failed"], "toolset" | "durationMs" | "code" | "message">;
 
 /** Reads a query's trace before the query is checked, so that an invalid query has a span too. */
-function beginSpan(given: ToolQuery, startedAt: number): BegunSpan {
+function beginSpan(given: ToolQuery, startedAt: number): RetrievalSpan {
   const { traceId, parentSpanId, sampled, tracestate }: { readonly [Key in keyof ToolQuery]?: unknown } = given ?? {};
   const state = readTracestate(tracestate);
   const made = randomBytes(24).toString("hex");

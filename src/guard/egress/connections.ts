@@ -199,7 +199,7 @@ export function createConnections(parts: {
   };
 }
 
-/** Node's certificate authorities and those of a file; empty if there is no file. */
+/** Returns Node's certificate authorities together with the configured ones; an empty object if none are configured. */
 function trustedAuthorities(ca: string | undefined): { readonly ca?: string[] } {
   return ca === undefined ? {} : { ca: [...network().tls.getCACertificates("default"), ca] };
 }

@@ -118,7 +118,7 @@ describe("a forward proxy", () => {
       "https://one.test/",
       "it resolves to 10.0.0.1",
     ],
-  ])("is no way to %s", async (_what, rules, parts, url, message) => {
+  ])("does not reach %s", async (_what, rules, parts, url, message) => {
     const proxy = await startProxy();
     const proxied = egress({ ...rules, proxy: proxy.url }, parts);
     for (const given of [url, url.replace("https:", "http:")])

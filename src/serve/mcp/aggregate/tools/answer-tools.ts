@@ -30,7 +30,7 @@ export async function listTools({ params, peer, signal }: Exchange, parts: Answe
 
 const MAY_BE_THEIRS = "The tool may be theirs: try again in a few seconds.";
 
-/** Answers `tools/call`: of a meta-tool, if the mode has any, or of any tool by its name, listed or not. */
+/** Runs a `tools/call` request. It names a meta-tool of the mode, or any tool that the caller may see, also one that the mode does not list. */
 export async function callNamed(exchange: Exchange, parts: AnswerParts): Promise<JsonObject> {
   const { params, peer, signal } = exchange;
   const { name, arguments: given } = params;
