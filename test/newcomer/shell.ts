@@ -1,12 +1,13 @@
-import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { delimiter } from "node:path";
+import { text } from "node:stream/consumers";
 
 /** Runs programs in one folder, with one Node first on the PATH. */
 export interface Shell {
   readonly folder: string;
   /** Runs a command line and returns what it printed. Throws with all of its output if it exits with anything but `code`, 0 by default. */
-  run(line: string, options?: { readonly code?: number }): string;
+  run(line: string, options?: { readonly code?: number }): Promise<string>;
   /** Starts a program and resolves once it has printed text that matches. */
   start(line: string, ready: RegExp): Promise<{ readonly printed: string; stop(): Promise<void> }>;
 }
@@ -17,25 +18,38 @@ const START_TIMEOUT_MS = 60_000;
 /** Variables that a newcomer does not have: what npm sets for scripts, and what configures ToolArsenal. Where npm finds packages stays. */
 const OF_THIS_RUN = /^(?:npm_(?!config_(?:registry|cache|userconfig|cafile)$)|TOOLARSENAL_|XDG_)/i;
 
+export interface ShellPlace {
+  readonly folder: string;
+  readonly home: string;
+  /** Folders of programs, the first one first. */
+  readonly bin: readonly string[];
+  /** Variables that this shell has besides. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** A shell whose home is the folder `home`: nothing of the person who runs this leaks in. */
-export function createShell({ folder, home, bin }: { folder: string; home: string; bin: readonly string[] }): Shell {
+export function createShell({ folder, home, bin, env: more = {} }: ShellPlace): Shell {
   const env: NodeJS.ProcessEnv = {
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_THIS_RUN.test(name))),
     PATH: [...bin, process.env["PATH"]].join(delimiter),
     HOME: home,
     USERPROFILE: home,
     NO_COLOR: "1",
+    ...more,
   };
   return {
     folder,
-    run(line, { code = 0 } = {}) {
+    async run(line, { code = 0 } = {}) {
       const began = performance.now();
-      const { status, stdout, stderr } = spawnSync("bash", ["-c", line], {
+      const child = spawn("bash", ["-c", line], {
         cwd: folder,
         env,
-        encoding: "utf8",
+        stdio: ["ignore", "pipe", "pipe"],
         timeout: RUN_TIMEOUT_MS,
       });
+      const ended = once(child, "close");
+      const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+      const [status] = (await ended) as [number | null];
       console.log(`${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s  $ ${line}`);
       if (status !== code) throw new Error(`"${line}" exited with ${status}, expected ${code}.\n${stdout}\n${stderr}`);
       return stdout;

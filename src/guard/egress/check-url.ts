@@ -160,13 +160,28 @@ function listOf(ranges: string, family: "ipv4" | "ipv6"): BlockList {
   return list;
 }
 
+/** Node's error codes of certificates that no trusted authority signed. */
+const UNTRUSTED =
+  "DEPTH_ZERO_SELF_SIGNED_CERT SELF_SIGNED_CERT_IN_CHAIN UNABLE_TO_VERIFY_LEAF_SIGNATURE UNABLE_TO_GET_ISSUER_CERT UNABLE_TO_GET_ISSUER_CERT_LOCALLY".split(
+    " ",
+  );
+
 /** Node's error codes of connections that were never made: nothing was sent. */
-export const NOT_CONNECTED: ReadonlySet<string> = new Set(
-  (
-    "ECONNREFUSED ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH CERT_HAS_EXPIRED " +
-    "DEPTH_ZERO_SELF_SIGNED_CERT SELF_SIGNED_CERT_IN_CHAIN ERR_TLS_CERT_ALTNAME_INVALID UNABLE_TO_VERIFY_LEAF_SIGNATURE"
-  ).split(" "),
-);
+export const NOT_CONNECTED: ReadonlySet<string> = new Set([
+  ..."ECONNREFUSED ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH CERT_HAS_EXPIRED ERR_TLS_CERT_ALTNAME_INVALID".split(
+    " ",
+  ),
+  ...UNTRUSTED,
+]);
+
+/** What to do about a certificate that is not trusted; undefined if an error has another cause. */
+export function certificateFix(error: unknown): string | undefined {
+  for (let each = error; each instanceof Error; each = each.cause) {
+    if (UNTRUSTED.includes(String((each as { readonly code?: unknown }).code)))
+      return "Name the file with the certificate of its authority, or of the proxy's, in egress.ca_file or NODE_EXTRA_CA_CERTS.";
+  }
+  return undefined;
+}
 
 export function toRequestFailure(error: Error, url: URL, signal: AbortSignal | undefined): ArsenalError {
   if (isArsenalError(error)) return error;
@@ -174,13 +189,16 @@ export function toRequestFailure(error: Error, url: URL, signal: AbortSignal | u
     return new ArsenalError("CANCELLED", `The request to ${hostOf(url)} was cancelled`, { cause: error });
   const { code } = error as { readonly code?: string };
   const beforeSend = NOT_CONNECTED.has(code ?? "");
-  return requestFailed(url, error.message === "" ? String(code) : error.message, { cause: error, beforeSend });
+  const fix = certificateFix(error);
+  // Node's own advice about its flags would compete with the fix.
+  const reason = fix === undefined ? error.message || String(code) : `${error.message.split(";")[0]}. ${fix}`;
+  return requestFailed(url, reason, { cause: error, beforeSend, ...(fix && { fix }) });
 }
 
 export function requestFailed(
   url: URL,
   why: string,
-  details: { readonly cause?: unknown; readonly beforeSend?: boolean } = {},
+  details: { readonly cause?: unknown; readonly beforeSend?: boolean; readonly fix?: string } = {},
 ): ArsenalError {
   return new ArsenalError("TRANSPORT_FAILED", `The request to ${url.host} failed: ${why}`, details);
 }

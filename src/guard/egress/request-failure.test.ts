@@ -28,6 +28,19 @@ describe("the failure of a request", () => {
     expect(beforeSend(new Error("x"))).toBe(false);
   });
 
+  it("says how to trust the authority of a certificate that nobody known has signed", () => {
+    const error = withCode(
+      "unable to verify the first certificate; try --use-system-ca",
+      "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+    );
+    const { message, details } = toRequestFailure(error, URL_ASKED, undefined);
+    expect(message).toBe(
+      `The request to api.example.com.:8443 failed: unable to verify the first certificate. ${details.fix}`,
+    );
+    expect(details.fix).toContain("egress.ca_file or NODE_EXTRA_CA_CERTS");
+    expect(toRequestFailure(withCode("x", "CERT_HAS_EXPIRED"), URL_ASKED, undefined).details.fix).toBeUndefined();
+  });
+
   it("gives the code where each of several addresses failed and there is no message", () => {
     const error = Object.assign(new AggregateError([]), { code: "ECONNREFUSED" });
     expect(toRequestFailure(error, URL_ASKED, undefined).message).toBe(

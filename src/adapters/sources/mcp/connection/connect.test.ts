@@ -1,9 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer, type RequestListener } from "node:http";
+import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
+import { TEST_SERVER_ONE } from "../../../../../test/test-certificates.ts";
 import { startLegacyServer, startModernServer, type UpstreamServer } from "../../../../../test/mcp/upstream-server.ts";
 import { ownIdentity } from "../../../../mcp/client-identity.ts";
 import { connect, type ConnectOptions } from "./connect.ts";
@@ -35,8 +37,7 @@ function settings(url: string): McpServerSettings {
 }
 
 /** A server that answers every request alike. */
-async function answering(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
+async function answering(listener: RequestListener, server: Server = createServer(listener)): Promise<string> {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   cleanups.push(async () => {
@@ -299,3 +300,11 @@ async function freePort(): Promise<number> {
   await once(server, "close");
   return port;
 }
+
+it("says how to trust a server whose certificate an unknown authority signed", async () => {
+  const url = await answering(() => {}, createSecureServer(TEST_SERVER_ONE));
+  await expect(open(url.replace("http:", "https:"))).rejects.toMatchObject({
+    code: "TRANSPORT_FAILED",
+    details: { field: "sample", fix: expect.stringContaining("egress.ca_file") as unknown },
+  });
+});

@@ -1,5 +1,5 @@
 import { ArsenalError, fixable, isArsenalError } from "../../../../errors/arsenal-error.ts";
-import { NOT_CONNECTED } from "../../../../guard/egress/check-url.ts";
+import { certificateFix, NOT_CONNECTED } from "../../../../guard/egress/check-url.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
 import { parseObject } from "../../parse-object.ts";
 import { RpcError } from "../../../../mcp/protocol.ts";
@@ -54,7 +54,8 @@ export function toFailure(
   }
   const code = systemCodeOf(error);
   if (code !== undefined && (NOT_CONNECTED.has(code) || isConnecting(error))) {
-    const message = `${what} was not sent: the server cannot be reached (${code}). Check that it runs and its address is right.`;
+    const fix = certificateFix(error) ?? "Check that it runs and its address is right.";
+    const message = `${what} was not sent: the server cannot be reached (${code}). ${fix}`;
     return mark(unreached, new ArsenalError("TRANSPORT_FAILED", message, { beforeSend: true, cause }));
   }
   if (isUnreadable(error)) {
@@ -75,7 +76,7 @@ export function toConnectFailure(given: unknown, server: string): Error {
   if (isArsenalError(error)) return error;
   const status = httpStatusOf(error);
   const reason = status === undefined ? reasonOf(error) : `it answered HTTP ${status}`;
-  const fix = isUnauthorized(error) ? fixOf(401) : fixOf(status);
+  const fix = certificateFix(error) ?? (isUnauthorized(error) ? fixOf(401) : fixOf(status));
   const problem = `The MCP server "${server}" cannot be connected: ${reason}.`;
   return fixable("TRANSPORT_FAILED", problem, fix, { field: server, cause: error });
 }
