@@ -9,7 +9,7 @@ const MEBIBYTE = 1024 * 1024;
 const MOST_HELD = repeats(32, 48) * MEBIBYTE;
 /** Resident memory also has what was not collected yet: the heap is limited to 256 MiB. */
 const MOST_RESIDENT = 256 * MEBIBYTE;
-const ROUNDS = repeats(12, 40);
+const ROUNDS = repeats(8, 40);
 const AT_ONCE = 4;
 
 let gateway: ObservedGateway;

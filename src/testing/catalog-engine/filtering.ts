@@ -55,7 +55,7 @@ export const filteringClaims: EngineClaims = {
     const chance = dice(2);
     const tools = randomTools(60, chance);
     await engine.put(tools);
-    for (let round = 0; round < 150; round++) await assertFilters(engine, tools, randomFilter(tools, chance, 4));
+    for (let round = 0; round < 60; round++) await assertFilters(engine, tools, randomFilter(tools, chance, 4));
   },
 
   "takes filters that are very long, very wide or very deep": async (engine) => {

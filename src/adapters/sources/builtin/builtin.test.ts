@@ -181,7 +181,7 @@ describe("web_search [002-skills-web-search]", () => {
         response.statusCode = 401;
         response.end(JSON.stringify({ detail: { error: `Unauthorized: invalid API key ${authorization}.` } }));
       } else if (body.includes("too often")) {
-        response.writeHead(429, { "retry-after": "7" });
+        response.writeHead(429, { "retry-after": "1" });
         response.end(JSON.stringify({ detail: { error: "Too many requests." } }));
       } else {
         const hit = { title: "Node", url: "https://nodejs.org", content: "Node.js 24", score: 0.9, raw_content: null };
@@ -219,7 +219,7 @@ describe("web_search [002-skills-web-search]", () => {
     const right = await start({ webSearch: { url, apiKey: "env:RIGHT" } }, { secrets });
     expect((await right("web_search", { query: "too often" })).error).toMatchObject({
       code: "RATE_LIMITED",
-      retryAfterMs: 7_000,
+      retryAfterMs: 1_000,
     });
   });
 
