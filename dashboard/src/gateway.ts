@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
 import { type ArsenalClient, createClient, type GatewayInfo, isArsenalError } from "../../src/client/index.ts";
+import { GATEWAY } from "./router.ts";
 import { accepted, forget, keep, key, leave, renew, signInProblem } from "./session.ts";
 
 /** The sign-in state: unknown until the gateway has responded. */
@@ -30,7 +31,7 @@ let current: ArsenalClient | undefined;
 function connect(): ArsenalClient {
   const proof = key();
   return createClient({
-    url: location.origin,
+    url: location.origin + GATEWAY,
     ...(proof !== undefined && (proof.startsWith("ta_") ? { apiKey: proof } : { token: proof })),
     ...(pageToken !== undefined && { headers: { "x-page-token": pageToken } }),
     async fetch(url, init) {

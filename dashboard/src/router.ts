@@ -1,6 +1,15 @@
 import { signal } from "@preact/signals";
 
-const BASE = "/ui";
+const { url: script } = import.meta;
+
+/** Where the gateway serves the dashboard: `/ui`, or `/tools/ui` below a path. This script is one folder below. */
+export const BASE: string = new URL("..", script).pathname.replace(/\/$/, "");
+
+/** The path of the gateway: empty, or `/tools`. */
+export const GATEWAY: string = BASE.replace(/\/ui$/, "");
+
+// A page that was opened past the proxy, at the gateway itself, goes on where the proxy has it. The gateway accepts both.
+if (!location.pathname.startsWith(BASE)) history.replaceState(null, "", GATEWAY + location.pathname + location.search);
 
 /** The location in the dashboard: the name of a page, the rest of the path, and the query. */
 export interface PageLocation {

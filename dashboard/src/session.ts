@@ -1,4 +1,4 @@
-import { go } from "./router.ts";
+import { BASE, go } from "./router.ts";
 
 const KEY = "toolarsenal.key";
 /** Set if the key is a token of the issuer. */
@@ -76,11 +76,11 @@ export function renew(): boolean {
 
 /** The sign-in address of the issuer, which leads back to the current location. */
 export function signInAddress(): string {
-  return `/ui/sign-in?${new URLSearchParams({ to: location.pathname + location.search }).toString()}`;
+  return `${BASE}/sign-in?${new URLSearchParams({ to: location.pathname + location.search }).toString()}`;
 }
 
 /** Signs out at the issuer, if it has a page for that. */
 export function leave(): void {
   isLeaving = true;
-  location.assign("/ui/sign-in/out");
+  location.assign(`${BASE}/sign-in/out`);
 }

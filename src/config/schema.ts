@@ -313,7 +313,7 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
   server: object("How toolarsenal serve listens.", {
     host: text("The address it listens on; anything but loopback needs tokens or auth.", "127.0.0.1"),
     port: whole("The port it listens on; 0 takes a free one.", 0, 65_535, 8080),
-    publicUrl: text("The URL that clients use, if it differs from the listener's: https://tools.example.com."),
+    publicUrl: text("The URL that clients use: https://example.com, https://example.com/tools. Defaults to its own."),
     allowedHosts: list("Further names by which clients may call it.", text("A host name."), []),
     allowedOrigins: list(
       "Origins of web pages that may call it, besides its own: http://localhost:6274.",

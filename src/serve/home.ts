@@ -3,6 +3,7 @@ import { count } from "../errors/show-value.ts";
 import type { Principal } from "../guard/principal.ts";
 import { visibleText } from "../errors/visible-text.ts";
 import { programIdentity } from "../system/program-identity.ts";
+import { basePathOf } from "./http/allowed-callers.ts";
 import { refuseMethod } from "./http/answer.ts";
 import { escapeHtml } from "./http/escape-html.ts";
 import type { Surface, SurfaceContext } from "./surface.ts";
@@ -96,7 +97,7 @@ async function viewFor(principal: Principal, context: SurfaceContext): Promise<H
 export function homePage({ base, version, servers, otherTools, ...view }: HomeView): string {
   const addresses = view.addresses.map(([path, what, kind]) => {
     const code = `<code>${escaped(base + path)}</code>`;
-    const shown = kind === "page" ? `<a href="${escaped(path)}">${code}</a>` : code;
+    const shown = kind === "page" ? `<a href="${escaped(basePathOf(base) + path)}">${code}</a>` : code;
     return `<dt>${shown}</dt><dd>${escaped(what)}</dd>`;
   });
   return `<!doctype html>

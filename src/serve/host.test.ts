@@ -5,6 +5,7 @@ import { memoryState } from "../adapters/state/memory.ts";
 import { createSecrets } from "../guard/secrets/secrets.ts";
 import { localOperator } from "../guard/principal.ts";
 import { type Host, type HostOptions, openHost } from "./host.ts";
+import { checkedPublicUrl } from "./http/allowed-callers.ts";
 import { answerJson } from "./http/answer.ts";
 import { createReplica } from "./replica.ts";
 import { STARTED } from "./startup.ts";
@@ -54,6 +55,25 @@ describe("a host", () => {
     const page = await (await fetch(host.url)).text();
     expect(page).toContain(`${host.url}/own</code></dt><dd>Answers for itself.`);
     expect(page).toContain(`${host.url}/mcp<`);
+  });
+
+  it("cannot be below a path that one of its surfaces has, but below paths that only look like one", async () => {
+    const paths: string[] = [];
+    const own = answering(({ response }, { surfaces }) => {
+      for (const { name, routes } of surfaces()) if (name !== "own") paths.push(...routes.map(({ path }) => path));
+      answerJson(response, 200, {});
+    });
+    const host = await open([...(await all()), own]);
+    await fetch(`${host.url}/own`);
+    expect(paths).toContain("/mcp");
+    for (const path of paths.filter((each) => each !== "/")) {
+      const below = path.endsWith("/") && path !== "/a2a/" ? [path, `${path}more`] : [path];
+      for (const each of below)
+        expect(() => checkedPublicUrl(`https://example.com${each}`), each).toThrow(/uses itself/);
+    }
+    expect(() => checkedPublicUrl("https://example.com/api")).toThrow(/Use another path, such as \/tools/);
+    for (const path of ["/tools", "/mcp-gateway", "/api/tools", "/team/mcp"])
+      expect(checkedPublicUrl(`https://example.com${path}/`)).toBe(`https://example.com${path}`);
   });
 
   it("hands a surface requests whose caller is known, and no others", async () => {

@@ -23,7 +23,7 @@ export async function openHost(
   serving: Serving,
   options: HostOptions,
 ): Promise<Host> {
-  const { identity, publicUrl } = options;
+  const { identity } = options;
   const isLocal = identity === undefined;
   const mounted: Surface[] = [];
   let server: HttpServer | undefined;
@@ -32,7 +32,7 @@ export async function openHost(
     ...serving,
     isLocal,
     ...(identity && { identity }),
-    address: () => publicUrl ?? (isLocal ? (server?.url ?? "") : ""),
+    address: () => server?.publicUrl ?? (isLocal ? (server?.url ?? "") : ""),
     surfaces: () => mounted,
   };
   const closeSurfaces = async (): Promise<void> => void (await Promise.all(mounted.map((each) => each.close?.())));

@@ -21,8 +21,9 @@ import type { Work } from "./work.ts";
 export interface HttpExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  /** The address of the request, without the path of `address`. */
   readonly url: URL;
-  /** The gateway's address as the caller sees it: `https://tools.example.com`. */
+  /** The gateway's address as the caller sees it: `https://tools.example.com`, or `https://example.com/tools` below a path. */
   readonly address: string;
   readonly principal: Principal;
   /** Where the request stands in a trace: the one of the header `traceparent`, or a new one. `parentSpanId` is the request's own span. Undefined on open routes. */

@@ -115,9 +115,9 @@ export async function startOidcServer(): Promise<OidcServer> {
       },
     },
   });
-  // Gateways listen on any free port, which a provider cannot know before.
+  // Gateways listen on any free port, which a provider cannot know before, and some are below a path.
   const isOnLoopback = (uri: string, path: string): boolean =>
-    /^http:\/\/127\.0\.0\.1:\d+(\/.*)$/.exec(uri)?.[1] === path;
+    /^http:\/\/127\.0\.0\.1:\d+(?:\/tools)?(\/ui.*)$/.exec(uri)?.[1] === path;
   provider.Client.prototype.redirectUriAllowed = (uri) => isOnLoopback(uri, "/ui/sign-in/callback");
   provider.Client.prototype.postLogoutRedirectUriAllowed = (uri) => isOnLoopback(uri, "/ui");
   server.on("request", provider.callback());

@@ -37,6 +37,14 @@ describe("settings that do not go together", () => {
       { telemetry: { type: "opentelemetry", otlp: { endpoint: "localhost:4318" } } },
       "Write the collector's HTTP address, such as http://localhost:4318.",
     ],
+    ...["https://example.com/tools?x=1", "https://example.com/tools#top", "tools.example.com"].map(
+      (publicUrl) =>
+        [
+          "server.publicUrl",
+          { server: { publicUrl } },
+          "Write https://tools.example.com, or https://example.com/tools if a proxy serves the gateway below a path.",
+        ] as const,
+    ),
   ];
 
   it.each(cases)("are refused with what to do: %s", (field, config, fix) => {

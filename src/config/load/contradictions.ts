@@ -61,6 +61,13 @@ const CONTRADICTIONS: readonly Contradiction[] = [
     fix: "Set state.file or state.type, or keep the keys in server.auth.api_keys.file.",
   },
   {
+    path: ["server", "publicUrl"],
+    holds: ({ server: { publicUrl } }) => publicUrl !== undefined && !/^https?:\/\/[^\s?#@]+$/i.test(publicUrl),
+    message: ({ server: { publicUrl } }) =>
+      `must be an http or https address without user name, query and fragment, not ${showValue(publicUrl)}`,
+    fix: "Write https://tools.example.com, or https://example.com/tools if a proxy serves the gateway below a path.",
+  },
+  {
     path: ["audit", "keyFile"],
     holds: ({ audit: { type, secret, keyFile } }) =>
       type === "postgres" && secret === undefined && keyFile === undefined,

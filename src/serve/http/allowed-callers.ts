@@ -91,12 +91,48 @@ export function createOwnAddress(
   };
 }
 
-/** The address of a server that stands behind another name, as metadata and tokens spell it. Throws if the address is invalid. */
+/** The paths of the gateway. One that ends in `/` stands for everything below it. */
+const OWN_PATHS =
+  "/mcp /mcp/upstreams/ /mcp/toolsets/ /sse /sse/messages /api/v1 /api/v1/ /a2a /a2a/v1/ /ui /ui/ /docs /openapi.json /metrics /healthz /readyz /.well-known/".split(
+    " ",
+  );
+
+/**
+ * The address of a server that stands behind another name or below a path, as metadata and tokens spell it: without a slash at its end. Throws if the
+ * address is invalid, or if requests with its path would be ambiguous.
+ */
 export function checkedPublicUrl(given: string): string {
   const url = URL.parse(given);
-  const isOrigin = url !== null && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href;
-  if (isOrigin) return url.origin;
-  const fix = "Write scheme and host alone, such as https://tools.example.com.";
-  const details = { field: "publicUrl", value: given };
-  throw fixable("CONFIG_INVALID", `publicUrl is not the address of a server: ${given}.`, fix, details);
+  const refused = (problem: string, fix: string): Error =>
+    fixable("CONFIG_INVALID", `server.public_url (publicUrl in code) ${problem}: ${given}.`, fix, {
+      field: "publicUrl",
+      value: given,
+    });
+  const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.origin + url.pathname === url.href;
+  if (!isPlain || url.pathname.includes("//")) {
+    const fix =
+      "Write scheme and host, and the path if the gateway is below one, without a query or fragment: https://tools.example.com or https://example.com/tools.";
+    throw refused("is not the address of a server", fix);
+  }
+  const prefix = url.pathname.replace(/\/$/, "");
+  const own = OWN_PATHS.find((path) => path === prefix || path.startsWith(`${prefix}/`) || isBelow(prefix, path));
+  if (prefix !== "" && own !== undefined)
+    throw refused(`has the path ${prefix}, which the gateway uses itself`, "Use another path, such as /tools.");
+  return url.origin + prefix;
+}
+
+function isBelow(path: string, beginning: string): boolean {
+  return beginning.endsWith("/") && path.startsWith(beginning);
+}
+
+/** The path of an address: `/tools` for `https://example.com/tools`, empty without one. */
+export function basePathOf(address: string): string {
+  return address === "" ? "" : new URL(address).pathname.replace(/\/$/, "");
+}
+
+/** Removes the path of the public address from a path with its query. Some proxies remove it themselves; then nothing changes. */
+export function withoutPrefix(path: string, prefix: string): string {
+  if (prefix === "" || !path.startsWith(prefix)) return path;
+  const rest = path.slice(prefix.length);
+  return rest === "" || rest.startsWith("/") || rest.startsWith("?") ? rest : path;
 }

@@ -16,7 +16,15 @@ import { createTraceIds } from "../../execute/trace-ids.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
 import { readTraceContext, spanBelow, type TraceContext } from "../../observe/trace-context.ts";
-import { checkedPublicUrl, createCallerCheck, createOwnAddress, hostInUrl, isLoopback } from "./allowed-callers.ts";
+import {
+  basePathOf,
+  checkedPublicUrl,
+  createCallerCheck,
+  createOwnAddress,
+  hostInUrl,
+  isLoopback,
+  withoutPrefix,
+} from "./allowed-callers.ts";
 import { refuse } from "./answer.ts";
 import { createIntake, type Intake } from "./intake.ts";
 import { createOpenWork } from "./open-work.ts";
@@ -80,7 +88,9 @@ export async function createHttpServer(options: HttpServerOptions) {
   const { tokenOrigin } = identity ?? {};
   if (tokenOrigin !== undefined && publicUrl === undefined && !isLoopback(host)) throw nameless(host);
 
-  const ownOrigins = publicUrl === undefined ? [] : [publicUrl];
+  const prefix = basePathOf(publicUrl ?? "");
+  const publicOrigin = publicUrl && new URL(publicUrl).origin;
+  const ownOrigins = publicOrigin === undefined ? [] : [publicOrigin];
   const refusalOf = createCallerCheck({
     host,
     allowedHosts: [...ownOrigins.map((origin) => new URL(origin).hostname), ...(options.allowedHosts ?? [])],
@@ -93,7 +103,7 @@ export async function createHttpServer(options: HttpServerOptions) {
   const metadata =
     tokenOrigin === undefined
       ? []
-      : metadataRoutes({ tokenOrigin, isProtected, addressOf: (called) => addressOf(called) });
+      : metadataRoutes({ tokenOrigin, isProtected, prefix, addressOf: (called) => addressOf(called) });
   const routes = [...options.routes, ...metadata];
   const exact = new Map(routes.map((route) => [route.path, route]));
   const below = routes.filter(isBeginning).sort((left, right) => right.path.length - left.path.length);
@@ -109,7 +119,7 @@ export async function createHttpServer(options: HttpServerOptions) {
     return exact.get(plain) ?? below.find((route) => plain.startsWith(route.path));
   }
 
-  const pages = options.seal && { seal: options.seal, publicUrl, allowedOrigins: options.allowedOrigins };
+  const pages = options.seal && { seal: options.seal, publicOrigin, allowedOrigins: options.allowedOrigins };
   const ids = createTraceIds();
   const unasked = identity === undefined ? localOperator() : ANONYMOUS;
 
@@ -117,7 +127,8 @@ export async function createHttpServer(options: HttpServerOptions) {
     work.add(response);
     // A route that writes to a stream which closing has ended must not bring the process down.
     response.on("error", ignore);
-    const { url: target = "" } = request;
+    const { url: received = "" } = request;
+    const target = prefix === "" ? received : ownTarget(received, prefix);
     let parsed: URL | undefined;
     const url = (): URL => (parsed ??= new URL(ANY_ORIGIN + target));
     const query = target.indexOf("?");
@@ -250,6 +261,8 @@ export async function createHttpServer(options: HttpServerOptions) {
   return {
     /** `http://127.0.0.1:8080`, or `https://…` with a certificate. */
     url,
+    /** The address that clients use, without a slash at its end: `https://example.com/tools`. Undefined if none is configured. */
+    publicUrl,
     /** Stops listening, ends open streams and resolves when every connection is closed. */
     async close(): Promise<void> {
       await Promise.all([work.close(closeMs), certificate?.close()]);
@@ -277,6 +290,12 @@ function refuseOn(
 function refusePage(route: Route, request: IncomingMessage, response: ServerResponse, error: ArsenalError): void {
   if (route.refusals === "problem+json") return answerWithProblem(response, toProblem(error, requestIdOf(request)));
   refuse(response, { status: 403, message: `${error.message} ${error.details.fix ?? ""}` });
+}
+
+/** The target of a request to a gateway below a path, whether its proxy passed the path on or removed it. */
+function ownTarget(received: string, prefix: string): string {
+  const rest = withoutPrefix(received, prefix);
+  return rest === received || rest.startsWith("/") ? rest : `/${rest}`;
 }
 
 function isBeginning({ path, exact = false }: Route): boolean {

@@ -8,7 +8,7 @@ export interface ListenOptions {
   readonly port?: number;
   /** Without one every caller is the local operator, and only loopback is listened on. */
   readonly identity?: Identity;
-  /** The address that clients call this server by, if it is another than the one listened on: `https://tools.example.com`. */
+  /** The address that clients call this server by, if it is another than the one listened on: `https://tools.example.com`, or `https://example.com/tools` below a path. */
   readonly publicUrl?: string;
   /** Names by which clients may call this server, besides loopback's, the bound host and that of `publicUrl`. */
   readonly allowedHosts?: readonly string[];

@@ -14,8 +14,8 @@ export function pageTokenMeta(seal: Pick<Seal, "seal">): string {
 /** Distinguishes a host's own pages from programs and from pages of other sites. */
 export interface PageCheck {
   readonly seal: Pick<Seal, "open">;
-  /** The gateway's address as browsers see it, if it has another public name. */
-  readonly publicUrl?: string | undefined;
+  /** The gateway's origin as browsers see it, if it has another public name. */
+  readonly publicOrigin?: string | undefined;
   /** Origins that the operator allowed. Their pages need no token; the host has checked them. */
   readonly allowedOrigins?: readonly string[] | undefined;
 }
@@ -26,7 +26,7 @@ export interface PageCheck {
  */
 export function pageRefusal(
   { method, headers }: { readonly method?: string | undefined; readonly headers: IncomingHttpHeaders },
-  { seal, publicUrl, allowedOrigins }: PageCheck,
+  { seal, publicOrigin, allowedOrigins }: PageCheck,
 ): ArsenalError | undefined {
   if (method === "GET" || method === "HEAD") return undefined;
   const { host = "", origin, "sec-fetch-site": site } = headers;
@@ -42,6 +42,6 @@ export function pageRefusal(
   function isOwnOrigin(given: string, called: string): boolean {
     const page = given.toLowerCase();
     if (allowedOrigins?.some((each) => each.toLowerCase() === page) === true) return false;
-    return page === publicUrl || page.replace(/^https?:\/\//, "") === called.toLowerCase();
+    return page === publicOrigin || page.replace(/^https?:\/\//, "") === called.toLowerCase();
   }
 }

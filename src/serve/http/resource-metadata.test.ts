@@ -160,12 +160,39 @@ describe("the address that tokens are for", () => {
     });
   });
 
+  it("may have a path, which is part of the resource and of the address of its metadata", async () => {
+    const { port } = await serve({ publicUrl: "https://Example.com/tools/", host: "0.0.0.0" });
+    for (const path of ["/mcp", "/tools/mcp", "/tools/mcp?x"])
+      expect((await ask(port, path, "example.com")).challenge).toContain(
+        `resource_metadata="https://example.com/tools${WELL_KNOWN}/mcp"`,
+      );
+    expect(new Set(seen.map(({ resource }) => resource))).toEqual(new Set(["https://example.com/tools/mcp"]));
+    expect((await ask(port, "/toolsx/mcp", "example.com")).status).toBe(404);
+    for (const [path, resource] of [
+      [`${WELL_KNOWN}/mcp`, "/mcp"],
+      [`/tools${WELL_KNOWN}/mcp`, "/mcp"],
+      [`${WELL_KNOWN}/tools/mcp`, "/mcp"],
+      [`${WELL_KNOWN}/tools`, ""],
+      [`/tools${WELL_KNOWN}`, ""],
+    ] as const)
+      expect((await ask(port, path, "example.com")).body["resource"]).toBe(`https://example.com/tools${resource}`);
+  });
+
   it.each([
     "tools.example.com",
-    "https://tools.example.com/gateway",
+    "https://example.com/tools?x=1",
+    "https://example.com/tools#top",
+    "https://example.com//tools",
     "ftp://tools.example.com",
     "https://u:p@x.example",
   ])("cannot be %s", async (publicUrl) => {
-    await expect(serve({ publicUrl })).rejects.toMatchObject({ details: { field: "publicUrl", value: publicUrl } });
+    await expect(serve({ publicUrl })).rejects.toMatchObject({
+      message: expect.stringContaining("server.public_url") as string,
+      details: {
+        field: "publicUrl",
+        value: publicUrl,
+        fix: expect.stringContaining("https://example.com/tools") as string,
+      },
+    });
   });
 });

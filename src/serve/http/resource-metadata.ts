@@ -1,11 +1,15 @@
 import type { Identity, Refusal, TokenOrigin } from "../../guard/identity.port.ts";
+import { withoutPrefix } from "./allowed-callers.ts";
 import { answerJson, refuse, refuseMethod } from "./answer.ts";
 import type { Route } from "../surface.ts";
 
 /** The path of resource metadata by RFC 9728; the resource's own path follows. */
 const METADATA_PATH = "/.well-known/oauth-protected-resource";
 
-/** The address of the metadata of the resource at a path. */
+/**
+ * The address of the metadata of the resource at a path. Below a path of the host, such as `https://example.com/tools`, it is below that path too,
+ * because every proxy passes on what is there. The address that RFC 9728 derives from the resource, at the root of the host, is served as well.
+ */
 export function metadataUrl(address: string, path: string): string {
   return address + METADATA_PATH + (path === "/" ? "" : path);
 }
@@ -13,6 +17,8 @@ export function metadataUrl(address: string, path: string): string {
 /** Publishes where clients get a token for the whole server or for one of its paths. The routes are open to callers without a token. */
 export function metadataRoutes(parts: {
   readonly tokenOrigin: TokenOrigin;
+  /** The path of the public address: `/tools`, or empty. */
+  readonly prefix: string;
   /** This server's address as a client sees it. */
   addressOf(host: string | undefined): string;
   /** True for a path that requires authentication. */
@@ -25,7 +31,7 @@ export function metadataRoutes(parts: {
     open: true,
     handle({ request: { method, headers }, response, url }) {
       if (method !== "GET" && method !== "HEAD") return refuseMethod(response, "GET, HEAD");
-      const resource = url.pathname.slice(METADATA_PATH.length);
+      const resource = withoutPrefix(url.pathname.slice(METADATA_PATH.length), parts.prefix);
       if (resource !== "" && !parts.isProtected(resource))
         return refuse(response, { status: 404, message: "No protected resource is at that path." });
       answerJson(response, 200, {

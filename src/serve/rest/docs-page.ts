@@ -98,7 +98,8 @@ function section(id, method, path, operation) {
     if (content) headers["content-type"] = "application/json";
     headers["x-page-token"] = document.querySelector("meta[name=page-token]").content;
     const body = content ? fields.get("body").value : undefined;
-    const response = await fetch(target + (query.size ? "?" + query : ""), { method: method.toUpperCase(), headers, body, signal });
+    // Relative to this page, which may be below a path of the host.
+    const response = await fetch("." + target + (query.size ? "?" + query : ""), { method: method.toUpperCase(), headers, body, signal });
     const shown = make("pre", { tabindex: "0" });
     output.replaceChildren(make("p", { class: response.ok ? "good" : "bad" }, response.status + " " + (response.headers.get("content-type") || "")), shown);
     const reader = response.body && response.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -121,7 +122,7 @@ function section(id, method, path, operation) {
 }
 async function load() {
   const main = $("operations");
-  const response = await fetch("/openapi.json", { headers: authorization() });
+  const response = await fetch("openapi.json", { headers: authorization() });
   if (!response.ok) {
     $("state").textContent = response.status === 401 ? "Enter an API key or a token to see the operations." : "The document could not be read: " + response.status;
     $("access").hidden = false;
@@ -180,7 +181,7 @@ ${head}
 <header>
 <h1>REST API</h1>
 <p id="state" class="dim" role="status">Loading…</p>
-<p><a href="/openapi.json">/openapi.json</a></p>
+<p><a href="openapi.json">openapi.json</a></p>
 <form id="access" hidden>
 <label for="token">API key or token</label>
 <input id="token" type="password" autocomplete="off">

@@ -108,6 +108,24 @@ describe("a person who signs in at the issuer", () => {
     expect((await behind.begin()).set).toMatch(/; Secure$/);
   });
 
+  it("below a path comes back there, with a cookie for it, and cannot be sent out of it", async () => {
+    const { begin, come, url } = await open({ publicUrl: "https://example.com/tools" });
+    await grant("https://example.com/tools");
+    const { set, cookie, state, asked } = await begin("?to=%2Ftools%2Fui%2Fcatalog%3Fq%3Dx");
+    expect(asked.get("redirect_uri")).toBe("https://example.com/tools/ui/sign-in/callback");
+    expect(asked.get("resource")).toBe("https://example.com/tools");
+    expect(set).toContain("; Path=/tools/ui/sign-in; ");
+    const { status, set: deleted, given } = await come({ code: "c-1", state }, cookie);
+    expect([status, given]).toMatchObject([200, { to: "/tools/ui/catalog?q=x" }]);
+    expect(deleted).toContain("; Path=/tools/ui/sign-in; Max-Age=0");
+    for (const to of ["/ui/catalog", "/toolsx/ui", "/tools/ui/sign-in", "/tools/ui/../api"]) {
+      const other = await begin(`?${new URLSearchParams({ to }).toString()}`);
+      expect((await come({ code: "c-1", state: other.state }, other.cookie)).given).toMatchObject({ to: "/tools/ui" });
+    }
+    const out = await fetch(`${url}/ui/sign-in/out`, { redirect: "manual" });
+    expect(out.headers.get("location")).toBe("/tools/ui");
+  });
+
   it("can sign in in two tabs at once", async () => {
     const { url, begin, come } = await open();
     await grant(url);

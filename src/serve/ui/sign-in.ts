@@ -5,13 +5,14 @@ import { messageOf } from "../../errors/show-value.ts";
 import { identified } from "../../guard/identity/any-identity.ts";
 import type { Identity, SignIn, SignInAttempt } from "../../guard/identity.port.ts";
 import type { Emit } from "../../observe/events.ts";
+import { basePathOf } from "../http/allowed-callers.ts";
 import { refuseMethodWithProblem, requestIdOf } from "../http/problem.ts";
 import type { Seal, SealBinding } from "../mcp/modern/seal.ts";
 import type { HttpExchange, Route } from "../surface.ts";
 
 /** The data that the dashboard's page gets when a person comes back from the issuer. */
 export interface SignInOutcome {
-  /** The page to show: a path below `/ui`. */
+  /** The page to show: a path below `/ui`, as the browser sees it. */
   readonly to: string;
   /** The bearer token of the person who signed in. */
   readonly token?: string;
@@ -52,7 +53,7 @@ export function signInRoutes({ identity, signIn, seal, emit, show }: SignInParts
   async function begin({ url, address, response }: HttpExchange): Promise<void> {
     const state = randomBytes(16).toString("hex");
     const { url: location, verifier } = await signIn.begin({ ...attemptAt(address), state });
-    const attempt: SealedAttempt = { state, verifier, to: placeOf(url.searchParams.get("to")) };
+    const attempt: SealedAttempt = { state, verifier, to: placeOf(url.searchParams.get("to"), address) };
     const sealed = seal.seal({ ...attempt }, BINDING, ATTEMPT_S * 1000);
     redirect(response, location, { "set-cookie": cookie(state, address, sealed, ATTEMPT_S) });
   }
@@ -89,14 +90,14 @@ export function signInRoutes({ identity, signIn, seal, emit, show }: SignInParts
   async function end({ address, response }: HttpExchange): Promise<void> {
     // The page has forgotten its token by now, so the sign-out holds here even if the issuer is unavailable.
     const location = await signIn.end(address + UI).catch(() => undefined);
-    redirect(response, location ?? UI);
+    redirect(response, location ?? basePathOf(address) + UI);
   }
 
   function fail(
     exchange: HttpExchange,
     status: number,
     problem: string,
-    to = UI,
+    to = basePathOf(exchange.address) + UI,
     headers: OutgoingHttpHeaders = {},
   ): Promise<void> {
     return show(exchange, { to, problem }, status, headers);
@@ -119,7 +120,7 @@ export function signInRoutes({ identity, signIn, seal, emit, show }: SignInParts
     async handle(exchange) {
       if (exchange.request.method !== "GET") return refuseMethodWithProblem(exchange.request, exchange.response, "GET");
       await answer(exchange).catch((error: unknown) =>
-        failWith(exchange, error, placeOf(exchange.url.searchParams.get("to"))),
+        failWith(exchange, error, placeOf(exchange.url.searchParams.get("to"), exchange.address)),
       );
     },
   });
@@ -137,12 +138,15 @@ function redirect(response: HttpExchange["response"], location: string, headers:
 }
 
 /** A place of the dashboard to go to after signing in. Anything else, such as another site, becomes its first page. */
-function placeOf(to: string | null): string {
+function placeOf(to: string | null, address: string): string {
   const base = "http://localhost";
+  const prefix = basePathOf(address);
+  const ui = prefix + UI;
   const url = to === null || to.length > MAX_PLACE ? null : URL.parse(to, base);
-  if (url === null || url.origin !== base) return UI;
+  if (url === null || url.origin !== base) return ui;
   const { pathname, search } = url;
-  return (pathname === UI || pathname.startsWith(`${UI}/`)) && !pathname.startsWith(PATH) ? pathname + search : UI;
+  const isPage = (pathname === ui || pathname.startsWith(`${ui}/`)) && !pathname.startsWith(prefix + PATH);
+  return isPage ? pathname + search : ui;
 }
 
 /** Several tabs may sign in at once. One of 16 cookies, by the first digit of the state, keeps them apart and the header short. */
@@ -152,7 +156,7 @@ function cookieName(state: string): string {
 
 function cookie(state: string, address: string, value: string, seconds: number): string {
   const secure = address.startsWith("https:") ? "; Secure" : "";
-  return `${cookieName(state)}=${value}; Path=${PATH}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`;
+  return `${cookieName(state)}=${value}; Path=${basePathOf(address)}${PATH}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`;
 }
 
 function cookieOf(header: string | undefined, state: string): string {

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { OutgoingHttpHeaders } from "node:http";
+import { basePathOf } from "../http/allowed-callers.ts";
 import { escapeHtml } from "../http/escape-html.ts";
 import { pageTokenMeta } from "../http/page-token.ts";
 import { refuseMethodWithProblem } from "../http/problem.ts";
@@ -39,6 +40,12 @@ function isWellFormed(path: string): boolean {
   }
 }
 
+/** The page with its data. Its assets are below the path of the public address, from which the page takes its own paths. */
+function pageAt(prefix: string, page: string, meta: string): string {
+  const found = page.replace("</head>", () => `${meta}</head>`);
+  return prefix === "" ? found : found.replaceAll(`"${BASE}/assets/`, () => `"${escapeHtml(prefix)}${BASE}/assets/`);
+}
+
 /** `/ui`: the dashboard. Its files reveal nothing about the gateway, so they are public; the data comes from `/api/v1`. */
 export function uiSurface({
   replica: { seal },
@@ -56,7 +63,7 @@ export function uiSurface({
   }
 
   async function answer(
-    { request, response }: HttpExchange,
+    { request, response, address }: HttpExchange,
     name: string,
     { status = 200, headers = {}, meta }: { status?: number; headers?: OutgoingHttpHeaders; meta?: string },
   ): Promise<void> {
@@ -71,7 +78,7 @@ export function uiSurface({
       response.writeHead(404, plain).end("Nothing is here.\n");
       return;
     }
-    const found = meta === undefined ? file : Buffer.from(file.toString().replace("</head>", () => `${meta}</head>`));
+    const found = meta === undefined ? file : Buffer.from(pageAt(basePathOf(address), file.toString(), meta));
     response
       .writeHead(status, {
         ...HEADERS,

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { systemClock } from "../../../observe/clock.ts";
 import type { Principal } from "../../../guard/principal.ts";
+import { basePathOf } from "../../http/allowed-callers.ts";
 import { refuse, refuseMethod } from "../../http/answer.ts";
 import type { HttpExchange, Route } from "../../surface.ts";
 import { beginsWork, refuseNew } from "../shutdown.ts";
@@ -51,7 +52,7 @@ export function createSseEndpoint(plane: Plane, options: ModernRequestsOptions) 
     return {};
   });
 
-  async function open({ request, response, principal }: HttpExchange): Promise<void> {
+  async function open({ request, response, principal, address }: HttpExchange): Promise<void> {
     if (request.method !== "GET") return refuseMethod(response, "GET");
     if (work.draining) return refuseNew(response, work);
     // If the store is unavailable, the session still works in this process.
@@ -81,7 +82,7 @@ export function createSseEndpoint(plane: Plane, options: ModernRequestsOptions) 
       streams.delete(id);
       void session.close();
     });
-    stream.write({ event: "endpoint", data: `${MESSAGES_PATH}?sessionId=${id}` });
+    stream.write({ event: "endpoint", data: `${basePathOf(address)}${MESSAGES_PATH}?sessionId=${id}` });
   }
 
   async function take(exchange: HttpExchange): Promise<void> {

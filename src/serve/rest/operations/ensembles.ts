@@ -1,4 +1,5 @@
 import type { NamedSource } from "../../../adapters/sources/named-source.ts";
+import { basePathOf } from "../../http/allowed-callers.ts";
 import { TOOL_SOURCES } from "../../../tool/tool.ts";
 import { statusFor } from "../../administration.ts";
 import { answer, type Operation, operationsOf } from "../operation.ts";
@@ -158,7 +159,7 @@ export const ensembleOperations: readonly Operation[] = [
         signal,
       });
       const { name, tools } = added;
-      const location = `/api/v1/ensembles/${encodeURIComponent(name)}`;
+      const location = `${basePathOf(context.address())}/api/v1/ensembles/${encodeURIComponent(name)}`;
       return { status: 201, body: { name, tools, persisted: false }, headers: { location } };
     },
   }),

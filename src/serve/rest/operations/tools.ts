@@ -2,6 +2,7 @@ import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import type { RegisteredBatch } from "../../../register/register-batch.ts";
 import type { ToolDraft } from "../../../tool/draft.ts";
 import { DEFAULT_NAMESPACE } from "../../../tool/limits.ts";
+import { basePathOf } from "../../http/allowed-callers.ts";
 import { TOOL_SOURCES, type Tool } from "../../../tool/tool.ts";
 import { type Operation, operationsOf } from "../operation.ts";
 import { TOLD_ERROR } from "../schemas/call.ts";
@@ -112,9 +113,10 @@ export const toolOperations: readonly Operation[] = [
     },
     problems: ["TOOL_INVALID", "TOOL_OWNED"],
     targets: (asked, body) => [(body as Tool | undefined)?.id ?? asked.body?.name ?? []].flat(),
-    async run({ body, principal }, { arsenal }) {
+    async run({ body, principal }, { arsenal, address }) {
       const tool = await arsenal.addTool(body, undefined, { principal });
-      return { status: 201, body: tool, headers: { location: `/api/v1/tools/${encodeURIComponent(tool.id)}` } };
+      const location = `${basePathOf(address())}/api/v1/tools/${encodeURIComponent(tool.id)}`;
+      return { status: 201, body: tool, headers: { location } };
     },
   }),
   operation("registerTools", "POST /tools/batch", {
