@@ -30,14 +30,11 @@ function emptyExport({ protocol, gzip }: Target): Uint8Array {
 }
 
 function refused(signal: Signal, target: Target, answer: PostAnswer, hasAccepted: boolean): ArsenalError {
-  const { problem = "", status } = answer;
+  const { problem = "", fix: ownFix = "", status } = answer;
   const failed = (why: string, field: string, fix: string): ArsenalError =>
     fixable("CONFIG_INVALID", `Cannot send ${signal}: ${why}.`, fix, { field });
   const { field } = target;
-  if (status === undefined) {
-    const fix = `Start the collector, or correct ${field}: it needs the collector's HTTP port (4318), not the gRPC one (4317).`;
-    return failed(problem, field, fix);
-  }
+  if (status === undefined) return failed(problem, field, ownFix);
   if (status === 401 || status === 403) {
     const fix = "Correct the credentials in telemetry.otlp.headers, or in OTEL_EXPORTER_OTLP_HEADERS.";
     return failed(problem, "telemetry.otlp.headers", fix);

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
 import { type Misbehave, type OtlpCollector, startCollector } from "../../../../test/doubles/otlp-collector.ts";
 import type { ArsenalEvent, EventMap } from "../../../observe/events.ts";
+import { createMetricRegistry } from "../../../observe/metrics/registry.ts";
 import type { Sink } from "../../../observe/sink.port.ts";
 import { createManualClock, type ManualClock } from "../../../testing/manual-clock.ts";
 import { openTelemetrySink } from "./opentelemetry.ts";
@@ -201,6 +202,38 @@ describe("exporting", () => {
     while (told.length === 0) await clock.advance(1000);
     expect([asked, told.map(({ dropped }) => dropped)]).toEqual([5, [3]]);
     await sink.close?.();
+  });
+
+  it("reports that nothing listens at its address and what to do, also while events pile up and when it closes", async () => {
+    const gone = await startCollector();
+    await gone.close();
+    const clock = createManualClock(1_000_000);
+    const told: EventMap["sink-failed"][] = [];
+    const registry = createMetricRegistry();
+    registry.counter("calls_total", "Calls.");
+    const sink = openTelemetrySink(
+      { otlp: { endpoint: gone.url, batchSize: 1, queueSize: 2, metricsDelayMs: 1000 } },
+      {
+        environment: {},
+        clock,
+        random: () => 0.5,
+        metrics: async () => registry,
+        emit: (_name, data) => void told.push(data as EventMap["sink-failed"]),
+      },
+    );
+    await sink.write(numbered(0, 1));
+    while (told.length < 1) await clock.advance(1000);
+    for (let minute = 1; told.length < 3; minute++) {
+      await sink.write(numbered(minute * 10, minute * 10 + 10));
+      await clock.advance(10_000);
+    }
+    await sink.write(numbered(0, 10));
+    await sink.close?.();
+    expect(new Set(told.map(({ message }) => message))).toEqual(
+      new Set([
+        `the collector at ${gone.url} cannot be reached: connection refused. Start the collector, or correct telemetry.otlp.endpoint: it needs the collector's HTTP port (4318), not the gRPC one (4317).`,
+      ]),
+    );
   });
 
   it("reads no more of an endless answer than it must", async () => {

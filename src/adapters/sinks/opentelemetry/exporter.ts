@@ -28,6 +28,8 @@ export function createExporter<Item>(
     readonly queueSize: number;
     readonly batchSize: number;
     readonly delayMs: number;
+    /** True if each item includes the earlier ones, so that a full queue loses nothing. */
+    readonly isCumulative?: boolean;
     /** Encodes a part of a batch. Called for a few items at a time, to yield to calls in between. */
     readonly encode: (items: readonly Item[]) => Uint8Array;
     readonly join: (parts: readonly Uint8Array[]) => Uint8Array;
@@ -47,10 +49,12 @@ export function createExporter<Item>(
   /** True once pending items have waited long enough. */
   let isDue = false;
   let failures = 0;
+  /** Why the last attempt failed. Undefined after one that succeeded. */
+  let problem: string | undefined;
 
   function add(item: Item): void {
     if (closed.signal.aborted) return lost(1, "the exporter was closed");
-    if (!queue.push(item)) lost(1, `its queue of ${parts.queueSize} is full`);
+    if (!queue.push(item) && parts.isCumulative !== true) lost(1, problem ?? `its queue of ${parts.queueSize} is full`);
     if (queue.size >= batchSize) start();
     else startLater();
   }
@@ -78,7 +82,7 @@ export function createExporter<Item>(
     while (isReady() && !late.signal.aborted) {
       isDue = false;
       const batch = queue.take(batchSize);
-      const problem = await send(batch);
+      problem = await send(batch);
       failures = problem === undefined ? 0 : failures + 1;
       if (problem === undefined) continue;
       lost(batch.length, problem);
@@ -99,8 +103,9 @@ export function createExporter<Item>(
       const body = target.gzip ? await compress(plain) : plain;
       return await withRetries(
         async () => {
-          const { problem, retryAfterMs } = await postOtlp(body, parts, late.signal);
-          if (problem === undefined) return { value: undefined };
+          const { problem: why, fix, retryAfterMs } = await postOtlp(body, parts, late.signal);
+          if (why === undefined) return { value: undefined };
+          problem = fix === undefined ? why : `${why}. ${fix}`;
           const passing = retryAfterMs !== undefined && !closed.signal.aborted;
           return { error: new Error(problem), passing, retryAfterMs };
         },
@@ -125,7 +130,8 @@ export function createExporter<Item>(
       await sending;
       cancel();
       late.abort();
-      if (queue.size > 0) lost(queue.size, `the collector at ${target.url.origin} did not take them in time`);
+      if (queue.size > 0)
+        lost(queue.size, problem ?? `the collector at ${target.url.origin} did not take them in time`);
     },
   };
 }

@@ -74,7 +74,12 @@ export function openTelemetrySink(options: OpenTelemetrySinkOptions = {}, around
 
   function exporterOf<Item>(
     signal: Signal,
-    sizes: { readonly queueSize: number; readonly batchSize: number; readonly delayMs: number },
+    sizes: {
+      readonly queueSize: number;
+      readonly batchSize: number;
+      readonly delayMs: number;
+      readonly isCumulative?: boolean;
+    },
     toItems: (item: Item) => readonly object[],
   ): Exporter<Item> | undefined {
     const target = targets[signal];
@@ -105,7 +110,7 @@ export function openTelemetrySink(options: OpenTelemetrySinkOptions = {}, around
   const logs = exporterOf("logs", ofEvents, (event: ArsenalEvent) => [toLogRecord(event, limits)]);
 
   // Metrics are read periodically. A reading that was not sent in time is replaced by the next, which includes it.
-  const ofReadings = { queueSize: 1, batchSize: 1, delayMs };
+  const ofReadings = { queueSize: 1, batchSize: 1, delayMs, isCumulative: true };
   const metrics = around.metrics && exporterOf("metrics", ofReadings, (reading: readonly object[]) => reading);
   const startedAt = clock.now();
   const counted = metrics && around.metrics?.().then(countDrops, () => undefined);

@@ -16,6 +16,8 @@ export interface PostParts {
 export interface PostAnswer {
   /** The error. Undefined if the collector accepted the request. */
   readonly problem?: string;
+  /** The fix if the collector did not answer. */
+  readonly fix?: string;
   /** Undefined without a response. */
   readonly status?: number;
   /** Why nothing could be sent: a header refers to an unreadable secret. */
@@ -57,12 +59,19 @@ export function postOtlp(body: Uint8Array, parts: PostParts, signal?: AbortSigna
       failed(error, isLate) {
         const message = messageOf(error);
         if (headers === undefined) return { problem: message, error, retryAfterMs: 0 };
-        const why = isLate ? `did not answer within ${timeoutMs} ms` : `cannot be reached: ${message}`;
-        return { problem: `the collector at ${url.origin} ${why}`, retryAfterMs: 0 };
+        const why = isLate ? `did not answer within ${timeoutMs} ms` : `cannot be reached: ${inWords(message)}`;
+        const fix = `Start the collector, or correct ${target.field}: it needs the collector's HTTP port (4318), not the gRPC one (4317).`;
+        return { problem: `the collector at ${url.origin} ${why}`, fix, retryAfterMs: 0 };
       },
     },
     { egress, clock, timeoutMs, signal, background: true },
   );
+}
+
+/** The two failures of a wrong address in words. Others keep the system's message. */
+function inWords(message: string): string {
+  if (message.includes("ECONNREFUSED")) return "connection refused";
+  return message.includes("ENOTFOUND") ? "no such host" : message;
 }
 
 async function filledHeaders(
