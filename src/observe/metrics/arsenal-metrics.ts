@@ -81,6 +81,10 @@ export function createArsenalMetrics(sources: MetricSources) {
     ["namespace"],
     CALL_SECONDS,
   );
+  // Queries and alerts find the distributions before the first call.
+  retrievals.start(NONE, NONE);
+  durations.start(NONE, NONE);
+  queued.start(NONE);
   const cost = registry.counter(
     "toolarsenal_call_cost_total",
     "What calls cost, as their tools declare it, in the currency they use.",

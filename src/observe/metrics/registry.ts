@@ -134,6 +134,8 @@ export function createMetricRegistry({ maxValues = 50, maxSeries = 1_000 }: Regi
         }),
       );
       return {
+        /** Adds the series of these label values with no observations, so that it exists before the first one. */
+        start: (...values: readonly string[]): void => void of(values),
         observe(value: number, ...values: readonly string[]): void {
           const kept = of(values);
           kept.count++;

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { openGateway } from "../../serve/rest-gateway.ts";
 import { type BusyGateway, startBusyGateway } from "./busy-gateway.ts";
 
 let gateway: BusyGateway | undefined;
@@ -52,6 +53,21 @@ describe("/metrics", () => {
     expect(saved).toBe(Math.max(0, (all ?? 0) - (handedOut ?? 0)));
     for (const name of ["process_cpu_seconds_total", "process_resident_memory_bytes"])
       expect(valueOf(page, name)).toBeGreaterThan(0);
+  });
+
+  it("has every histogram before the first call, with nothing counted", async () => {
+    const { url } = await openGateway();
+    const page = await (await read(`${url}/metrics`)).text();
+    for (const [name, labels] of [
+      ["toolarsenal_retrieval_duration_seconds", 'namespace="none",tenant="none"'],
+      ["toolarsenal_call_duration_seconds", 'namespace="none",tenant="none"'],
+      ["toolarsenal_call_queue_seconds", 'namespace="none"'],
+    ] as const) {
+      expect(page).toContain(`# TYPE ${name} histogram`);
+      expect(valueOf(page, `${name}_count{${labels}}`)).toBe(0);
+      expect(valueOf(page, `${name}_sum{${labels}}`)).toBe(0);
+      expect(valueOf(page, `${name}_bucket{${labels},le="+Inf"}`)).toBe(0);
+    }
   });
 
   it("counts the money that saved tokens would have cost, if a price is configured", async () => {
