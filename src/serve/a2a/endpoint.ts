@@ -99,7 +99,7 @@ export function createA2aEndpoint(parts: A2aEndpointParts): A2aEndpoint {
       cardAt(OLD_CARD_PATH, "0.3"),
       { path: "/a2a", drainsItself: true, handle: jsonRpc },
       { path: "/a2a/", exact: true, drainsItself: true, handle: jsonRpc },
-      { path: "/a2a/v1/", drainsItself: true, handle: createHttpJson({ ...common, base: "/a2a/v1" }) },
+      { path: "/a2a/v1/", drainsItself: true, ...createHttpJson({ ...common, base: "/a2a/v1" }) },
     ],
     close() {
       streams.close();

@@ -150,7 +150,7 @@ export async function createHttpServer(options: HttpServerOptions) {
     const unproven = pages && pageRefusal(request, pages);
     if (unproven !== undefined) return refusePage(route, request, response, unproven);
 
-    const trace = route.open === true ? undefined : begin(request, response, route);
+    const trace = route.open === true ? undefined : begin(request, response, route, url);
     const handle = (principal: Principal): Promise<void> =>
       serve(route, {
         request,
@@ -171,18 +171,19 @@ export async function createHttpServer(options: HttpServerOptions) {
   }
 
   /** Starts the span of a request. Returns the context of what the request does. */
-  function begin(request: IncomingMessage, response: ServerResponse, { path }: Route): TraceContext {
+  function begin(request: IncomingMessage, response: ServerResponse, route: Route, url: () => URL): TraceContext {
     const { span, below: context } = spanBelow(readTraceContext(request.headers), ids);
     if (emit.wants?.("request-finished") === false) return context;
     const startedAt = clock.now();
+    const { method = "" } = request;
     response.once("close", () =>
       emit("request-finished", {
         ...span,
         startedAt,
         durationMs: clock.now() - startedAt,
         kind: "http",
-        method: METHODS.has(request.method ?? "") ? String(request.method) : "_OTHER",
-        target: path,
+        method: METHODS.has(method) ? method : "_OTHER",
+        target: route.template?.(method, url().pathname) ?? route.path,
         status: response.statusCode,
       }),
     );

@@ -77,6 +77,15 @@ export function restSurface(context: SurfaceContext, clock: Clock = systemClock)
     }
   }
 
+  /** The path of the operation, also if it has another method. */
+  function template(method: string, path: string): string {
+    for (const each of [method, ...METHODS]) {
+      const [[match] = []] = router.match(each, path.slice(BASE.length));
+      if (match !== undefined) return BASE + match[0].operation.path;
+    }
+    return `${BASE}/`;
+  }
+
   function find(method: string, path: string): MatchedOperation | undefined {
     const [[match] = [], stash] = router.match(method, path);
     if (match === undefined) return undefined;
@@ -142,7 +151,7 @@ export function restSurface(context: SurfaceContext, clock: Clock = systemClock)
     routes: [
       { path: "/openapi.json", refusals: "problem+json", handle: readOnly(describe) },
       { path: "/docs", open: true, refusals: "problem+json", handle: readOnly(showDocs) },
-      { path: `${BASE}/`, drainsItself: true, refusals: "problem+json", handle },
+      { path: `${BASE}/`, drainsItself: true, refusals: "problem+json", template, handle },
       { path: BASE, drainsItself: true, refusals: "problem+json", handle },
     ],
     addresses: [

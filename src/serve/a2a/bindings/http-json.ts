@@ -23,7 +23,7 @@ import {
 import type { ServerCallContext } from "@a2a-js/sdk/server";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import { answerText } from "../../http/answer.ts";
-import type { HttpExchange } from "../../surface.ts";
+import type { HttpExchange, Route } from "../../surface.ts";
 import { retryAfter, shuttingDown, type Work } from "../../work.ts";
 import { type Admission, limitRefusal } from "../admission.ts";
 import { type A2aVersion, toCallContext } from "../call-context.ts";
@@ -73,14 +73,22 @@ export function createHttpJson(parts: {
   readonly admission: Admission;
   /** The prefix of the operations' paths: `/a2a/v1`. */
   readonly base: string;
-}): (exchange: HttpExchange) => Promise<void> {
+}): Required<Pick<Route, "handle" | "template">> {
   const { handler, streams, work, admission, base } = parts;
   const bindings = {
     "1.0": { ...CODEC_10, operations: { ...operationsOf(handler, CODEC_10), "GET /tasks": listTasks(handler) } },
     "0.3": { ...CODEC_03, operations: operationsOf(handler, CODEC_03) },
   } satisfies Readonly<Record<A2aVersion, object>>;
 
-  return async (exchange) => {
+  function template(_method: string, path: string): string {
+    const pattern = patternOf(path.slice(base.length));
+    const isKnown = Object.values(bindings).some(({ operations }) =>
+      Object.keys(operations).some((name) => name.endsWith(` ${pattern}`)),
+    );
+    return base + (isKnown ? pattern : "/");
+  }
+
+  async function handle(exchange: HttpExchange): Promise<void> {
     const { request, response, url } = exchange;
     const asked = request.headers["a2a-version"];
     const version = versionOf(asked, () => "0.3");
@@ -121,7 +129,9 @@ export function createHttpJson(parts: {
     } catch (error) {
       refuse(error);
     }
-  };
+  }
+
+  return { handle, template };
 }
 
 interface RoutedOperation {
@@ -133,16 +143,20 @@ interface RoutedOperation {
 
 const PATH = /^\/tasks\/(?<task>[^/:]+)(?<action>:\w+|\/pushNotificationConfigs(?:\/(?<config>[^/]+))?)?$/;
 
+/** The path of an operation, with placeholders for ids. */
+function patternOf(path: string): string {
+  const { task, config } = PATH.exec(path)?.groups ?? {};
+  if (config !== undefined) return "/tasks/{id}/pushNotificationConfigs/{configId}";
+  return task === undefined ? path : path.replace(`/tasks/${task}`, "/tasks/{id}");
+}
+
 function findOperation(
   method: string,
   path: string,
   operations: Readonly<Record<string, Operation>>,
 ): RoutedOperation | undefined {
   const { task, config } = PATH.exec(path)?.groups ?? {};
-  let pattern = path;
-  if (config !== undefined) pattern = "/tasks/{id}/pushNotificationConfigs/{configId}";
-  else if (task !== undefined) pattern = path.replace(`/tasks/${task}`, "/tasks/{id}");
-  const name = `${method} ${pattern}`;
+  const name = `${method} ${patternOf(path)}`;
   const run = operations[name];
   try {
     return run && { name, run, taskId: decodeURIComponent(task ?? ""), configId: decodeURIComponent(config ?? "") };

@@ -26,6 +26,7 @@ export function toolsetsSurface(context: SurfaceContext): Surface {
       {
         path: PATH,
         drainsItself: true,
+        template: () => `${PATH}{name}`,
         async handle(exchange) {
           const { url, principal, response } = exchange;
           try {
