@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
-import { createPrincipal, formatResult, ToolArsenal } from "../src/index.ts";
-import { openaiLlm } from "../src/adapters/llms/index.ts";
-import { createAgent } from "../src/agent/index.ts";
+import { createPrincipal, formatResult, ToolArsenal } from "toolarsenal";
+import { openaiLlm } from "toolarsenal/llms";
+import { createAgent } from "toolarsenal/agent";
 import { openaiEvents } from "./support/openai-events.ts";
 import { serveScript } from "./support/scripted-model.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createGateway, jsonSchema, type ModelMessage, streamText, tool, type ToolSet } from "ai";
-import { ToolArsenal, type ToolCall, type ToolResult } from "../src/index.ts";
-import { aiSdkDialect, answerCalls, type ReadCall } from "../src/adapters/dialects/index.ts";
+import { ToolArsenal, type ToolCall, type ToolResult } from "toolarsenal";
+import { aiSdkDialect, answerCalls, type ReadCall } from "toolarsenal/dialects";
 import { aiGatewayEvents } from "./support/ai-gateway-events.ts";
 import { serveScript } from "./support/scripted-model.ts";
 import { agent, dana, REQUESTS, registerShop, SCRIPT } from "./support/shop.ts";

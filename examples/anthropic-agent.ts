@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import Anthropic from "@anthropic-ai/sdk";
-import { ToolArsenal, type ToolCall, type ToolResult } from "../src/index.ts";
-import { answerCalls, anthropicDialect, type ReadCall } from "../src/adapters/dialects/index.ts";
+import { ToolArsenal, type ToolCall, type ToolResult } from "toolarsenal";
+import { answerCalls, anthropicDialect, type ReadCall } from "toolarsenal/dialects";
 import { anthropicEvents } from "./support/anthropic-events.ts";
 import { serveScript } from "./support/scripted-model.ts";
 import { agent, dana, REQUESTS, registerShop, SCRIPT } from "./support/shop.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createPrincipal, localOperator, ToolArsenal } from "../src/index.ts";
+import { createPrincipal, localOperator, ToolArsenal } from "toolarsenal";
 
 const arsenal = new ToolArsenal({ telemetry: { level: "error" } });
 let refunded = 0;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { tool as langchainTool } from "@langchain/core/tools";
 import { tool as aiTool } from "ai";
 import { z } from "zod";
-import { ToolArsenal } from "../src/index.ts";
+import { ToolArsenal } from "toolarsenal";
 
 const arsenal = new ToolArsenal({ telemetry: { level: "error" } });
 

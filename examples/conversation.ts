@@ -1,7 +1,7 @@
 // A conversation with a tool call, for two providers: the user asks, the model calls a tool, the tool answers, the model answers.
 // The model's answers are data here, in each provider's format; in your program they come from its API.
 import assert from "node:assert/strict";
-import { createEnsemble, createInvocationsProcessor, createInvoker, deduplicate } from "../src/ensembles/index.ts";
+import { createEnsemble, createInvocationsProcessor, createInvoker, deduplicate } from "toolarsenal/ensembles";
 
 const argumentsSchema = {
   type: "object",

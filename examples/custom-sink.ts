@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { type ArsenalEvent, ToolArsenal } from "../src/index.ts";
-import type { Sink } from "../src/adapters/sinks/index.ts";
-import { sinkContract } from "../src/testing/index.ts";
+import { type ArsenalEvent, ToolArsenal } from "toolarsenal";
+import type { Sink } from "toolarsenal/sinks";
+import { sinkContract } from "toolarsenal/testing";
 
 /** Counts how calls ended, by tool. A sink gets events in batches, outside the path of any call. */
 function callCounts(counts: Map<string, number>): Sink {

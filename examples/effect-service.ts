@@ -13,7 +13,7 @@ import {
   ToolExecutionError,
   ToolService,
   ToolServiceLive,
-} from "../src/effect/index.ts";
+} from "toolarsenal/effect";
 
 // Tools are data: parameters as a list, how risky they are, how long they may take.
 const addTool: ToolDefinition = {

@@ -3,8 +3,8 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createEnsemble, createInvoker, prepareEnsembles } from "../src/ensembles/index.ts";
-import { isArsenalError, ToolArsenal } from "../src/index.ts";
+import { createEnsemble, createInvoker, prepareEnsembles } from "toolarsenal/ensembles";
+import { isArsenalError, ToolArsenal } from "toolarsenal";
 
 const folder = await mkdtemp(join(tmpdir(), "ensembles-"));
 const ensemblesFolder = fileURLToPath(new URL("ensembles", import.meta.url));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import OpenAI from "openai";
-import { ToolArsenal, type ToolCall, type ToolResult } from "../src/index.ts";
-import { answerCalls, openaiDialect, type ReadCall } from "../src/adapters/dialects/index.ts";
+import { ToolArsenal, type ToolCall, type ToolResult } from "toolarsenal";
+import { answerCalls, openaiDialect, type ReadCall } from "toolarsenal/dialects";
 import { openaiEvents } from "./support/openai-events.ts";
 import { serveScript } from "./support/scripted-model.ts";
 import { agent, dana, REQUESTS, registerShop, SCRIPT } from "./support/shop.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
-import { ToolArsenal } from "../src/index.ts";
+import { ToolArsenal } from "toolarsenal";
 
 // The API that the document describes: it answers with what it was asked.
 const api = createServer(async (request, response) => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { localOperator, ToolArsenal } from "../src/index.ts";
+import { localOperator, ToolArsenal } from "toolarsenal";
 
 const quiet = { telemetry: { level: "error" } } as const;
 

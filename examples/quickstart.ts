@@ -1,4 +1,4 @@
-import { ToolArsenal } from "../src/index.ts";
+import { ToolArsenal } from "toolarsenal";
 
 const arsenal = new ToolArsenal();
 const parameters = { type: "object", properties: { city: { type: "string" } }, required: ["city"] } as const;

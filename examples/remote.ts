@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { type Arsenal, createClient } from "../src/client/index.ts";
-import { ToolArsenal } from "../src/index.ts";
+import { type Arsenal, createClient } from "toolarsenal/client";
+import { ToolArsenal } from "toolarsenal";
 
 // What your agent does with its tools, wherever they are.
 async function answer(arsenal: Arsenal): Promise<string> {

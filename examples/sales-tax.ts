@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
-import { ToolArsenal } from "../src/index.ts";
+import { ToolArsenal } from "toolarsenal";
 
 // 1. Initialise from a configuration file.
 const arsenal = await ToolArsenal.fromConfig(fileURLToPath(new URL("config.dev.yaml", import.meta.url)));

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { scriptsSource } from "../src/adapters/sources/index.ts";
-import { ToolArsenal } from "../src/index.ts";
+import { scriptsSource } from "toolarsenal/sources";
+import { ToolArsenal } from "toolarsenal";
 
 // The same tool, declared in four languages: the listings of the seed document, with bodies.
 const PROGRAMS = { typescript: "node", javascript: "node", python: "python3", bash: "bash" };

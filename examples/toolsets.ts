@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { memoryAudit } from "../src/adapters/audit/index.ts";
-import { type Capability, createPrincipal, localOperator, ToolArsenal } from "../src/index.ts";
-import { createManualClock } from "../src/testing/index.ts";
-import { createToolset } from "../src/toolset/index.ts";
+import { memoryAudit } from "toolarsenal/audit";
+import { type Capability, createPrincipal, localOperator, ToolArsenal } from "toolarsenal";
+import { createManualClock } from "toolarsenal/testing";
+import { createToolset } from "toolarsenal/toolset";
 
 const audit = memoryAudit();
 // A clock that stands still: the calls below are made within one minute, however slow the machine.

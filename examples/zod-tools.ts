@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { z } from "zod";
-import { formatResult, ToolArsenal } from "../src/index.ts";
+import { formatResult, ToolArsenal } from "toolarsenal";
 
 const arsenal = new ToolArsenal({ telemetry: { level: "error" } });
 

@@ -119,7 +119,11 @@ function byName(a: string, b: string): number {
 /** package.json with a subpath for each kind of adapter and each integration. */
 function packageText(): string {
   const manifest = JSON.parse(read("package.json")) as Record<string, unknown>;
-  const at = (path: string): object => ({ types: `./dist/${path}.d.ts`, default: `./dist/${path}.js` });
+  const at = (path: string): object => ({
+    "toolarsenal:source": `./src/${path}.ts`,
+    types: `./dist/${path}.d.ts`,
+    default: `./dist/${path}.js`,
+  });
   const kinds = Object.keys(KINDS).map((kind) => [`./${kind}`, at(`adapters/${kind}/index`)] as const);
   const exports = {
     ".": at("index"),

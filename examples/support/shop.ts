@@ -1,4 +1,4 @@
-import { createPrincipal, localOperator, type Principal, type ToolArsenal } from "../../src/index.ts";
+import { createPrincipal, localOperator, type Principal, type ToolArsenal } from "toolarsenal";
 import type { Reply } from "./scripted-model.ts";
 
 /** Registers the tools of a small shop. Returns the refunds that were paid. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { asUserWrites, files, read } from "../repo/project.ts";
+import { files, read } from "../repo/project.ts";
 import { connectTo, SERVING, textOf } from "./client.ts";
 import type { Place } from "./place.ts";
 import { createShell } from "./shell.ts";
@@ -76,15 +76,11 @@ export async function setUp({ folder: place, home, shell: { folder: installed },
   assert.match(await shell.run('toolarsenal search "remember that Anna likes tea"'), /memory\.\w+/);
 }
 
-/** The examples of the three SDKs compile as a newcomer would write them, and run. */
+/** The examples of the three SDKs, copied from the package, compile and run. */
 export async function sdkLoops({ shell }: Place): Promise<void> {
   const agents = files("examples/*-agent.ts");
   assert.equal(agents.length, 3);
-  for (const path of files("examples/**/*.ts")) {
-    const target = join(shell.folder, path);
-    mkdirSync(join(target, ".."), { recursive: true });
-    writeFileSync(target, asUserWrites(read(path)));
-  }
+  await shell.run("cp -r node_modules/toolarsenal/examples .");
   writeFileSync(
     join(shell.folder, "tsconfig.json"),
     JSON.stringify({

@@ -1,5 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { describe, expect, it } from "vitest";
+import { cpSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { installPackage } from "../kit/installed-package.ts";
 import { writeSnippets } from "../types/snippets.ts";
 import { files, read, ROOT } from "./project.ts";
 
@@ -12,17 +16,38 @@ describe("examples", () => {
     expect(read(path)).toMatch(/node:assert|\/\/ prints: ./);
   });
 
-  it.each(examples)("%s runs, exits 0 and prints what it says", (path) => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [path], {
-      cwd: ROOT,
-      encoding: "utf8",
-      timeout: 100_000,
-    });
-    expect({ status, stderr: status === 0 ? "" : stderr }).toEqual({ status: 0, stderr: "" });
-    const said = [...read(path).matchAll(/\/\/ prints: (.+)$/gm)].map(([, line = ""]) => line);
-    expect(stdout.split("\n")).toEqual(expect.arrayContaining(said));
+  it.each(examples)("%s runs from a fresh clone, exits 0 and prints what it says", (path) => {
+    const { scripts } = JSON.parse(read("package.json")) as { readonly scripts: Readonly<Record<string, string>> };
+    const [program, ...parameters] = (scripts["example"] ?? "").split(" ");
+    expect(program).toBe("node");
+    expectToRun(path, parameters, ROOT);
   });
 });
+
+describe("examples of the installed package", () => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "toolarsenal-examples-")));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  beforeAll(() => {
+    const installed = installPackage(folder);
+    writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }');
+    cpSync(join(installed, "examples"), join(folder, "examples"), { recursive: true });
+  });
+
+  it.each(examples)("%s runs in a project that copied it", (path) => expectToRun(path, [], folder));
+});
+
+/** Runs an example with Node in a folder, and compares its lines with those that it says it prints. */
+function expectToRun(path: string, parameters: readonly string[], cwd: string): void {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...parameters, path], {
+    cwd,
+    encoding: "utf8",
+    timeout: 100_000,
+  });
+  expect({ status, stderr: status === 0 ? "" : stderr }).toEqual({ status: 0, stderr: "" });
+  const said = [...read(path).matchAll(/\/\/ prints: (.+)$/gm)].map(([, line = ""]) => line);
+  expect(stdout.split("\n")).toEqual(expect.arrayContaining(said));
+}
 
 describe("examples and docs", () => {
   /** The operator as they write it: unnamed, or named after a person who approves. */

@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import { describe, expect, it } from "vitest";
-import { asUserWrites, committable, files, has, read } from "./project.ts";
+import { committable, files, has, read } from "./project.ts";
 
 const TEXT = /\.(?:ts|js|mjs|json|md|ya?ml|toml|py|sh|txt)$|(?:^|\/)(?:run|LICENSE|\.[\w.]+)$/;
 
@@ -130,7 +130,7 @@ describe("documentation", () => {
   });
 
   it.each(examples)("$path shows examples/$name as it runs", ({ name, code }) => {
-    expect(code).toBe(asUserWrites(read(`examples/${name}`)));
+    expect(code).toBe(read(`examples/${name}`));
   });
 });
 

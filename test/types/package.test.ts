@@ -1,32 +1,18 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { KINDS } from "../../src/adapters/kinds.ts";
-import { IS_BUILT } from "../kit/program.ts";
+import { installPackage } from "../kit/installed-package.ts";
 import { asUserWrites, ROOT } from "../repo/project.ts";
 import { writeSnippets } from "./snippets.ts";
 
 const TSC = join(ROOT, "node_modules/.bin/tsc");
 const folder = mkdtempSync(join(tmpdir(), "toolarsenal-types-"));
 
-/** The package as npm installs it, as far as types go, beside every other package but those of `@types`. */
 beforeAll(() => {
-  const installed = join(folder, "node_modules");
-  mkdirSync(join(installed, "toolarsenal"), { recursive: true });
-  for (const name of readdirSync(join(ROOT, "node_modules"))) {
-    if (name.startsWith(".") || name === "@types" || name === "toolarsenal") continue;
-    symlinkSync(join(ROOT, "node_modules", name), join(installed, name));
-  }
-  cpSync(join(ROOT, "package.json"), join(installed, "toolarsenal/package.json"));
-  const outDir = join(installed, "toolarsenal/dist");
-  if (IS_BUILT) cpSync(join(ROOT, "dist"), outDir, { recursive: true });
-  // `npm run check` looks for errors in the sources.
-  else
-    expect(tsc(ROOT, ["-p", "tsconfig.build.json", "--emitDeclarationOnly", "--noCheck", "--outDir", outDir])).toEqual(
-      [],
-    );
+  installPackage(folder);
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,5 +1,5 @@
 import * as fs from "node:fs/promises";
-import type { InvocableContext } from "../../../src/ensembles/index.ts"; // "toolarsenal/ensembles" in your program
+import type { InvocableContext } from "toolarsenal/ensembles";
 
 interface Read {
   readonly path: string;
