@@ -14,6 +14,8 @@ import type {
 } from "./facade/options.ts";
 import type { ServableArsenal } from "./serve/served-arsenal.ts";
 import type { Settled, SettledOptions } from "./catalog/dense/tiers.ts";
+import { nodeProblem } from "./cli/node-version.ts";
+import { ArsenalError } from "./errors/arsenal-error.ts";
 import { divideOptions, resolvedOptions, type ToolArsenalOptions, type ToolArsenalParts } from "./wire/parts.ts";
 import type { BatchCall, ToolCall } from "./execute/call.ts";
 import type { BatchResult, ToolResult } from "./execute/result.ts";
@@ -31,6 +33,10 @@ import type { Toolsets } from "./toolset/toolsets.ts";
 import type { GivenTools, ImportOptions } from "./transcode/import-tools.ts";
 import type { Approvals, ExportedTools, ExportOptions, ListToolsOptions, Pins, Started, Wired } from "./wire/wire.ts";
 import { wireArsenal } from "./wire/wire.ts";
+
+// On an older Node the first search or call would fail in a module that cannot be loaded, far from the reason.
+const oldNode = nodeProblem(process.versions.node);
+if (oldNode !== undefined) throw new ArsenalError("LIBRARY_MISSING", oldNode);
 
 let wiredOf: (arsenal: ToolArsenal) => Wired;
 

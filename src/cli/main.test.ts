@@ -1,10 +1,11 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { oldNode } from "../../test/services/old-node.ts";
 import { MINIMUM_NODE, nodeProblem } from "./node-version.ts";
 
 const MAIN = fileURLToPath(new URL("main.ts", import.meta.url));
@@ -41,7 +42,7 @@ describe("the version of Node", () => {
 
   const old = oldNode();
   // because not every machine has an old Node beside the one that runs the tests
-  it.skipIf(old === undefined)("is told by a Node that is too old itself", () => {
+  it.skipIf(old === undefined)("is reported by a Node that is too old itself", () => {
     const folder = mkdtempSync(join(tmpdir(), "arsenal-node-"));
     try {
       // As the build writes them.
@@ -58,14 +59,3 @@ describe("the version of Node", () => {
     }
   });
 });
-
-/** A Node in PATH that is too old. */
-function oldNode(): { readonly path: string; readonly version: string } | undefined {
-  const candidates = (process.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, "node"));
-  for (const path of new Set(candidates)) {
-    if (!existsSync(path)) continue;
-    const version = spawnSync(path, ["--version"], { encoding: "utf8" }).stdout.trim().slice(1);
-    if (version !== "" && nodeProblem(version) !== undefined) return { path, version };
-  }
-  return undefined;
-}

@@ -5,11 +5,10 @@ import { afterAll, describe, expect, it } from "vitest";
 import { memoryState } from "../adapters/state/memory.ts";
 import { sqliteState } from "../adapters/state/sqlite.ts";
 import type { SharedState } from "../state/shared-state.ts";
-import { splitState } from "../state/split-state.ts";
 import { changesContract, createManualClock, limitsContract, stateContract } from "../testing/index.ts";
 import type { StateBackend } from "../testing/index.ts";
 import { resolveConfig } from "../config/load/resolve-config.ts";
-import { configuredState, lazyState } from "./state.ts";
+import { configuredState, lazyState, splitState } from "./state.ts";
 import { createSurroundings } from "./surroundings.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "configured-state-"));

@@ -1,7 +1,6 @@
 import type { Surroundings } from "../adapters/surroundings.ts";
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import type { SharedState } from "../state/shared-state.ts";
-import { splitState } from "../state/split-state.ts";
 import { stateType } from "../config/load/chosen-adapters.ts";
 import type { ResolvedConfig } from "../config/load/resolve-config.ts";
 import { createAdapter } from "./create-adapter.ts";
@@ -99,5 +98,22 @@ export function lazyState(name: string, load: () => Promise<SharedState>): Share
     },
     healthCheck: () => ask((state) => state.healthCheck()).catch(() => false),
     close: () => (closing ??= close()),
+  };
+}
+
+/** Keeps documents in one store, and rates, places, breakers, changes, leases and presence in another. Closing it closes both. */
+export function splitState(kept: SharedState, counted: SharedState): SharedState {
+  return {
+    name: `${kept.name}+${counted.name}`,
+    documents: kept.documents,
+    limits: counted.limits,
+    changes: counted.changes,
+    leases: counted.leases,
+    presence: counted.presence,
+    healthCheck: async () => (await Promise.all([kept.healthCheck(), counted.healthCheck()])).every(Boolean),
+    async close() {
+      const outcomes = await Promise.allSettled([counted.close(), kept.close()]);
+      for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
+    },
   };
 }

@@ -4,8 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { KINDS } from "../../src/adapters/kinds.ts";
+import { nodeProblem } from "../../src/cli/node-version.ts";
 import { installPackage } from "../kit/installed-package.ts";
 import { asUserWrites, ROOT } from "../repo/project.ts";
+import { oldNode } from "../services/old-node.ts";
 import { writeSnippets } from "./snippets.ts";
 
 const TSC = join(ROOT, "node_modules/.bin/tsc");
@@ -87,5 +89,33 @@ describe("the snippets of README and docs", () => {
     symlinkSync(join(ROOT, "node_modules/@types"), join(folder, "snippets/node_modules/@types"));
     const options = { ...NEWCOMER, types: ["node"], skipLibCheck: true, preserveSymlinks: false };
     expect(compile("snippets", writeSnippets(), options)).toEqual([]);
+  });
+});
+
+describe("the package on a Node that is too old", () => {
+  const old = oldNode();
+
+  /** What importing modules of the package on the old Node ends with: the message of an error, or nothing. */
+  function importing(...modules: readonly string[]): string {
+    const program = `${modules.map((name) => `import "${name}";`).join("\n")}`;
+    const parameters = ["--input-type=module", "--eval", program];
+    const { stderr } = spawnSync(old?.path ?? "", parameters, { cwd: folder, encoding: "utf8" });
+    return /^\w*Error: (.*)$/m.exec(stderr)?.[1] ?? stderr;
+  }
+
+  // because not every machine has an old Node beside the one that runs the tests
+  it.skipIf(old === undefined)("says which one it needs, whatever else the program imports", () => {
+    const problem = nodeProblem(old?.version ?? "");
+    expect(importing("toolarsenal")).toBe(problem);
+    expect(importing("toolarsenal/sources", "toolarsenal")).toBe(problem);
+    expect(importing("toolarsenal/ensembles")).toBe(problem);
+    expect(importing("toolarsenal/effect")).toBe(problem);
+  });
+
+  // because not every machine has an old Node beside the one that runs the tests
+  it.skipIf(old === undefined)("has no subpath that fails with a syntax error before that", () => {
+    const others = Object.keys(KINDS).map((kind) => `toolarsenal/${kind}`);
+    expect(importing(...others, "toolarsenal/testing", "toolarsenal/toolset", "toolarsenal/agent")).toBe("");
+    expect(importing("toolarsenal/client")).toBe("");
   });
 });

@@ -1,4 +1,5 @@
-import { glob, stat } from "node:fs/promises";
+// Node 20 has no glob: a named import of it would fail before the version of Node is checked.
+import fs, { stat } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { fixable } from "../../../errors/arsenal-error.ts";
 
@@ -12,7 +13,7 @@ export async function descriptorFiles(path: string): Promise<readonly string[]> 
   if (!isPattern && !isFolder) return [resolve(path)];
   const [folder, pattern] = isPattern ? [dirname(path), basename(path)] : [path, "*.toml"];
   const files: string[] = [];
-  for await (const name of glob(pattern, { cwd: folder })) files.push(resolve(folder, name));
+  for await (const name of fs.glob(pattern, { cwd: folder })) files.push(resolve(folder, name));
   if (files.length > 0) return files.sort();
   const fix = "Name a .toml file, or a folder or pattern that has some.";
   throw fixable("CONFIG_INVALID", `${path} has no ensemble.`, fix, { field: "ensembles", value: path });

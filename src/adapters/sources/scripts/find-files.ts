@@ -1,4 +1,5 @@
-import { glob, readdir, stat } from "node:fs/promises";
+// Node 20 has no glob: a named import of it would fail before the version of Node is checked.
+import fs, { readdir, stat } from "node:fs/promises";
 import { dirname, extname, join, resolve } from "node:path";
 import type { Language, ScriptProblem } from "./declaration.ts";
 
@@ -36,7 +37,7 @@ export async function findFiles(paths: readonly string[]) {
     else if (/[*?[{]/.test(given)) {
       folders.add(fixedFolder(path));
       const names: string[] = [];
-      for await (const name of glob(path)) names.push(name);
+      for await (const name of fs.glob(path)) names.push(name);
       for (const name of names.toSorted()) add(name, false);
     } else {
       folders.add(dirname(path));
