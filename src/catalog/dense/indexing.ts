@@ -12,6 +12,8 @@ const DELAY_MS = 150;
 /** The polling interval while another process embeds. */
 const LOOK_MS = 500;
 const PAGE = 1000;
+/** The interval of reports to a caller that waits. */
+const REPORT_MS = 100;
 /** Tools of this process looked up at once. */
 const TURN = 256;
 /** Tools that failed before and are retried, one by one, in each page. */
@@ -155,12 +157,17 @@ export function createIndexing({
     async wait({
       signal: given,
       embedAtMost = Infinity,
+      onProgress,
     }: {
       readonly signal?: AbortSignal | undefined;
       readonly embedAtMost?: number;
+      readonly onProgress?: (pending: number) => void;
     }): Promise<number> {
       if (running === undefined && cancelStart === undefined && missing.size === 0) return 0;
-      const alive = setInterval(() => {}, 1 << 30); // a waiting caller keeps the process alive; the background work does not
+      const report = (): void => onProgress?.(missing.size);
+      // A waiting caller keeps the process alive; the background work does not.
+      const alive = setInterval(report, onProgress === undefined ? 1 << 30 : REPORT_MS);
+      report();
       try {
         if (embedAtMost < Infinity)
           await untilAborted(exclusively ? look() : recallLacking(signal).catch(() => {}), given);
@@ -169,6 +176,7 @@ export function createIndexing({
         return missing.size;
       } finally {
         clearInterval(alive);
+        report();
       }
     },
     /** Stops; resolves when no work is in progress. */

@@ -58,3 +58,23 @@ it("resolves if the catalog is closed meanwhile, or the engine fails", async () 
   await catalog.close();
   expect(await settled).toEqual({ pending: 1 });
 });
+
+it("reports how many tools are pending, from the first to none", async () => {
+  const catalog = createCatalog({
+    engine: memoryEngine(),
+    tiers: [
+      { name: "static", embedder: createHashingEmbedder() },
+      { name: "tuned", embedder: createHashingEmbedder({ dimension: 8 }) },
+    ],
+    clock: createManualClock(),
+    emit: () => {},
+  });
+  await catalog.open();
+  await catalog.upsert(
+    ["ada", "bob"].map((name) => defineTool({ name, description: "Sends mail.", parameters: {}, createdAt: 0 })),
+  );
+  const reported: number[] = [];
+  await catalog.settled({ onProgress: (pending) => reported.push(pending) });
+  expect([reported.at(0), reported.at(-1)]).toEqual([2, 0]);
+  await catalog.close();
+});

@@ -19,6 +19,8 @@ export interface SettledOptions {
   readonly signal?: AbortSignal;
   /** Does not wait for a tier that must still compute the vectors of more tools than this. Defaults to no limit. */
   readonly embedAtMost?: number;
+  /** Called with the number of tools that a tier has no vectors of yet: when the wait for it begins, ten times a second, and at its end. */
+  readonly onProgress?: (pending: number) => void;
 }
 
 /** The progress of the tiers waited for. */

@@ -15,9 +15,16 @@ interface MeasureOptions {
   /** The number of rounds for retrieval, and for registration of few tools. The best round counts, because the machine may be busy. */
   readonly rounds: number;
   readonly signal: AbortSignal;
-  /** Called with the number of tools done so far. */
-  readonly onProgress?: (done: number) => void;
+  /** Shows the progress of a part of the measurement. */
+  readonly show: ShowProgress;
 }
+
+/** Runs work that reports how much of `total` is done, and shows it under a label. */
+export type ShowProgress = <Result>(
+  label: string,
+  total: number,
+  work: (onProgress: (done: number) => void) => Promise<Result>,
+) => Promise<Result>;
 
 const QUERIES = 100;
 
@@ -29,7 +36,7 @@ const TURN = 1000;
 
 /** Registers generated tools, runs generated requests, and measures both. */
 export async function measureCatalog(size: number, options: MeasureOptions) {
-  const { tier, rounds, signal } = options;
+  const { tier, rounds, signal, show } = options;
   const drafts = await inventTools(size, signal);
   const config = { telemetry: { enabled: false }, embedder: { tier, cache: false } } as const;
   const rehearsals = size <= FEW ? rounds - 1 : 0;
@@ -45,14 +52,19 @@ export async function measureCatalog(size: number, options: MeasureOptions) {
   const copyMs = timeOf(
     () => new Map(drafts.map((draft) => [`${draft.namespace}.${draft.name}`, JSON.stringify(draft)])),
   );
-  await internalsOf(arsenal).settled({ tier, signal });
-  const retrieval = await measureRetrieval({
-    arsenal,
-    plain: createPlainBm25(drafts),
-    // Each round uses other requests: an embedder may cache the previous ones.
-    rounds: Array.from({ length: rounds }, (_, round) => syntheticQueries(QUERIES, round * QUERIES)),
-    signal,
-  });
+  await show("embedding", size, (update) =>
+    internalsOf(arsenal).settled({ tier, signal, onProgress: (pending) => update(size - pending) }),
+  );
+  const retrieval = await show("searching", rounds * QUERIES, (onProgress) =>
+    measureRetrieval({
+      arsenal,
+      plain: createPlainBm25(drafts),
+      // Each round uses other requests: an embedder may cache the previous ones.
+      rounds: Array.from({ length: rounds }, (_, round) => syntheticQueries(QUERIES, round * QUERIES)),
+      signal,
+      onProgress,
+    }),
+  );
   return {
     tools: size,
     ...retrieval,
@@ -80,21 +92,23 @@ async function inventTools(size: number, signal: AbortSignal): Promise<readonly 
 async function register(
   arsenal: ToolArsenal,
   drafts: readonly ToolDraft[],
-  { signal, onProgress }: MeasureOptions,
+  { signal, show }: MeasureOptions,
 ): Promise<number> {
-  const started = performance.now();
-  for (let start = 0; start < drafts.length; start += TURN) {
-    await nextTurn();
-    signal.throwIfAborted();
-    await arsenal.add(drafts.slice(start, start + TURN).map((tool) => ({ tool })));
-    onProgress?.(Math.min(start + TURN, drafts.length));
-  }
-  await arsenal.sync({ signal });
-  return performance.now() - started;
+  return show("registering", drafts.length, async (onProgress) => {
+    const started = performance.now();
+    for (let start = 0; start < drafts.length; start += TURN) {
+      await nextTurn();
+      signal.throwIfAborted();
+      await arsenal.add(drafts.slice(start, start + TURN).map((tool) => ({ tool })));
+      onProgress(Math.min(start + TURN, drafts.length));
+    }
+    await arsenal.sync({ signal });
+    return performance.now() - started;
+  });
 }
 
 /** Measures the overhead of the engine for a tool that does nothing, against calling its function. Milliseconds per call. */
-export async function measureEngine(calls: number, signal: AbortSignal) {
+export async function measureEngine(calls: number, signal: AbortSignal, onProgress: (done: number) => void) {
   await using arsenal = new ToolArsenal({
     telemetry: { enabled: false },
     security: { maxRequestsPerMinute: 1_000_000 },
@@ -103,11 +117,14 @@ export async function measureEngine(calls: number, signal: AbortSignal) {
   const schema = { type: "object", properties: { text: { type: "string" } } } as const;
   arsenal.register({ name: "nothing", description: "Returns what it was given.", parameters: schema }, handler);
   const call = { toolName: "nothing", arguments: { text: "hello" } };
+  let done = 0;
   const time = async (run: () => unknown): Promise<number> => {
     const started = performance.now();
     for (let count = 0; count < calls; count++) await run();
+    const tookMs = performance.now() - started;
     signal.throwIfAborted();
-    return (performance.now() - started) / calls;
+    onProgress((done += calls));
+    return tookMs / calls;
   };
   await time(() => arsenal.execute(call)); // warm-up
   const directMs = await time(async () => handler({ text: "hello" }));

@@ -26,8 +26,11 @@ export async function measureRetrieval(parts: {
   /** Requests of each round. The best round counts, because the machine may be busy. */
   readonly rounds: readonly (readonly string[])[];
   readonly signal: AbortSignal;
+  /** Called with the number of requests done, outside the measured time. */
+  readonly onProgress?: (done: number) => void;
 }): Promise<RetrievalFigures> {
-  const { arsenal, plain, rounds, signal } = parts;
+  const { arsenal, plain, rounds, signal, onProgress } = parts;
+  let done = 0;
   let best: RetrievalFigures | undefined;
   let baselineP50Ms = Infinity;
   let baselineP95Ms = Infinity;
@@ -48,6 +51,7 @@ export async function measureRetrieval(parts: {
       cpuMicroseconds += user + system;
       tier = result.tier;
       if (index % every === 0) plainTimes.push(timeOf(() => plain(query, LIMIT)));
+      onProgress?.(++done);
     }
     baselineP50Ms = Math.min(baselineP50Ms, percentile(plainTimes, 0.5));
     baselineP95Ms = Math.min(baselineP95Ms, percentile(plainTimes, 0.95));

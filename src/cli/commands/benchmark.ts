@@ -1,12 +1,14 @@
 import { TIERS } from "../../adapters/embedders/shipped-tiers.ts";
 import { CONTRACT_MS, type BenchmarkFigures, showBenchmark } from "../benchmark/show-benchmark.ts";
-import { type CatalogFigures, measureCatalog, measureEngine } from "../benchmark/measure-catalog.ts";
+import { type CatalogFigures, measureCatalog, measureEngine, type ShowProgress } from "../benchmark/measure-catalog.ts";
 import type { Command } from "../command.ts";
 import { withProgress } from "../terminal/progress.ts";
 import { readChoice, readNumber } from "../input.ts";
 
 /** The tier that answers a user's first requests, before the tuned tier has indexed the tools: the contract covers it. */
 const FIRST_TO_ANSWER = "static";
+/** Calls that measure the engine. */
+const CALLS = 20_000;
 
 export const command: Command = {
   options: {
@@ -30,16 +32,15 @@ export const command: Command = {
         : [...new Set([count, 10_000, 100_000])].sort((a, b) => a - b);
     const runs = tiers.flatMap((tier) => sizes.map((size) => ({ tier, size })));
     const measured: CatalogFigures[] = [];
-    const total = runs.reduce((sum, { size }) => sum + size, 0);
-    await withProgress(terminal.err, "tools", total, async (update) => {
-      let before = 0;
-      for (const { tier, size } of runs) {
-        const onProgress = (done: number): void => update(before + done);
-        measured.push(await measureCatalog(size, { tier, rounds: size === count ? 3 : 1, signal, onProgress }));
-        before += size;
-      }
-    });
-    const engine = await measureEngine(20_000, signal);
+    for (const [index, { tier, size }] of runs.entries()) {
+      const run = `${index + 1} of ${runs.length}: ${tier},`;
+      const show: ShowProgress = (label, total, work) => withProgress(terminal.err, `${run} ${label}`, total, work);
+      measured.push(await measureCatalog(size, { tier, rounds: size === count ? 3 : 1, signal, show }));
+    }
+    // Calls before the measurement, direct ones, and those through the engine.
+    const engine = await withProgress(terminal.err, "calls", 3 * CALLS, (update) =>
+      measureEngine(CALLS, signal, update),
+    );
     const contractTier = only ?? FIRST_TO_ANSWER;
     const kept = keepsContract(measured, count, contractTier);
     const figures: BenchmarkFigures = { contractMs: CONTRACT_MS, contractTier, kept, retrieval: measured, engine };

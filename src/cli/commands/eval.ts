@@ -17,7 +17,7 @@ import { suggest } from "../../eval/suggest/suggest.ts";
 import { reportOn } from "../../eval/summarise.ts";
 import { configPath } from "../arsenal/open-arsenal.ts";
 import { readChoice, wrongInput } from "../input.ts";
-import { withProgress } from "../terminal/progress.ts";
+import { withEmbeddingProgress, withProgress } from "../terminal/progress.ts";
 
 export const command: Command = {
   options: {
@@ -184,7 +184,7 @@ async function measure(
   const started = performance.now();
   await arsenal.add(setSource(tools));
   await arsenal.sync({ signal });
-  await internalsOf(arsenal).settled({ signal });
+  await withEmbeddingProgress(err, tools.length, (progress) => internalsOf(arsenal).settled({ signal, ...progress }));
   const indexMs = performance.now() - started;
   const known = knownTools(await arsenal.listTools());
   const drawn = queries ? drawSizes(new Map([...known].map(([id, { tool }]) => [id, tool])), queries) : [];

@@ -7,6 +7,7 @@ import type { ToolArsenal } from "../../arsenal.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import { MCP_CONFIG, openArsenal, throughToolset, TOOLSET } from "../arsenal/open-arsenal.ts";
 import { readChoice, readNumber } from "../input.ts";
+import { withEmbeddingProgress } from "../terminal/progress.ts";
 import { showExplanation } from "../terminal/show-explanation.ts";
 import { clip, note, table } from "../terminal/style.ts";
 
@@ -75,7 +76,10 @@ async function prepare(
   const { pending } = await internalsOf(arsenal).settled({ signal, embedAtMost: FEW_TOOLS });
   if (tier === undefined || pending === 0) return pending;
   if (!json) note(terminal, `Embedding ${count(pending, "tool")} with the ${tier} model…`);
-  return (await internalsOf(arsenal).settled({ signal })).pending;
+  const settled = await withEmbeddingProgress(terminal.err, pending, (progress) =>
+    internalsOf(arsenal).settled({ signal, ...progress }),
+  );
+  return settled.pending;
 }
 
 function toJson(result: RetrievalResult): unknown {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createProgressBar } from "./progress.ts";
+import { createProgressBar, withEmbeddingProgress } from "./progress.ts";
 
 function setUp(isTTY: boolean) {
   const written: string[] = [];
@@ -48,4 +48,17 @@ it("shows nothing where stderr is no terminal", () => {
   bar.update(50);
   bar.end();
   expect(written).toEqual([]);
+});
+
+it("shows how many tools are embedded while others are pending", async () => {
+  const written: string[] = [];
+  let time = 0;
+  const stream = { write: (text: string) => written.push(text), isTTY: true };
+  const settle = async ({ onProgress }: { readonly onProgress: (pending: number) => void }): Promise<string> => {
+    time = 2000;
+    onProgress(30);
+    return "settled";
+  };
+  expect(await withEmbeddingProgress(stream, 40, settle, () => time)).toBe("settled");
+  expect(written).toEqual([`\r\u001B[Kembedding [${"█".repeat(6)}${"░".repeat(18)}] 10/40  6 s left`, "\r\u001B[K"]);
 });

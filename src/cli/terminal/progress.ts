@@ -34,11 +34,28 @@ export async function withProgress<Result>(
   label: string,
   total: number,
   work: (onProgress: (done: number) => void) => Promise<Result>,
+  now?: () => number,
 ): Promise<Result> {
-  const bar = createProgressBar(stream, label, total);
+  const bar = createProgressBar(stream, label, total, now);
   try {
     return await work(bar.update);
   } finally {
     bar.end();
   }
+}
+
+/** Waits for the embedding of `total` tools behind a progress bar. `settle` waits, and reports how many tools are pending. */
+export function withEmbeddingProgress<Result>(
+  stream: Stream,
+  total: number,
+  settle: (options: { readonly onProgress: (pending: number) => void }) => Promise<Result>,
+  now?: () => number,
+): Promise<Result> {
+  return withProgress(
+    stream,
+    "embedding",
+    total,
+    (update) => settle({ onProgress: (pending) => update(Math.max(0, total - pending)) }),
+    now,
+  );
 }
