@@ -73,6 +73,18 @@ describe("search", () => {
     expect(err).toMatch(/^1 of 2 tools \(1 deprecated, not searched\), intent/);
   });
 
+  it("says when the tools it shows probably do not fit, in the words of find_relevant_tools", async () => {
+    const asked = ["--tier", "static"];
+    const { out, err } = await run("search", "paint the fence", ...asked);
+    expect(out).not.toBe("");
+    expect(err).toContain("Probably none of these tools fits. Use one only if its description says that it does");
+    expect(JSON.parse((await run("search", "paint the fence", "--json", ...asked)).out)).toMatchObject({
+      match: "weak",
+    });
+    const good = await run("search", "give the customer the money back", ...asked);
+    expect(good.err).not.toContain("Probably none");
+  });
+
   it("says so where nothing fits", async () => {
     expect(await run("search", "prove the theorem of Pythagoras")).toMatchObject({ code: 0, out: "Nothing fits.\n" });
   });

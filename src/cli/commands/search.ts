@@ -1,6 +1,7 @@
 import { internalsOf } from "../../arsenal.ts";
 import { count } from "../../errors/show-value.ts";
 import { definitionTokens } from "../../tool/estimate-tokens.ts";
+import { matchOf, PROBABLY_NONE } from "../../retrieve/fit/match.ts";
 import type { RetrievalResult } from "../../retrieve/result.ts";
 import { type TierName, TIERS } from "../../adapters/embedders/shipped-tiers.ts";
 import type { ToolArsenal } from "../../arsenal.ts";
@@ -48,6 +49,7 @@ export const command: Command = {
       clip(requiredBy ? `(needed by ${requiredBy}) ${tool.description}` : tool.description, 72),
     ]);
     if (rows.length > 0) terminal.out.write(`${table(rows)}\n`);
+    if (matchOf(tools, result.nothingFits) === "weak") terminal.err.write(`${PROBABLY_NONE}.\n`);
     if (result.explanation) terminal.out.write(`\n${showExplanation(result.explanation, terminal)}\n`);
     const { intent, tier: ranker, totalTimeMs } = result;
     const known = await arsenal.listTools(through);
@@ -85,6 +87,7 @@ async function prepare(
 function toJson(result: RetrievalResult): unknown {
   return {
     ...result,
+    match: matchOf(result.tools, result.nothingFits),
     tools: result.tools.map(({ tool, ...scored }) => ({
       id: tool.id,
       name: tool.name,

@@ -2,6 +2,7 @@ import { isArsenalError } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import type { Principal } from "../../guard/principal.ts";
 import type { TraceContext } from "../../observe/trace-context.ts";
+import { type Match, matchOf, PROBABLY_NONE } from "../../retrieve/fit/match.ts";
 import { type Message, messageText } from "../../retrieve/query.ts";
 import type { RetrievalResult } from "../../retrieve/result.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
@@ -21,7 +22,7 @@ export interface MetaCaller {
 
 /** The answer of `find_relevant_tools`: the nearest tools, ready to be called, and whether they fit. */
 export interface FoundTools {
-  readonly match: "good" | "weak" | "none";
+  readonly match: Match;
   readonly tools: readonly (ShownTool & { readonly score: number })[];
   /** Servers whose tools cannot be found yet. */
   readonly connecting?: readonly string[];
@@ -31,11 +32,7 @@ export interface FoundTools {
 
 const DEFAULT_LIMIT = 5;
 const MAX_LIMIT = 50;
-/** The semantic score from which a match is worth showing, on the scale of every embedder. */
-const WORTH_SHOWING = 0.5;
 
-const PROBABLY_NONE =
-  "Probably none of these tools fits. Use one only if its description says that it does what you need; otherwise search again in other words, or tell the user.";
 const NO_TOOLS = "No tool was found. Search again in other words, or tell the user.";
 
 /** The tools that were found, or what is wrong with the model's arguments. */
@@ -72,10 +69,9 @@ export async function findTools(
 function toFound(result: RetrievalResult, most: number, connecting: readonly string[]): FoundTools {
   // A tool under the score threshold is still the nearest there is.
   const tools = result.tools.length > 0 ? result.tools : (result.nearest ?? []).slice(0, most);
-  const isWeak = result.nothingFits || tools.every(({ semanticScore }) => semanticScore < WORTH_SHOWING);
-  const match = tools.length === 0 ? "none" : isWeak ? "weak" : "good";
+  const match = matchOf(tools, result.nothingFits);
   const hints = [
-    match === "weak" ? PROBABLY_NONE : match === "none" && connecting.length === 0 ? NO_TOOLS : "",
+    match === "weak" ? `${PROBABLY_NONE}, or tell the user.` : match === "none" && connecting.length === 0 ? NO_TOOLS : "",
     sayConnecting(connecting, "Their tools are not found yet: try again in a few seconds."),
   ].filter((hint) => hint !== "");
   return {
