@@ -174,7 +174,7 @@ export const NOT_CONNECTED: ReadonlySet<string> = new Set([
   ...UNTRUSTED,
 ]);
 
-/** What to do about a certificate that is not trusted; undefined if an error has another cause. */
+/** The fix for a certificate that is not trusted; undefined if an error has another cause. */
 export function certificateFix(error: unknown): string | undefined {
   for (let each = error; each instanceof Error; each = each.cause) {
     if (UNTRUSTED.includes(String((each as { readonly code?: unknown }).code)))
