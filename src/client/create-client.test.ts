@@ -26,7 +26,13 @@ describe("createClient", () => {
     for (const path of ["", "/", "/api/v1", "/api/v1/"]) await createClient({ url: server.url + path }).healthCheck();
     await createClient({ url: `${server.url}/behind/` }).healthCheck();
     expect(new Set(server.seen)).toEqual(new Set(["GET /api/v1/health", "GET /behind/api/v1/health"]));
-    for (const options of [{}, { url: "tools.example.com" }, { url: "https://" }, { url: "file:///x" }])
+    for (const options of [
+      {},
+      { url: "tools.example.com" },
+      { url: "https://" },
+      { url: "file:///x" },
+      { url: "https://x/tools?a=1" },
+    ])
       expect(() => createClient(options)).toThrow(
         expect.objectContaining({
           code: "CONFIG_INVALID",

@@ -6,7 +6,7 @@ import { readJson, readProblem } from "./problem.ts";
 
 /** The gateway's address, and the options of requests. */
 export interface ClientOptions {
-  /** The address of the gateway: `https://tools.example.com`. Defaults, in a web page, to the page's own origin. */
+  /** The address of the gateway, with its path if it has one: `https://tools.example.com`, `https://example.com/tools`. Defaults, in a web page, to the page's own origin. */
   readonly url?: string;
   /** A key of the gateway, `ta_NAME_SECRET`. */
   readonly apiKey?: string;
@@ -228,8 +228,11 @@ function baseOf(url: string | undefined): string {
   const own = (globalThis as { readonly location?: { readonly origin?: string } }).location?.origin;
   const given = url ?? own;
   const fix = 'Give the address of the gateway: createClient({ url: "https://tools.example.com" }).';
-  if (given === undefined || !/^https?:\/\//.test(given) || !URL.canParse(given)) {
-    const problem = given === undefined ? "url is missing" : `url is ${JSON.stringify(given)}, not an http(s) address`;
+  if (given === undefined || !/^https?:\/\/[^?#]+$/.test(given) || !URL.canParse(given)) {
+    const problem =
+      given === undefined
+        ? "url is missing"
+        : `url is ${JSON.stringify(given)}, not an http(s) address without query and fragment`;
     throw fixable("CONFIG_INVALID", `${problem}.`, fix, { field: "url", value: given });
   }
   return `${given.replace(/\/+$/, "").replace(/\/api\/v1$/, "")}/api/v1`;
