@@ -8,6 +8,7 @@ import type {
   AddToolsOptions,
   AnyDialect,
   AskedBy,
+  ViewedBy,
   DefinitionWriter,
   Llm,
   RetrieveToolsOptions,
@@ -31,7 +32,16 @@ import type { ArgumentsOf, ParametersSchema } from "./tool/infer.ts";
 import type { Health, Tool } from "./tool/tool.ts";
 import type { Toolsets } from "./toolset/toolsets.ts";
 import type { GivenTools, ImportOptions } from "./transcode/import-tools.ts";
-import type { Approvals, ExportedTools, ExportOptions, ListToolsOptions, Pins, Started, Wired } from "./wire/wire.ts";
+import type {
+  Approvals,
+  ExportedTools,
+  ExportOptions,
+  ListToolsOptions,
+  MarkedTool,
+  Pins,
+  Started,
+  Wired,
+} from "./wire/wire.ts";
 import { wireArsenal } from "./wire/wire.ts";
 
 // On an older Node the first search or call would fail in a module that cannot be loaded, far from the reason.
@@ -212,13 +222,13 @@ export class ToolArsenal {
     return this.#wired.registry.size;
   }
 
-  /** Returns one tool; undefined if there is none, or if the principal may not see it. The principal defaults to the local operator. */
-  async getTool(name: string, namespace = "default", by: AskedBy = {}): Promise<Tool | undefined> {
+  /** Returns one tool, with `refused` if the principal may not call it; undefined if there is none, or if the principal may not see it. The principal defaults to the local operator. */
+  async getTool(name: string, namespace = "default", by: ViewedBy = {}): Promise<MarkedTool | undefined> {
     return (await this.#wired.ready()).visible.get(name, namespace, by);
   }
 
-  /** Every tool that passes the filters, ordered by id. */
-  async listTools(options: ListToolsOptions = {}): Promise<readonly Tool[]> {
+  /** Every tool that passes the filters and that the principal may call, ordered by id; with `includeRefused`, also the others, each with `refused`. */
+  async listTools(options: ListToolsOptions = {}): Promise<readonly MarkedTool[]> {
     return (await this.#wired.ready()).visible.list(options);
   }
 

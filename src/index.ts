@@ -62,6 +62,7 @@ export type {
 
 export type { ApprovalAnswer, ApprovalPage, Approvals, ListApprovalsOptions, PendingApproval } from "./guard/aegis.ts";
 export type { AcceptOptions, Pin, Pins } from "./guard/pins/pins.ts";
+export type { MarkedTool, Refusal } from "./guard/policy.port.ts";
 export { createPrincipal, localOperator, type Principal } from "./guard/principal.ts";
 
 export type { BatchCall, ToolCall } from "./execute/call.ts";

@@ -145,9 +145,21 @@ describe("an agent", () => {
   it("leaves out tools below its score threshold", async () => {
     const { arsenal } = shop();
     const llm = scriptedLlm(["Done.", "Done."]);
-    await createAgent({ llm, arsenal, principal }).execute("Refund order 7");
-    await createAgent({ llm, arsenal, principal, scoreThreshold: 0.99 }).execute("Refund order 7");
+    const closer = { ...principal, capabilities: ["delete_data"] as const };
+    await createAgent({ llm, arsenal, principal: closer }).execute("Refund order 7");
+    await createAgent({ llm, arsenal, principal: closer, scoreThreshold: 0.99 }).execute("Refund order 7");
     expect(llm.requests.map(({ tools }) => tools.length)).toEqual([4, 0]);
+  });
+
+  it("offers the model no tool that its principal may not call, not even a pinned one", async () => {
+    const { arsenal } = shop();
+    const llm = scriptedLlm(["Done."]);
+    await createAgent({ llm, arsenal, principal, pinned: ["close_order"] }).execute("Close order 7 for good");
+    expect(llm.requests[0]?.tools.map(({ id }) => id).sort()).toEqual([
+      "default.find_order",
+      "default.refund_order",
+      "default.track_order",
+    ]);
   });
 
   it("gives the model the beginning of a result that is too long, and its followers the whole", async () => {

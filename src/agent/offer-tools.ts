@@ -1,5 +1,6 @@
 import type { ToolCall } from "../execute/call.ts";
 import type { ToolResult } from "../execute/result.ts";
+import type { MarkedTool } from "../guard/policy.port.ts";
 import type { ConversationContext, Message, ToolQuery } from "../retrieve/query.ts";
 import type { RetrievalResult } from "../retrieve/result.ts";
 import { DEFAULT_NAMESPACE } from "../tool/limits.ts";
@@ -12,7 +13,7 @@ export interface AgentArsenal {
   /** True for a client of a gateway, which identifies the caller by the client's credentials and takes no principal. */
   readonly remote?: true;
   retrieve(query: ToolQuery): Promise<RetrievalResult>;
-  getTool(name: string, namespace?: string, by?: AskedBy): Promise<Tool | undefined>;
+  getTool(name: string, namespace?: string, by?: AskedBy): Promise<MarkedTool | undefined>;
   execute(call: ToolCall): Promise<ToolResult>;
 }
 
@@ -64,7 +65,11 @@ export async function offerTools(
   const seen = toolsIn(request.messages);
   const named = async (ids: readonly string[], because: "pinned" | "used"): Promise<readonly Offer[]> => {
     const tools = await Promise.all(ids.map((id) => toolOf(arsenal, id, by)));
-    return tools.flatMap((tool) => (tool === undefined ? [] : [{ tool, id: tool.id, because }]));
+    return tools.flatMap((tool) =>
+      tool === undefined || (tool.refused !== undefined && tool.refused.listed !== true)
+        ? []
+        : [{ tool, id: tool.id, because }],
+    );
   };
   const [first, earlier, found] = await Promise.all([
     named(pinned, "pinned"),
@@ -127,7 +132,7 @@ function isFailed({ status, error }: Partial<ToolResult> = {}): boolean {
   return wentWrong && error?.code !== "ARGUMENTS_INVALID";
 }
 
-function toolOf(arsenal: AgentArsenal, id: string, by: AskedBy): Promise<Tool | undefined> {
+function toolOf(arsenal: AgentArsenal, id: string, by: AskedBy): Promise<MarkedTool | undefined> {
   const { name, namespace } = divideId(id);
   return arsenal.getTool(name, namespace || DEFAULT_NAMESPACE, by);
 }

@@ -6,6 +6,7 @@ import type { NamedSource } from "../adapters/sources/named-source.ts";
 import type { BatchCall, ToolCall } from "../execute/call.ts";
 import type { BatchResult, ToolResult } from "../execute/result.ts";
 import type { ApprovalPage, Approvals, ListApprovalsOptions, PendingApproval } from "../guard/aegis.ts";
+import type { MarkedTool } from "../guard/policy.port.ts";
 import type { AcceptOptions, Pin } from "../guard/pins/pins.ts";
 import type { ArsenalEvent, EventLevel, EventName } from "../observe/events.ts";
 import type { RegisteredBatch } from "../register/register-batch.ts";
@@ -13,7 +14,7 @@ import type { RetrieveOptions, ToolQuery } from "../retrieve/query.ts";
 import type { RetrievalResult } from "../retrieve/result.ts";
 import type { ToolDraft } from "../tool/draft.ts";
 import type { Health, Tool, ToolSource } from "../tool/tool.ts";
-import type { Toolset } from "../toolset/toolset.ts";
+import type { MarkedToolset } from "../toolset/toolset.ts";
 import type { GivenTools, ImportOptions } from "../transcode/import-tools.ts";
 import type { ExportedTools, ExportOptions } from "../facade/registrations.ts";
 import type { RemoteOperations } from "./operate.ts";
@@ -36,12 +37,21 @@ export type RemoteRetrieveOptions = Omit<RetrieveOptions, "principal">;
 export type RemoteRetrieveToolsOptions<Given = DialectName | DefinitionWriter> = RemoteRetrieveOptions &
   Omit<DefinitionOptions<Given>, "client">;
 
-/** Which tools are listed. */
-export interface RemoteListOptions {
-  readonly namespace?: string;
-  readonly source?: ToolSource;
+/** The part of the catalog that is looked at. */
+export interface RemoteView {
   /** Searches only the tools of this toolset. Defaults to the whole catalog. */
   readonly toolset?: string;
+  /**
+   * Also includes tools that the caller may not call, each with `refused`: every tool for an operator without a tenant, what the policy lets them
+   * see for others. Defaults to false.
+   */
+  readonly includeRefused?: boolean;
+}
+
+/** Which tools are listed. */
+export interface RemoteListOptions extends RemoteView {
+  readonly namespace?: string;
+  readonly source?: ToolSource;
 }
 
 /** How a source is added. */
@@ -100,10 +110,10 @@ export interface Arsenal {
   execute(call: RemoteCall): Promise<ToolResult>;
   /** Runs several calls in parallel, in sequence, or in parallel as far as that is safe. */
   executeBatch(batch: RemoteBatch): Promise<BatchResult>;
-  /** Returns one tool; undefined if it does not exist or the caller may not see it. The namespace defaults to `default`. */
-  getTool(name: string, namespace?: string, by?: { readonly toolset?: string }): Promise<Tool | undefined>;
-  /** Every tool that passes the filters, ordered by id. */
-  listTools(options?: RemoteListOptions): Promise<readonly Tool[]>;
+  /** Returns one tool, with `refused` if the caller may not call it; undefined if it does not exist or the caller may not see it. The namespace defaults to `default`. */
+  getTool(name: string, namespace?: string, by?: RemoteView): Promise<MarkedTool | undefined>;
+  /** Every tool that passes the filters and that the caller may call, ordered by id. */
+  listTools(options?: RemoteListOptions): Promise<readonly MarkedTool[]>;
   /** Removes a tool. Returns false if it does not exist. The namespace defaults to `default`. */
   deleteTool(name: string, namespace?: string): Promise<boolean>;
   /** The parts that work now. */
@@ -128,9 +138,9 @@ export interface ArsenalClient extends Arsenal, RemoteOperations {
   /** Marks an arsenal whose caller is identified by the client's credentials, so that an agent needs no principal. */
   readonly remote: true;
   /** The tools that pass the filters, ordered by id, in pages of `limit` tools. */
-  pages(options?: RemoteListOptions & { readonly limit?: number }): AsyncIterableIterator<readonly Tool[]>;
+  pages(options?: RemoteListOptions & { readonly limit?: number }): AsyncIterableIterator<readonly MarkedTool[]>;
   /** The health of a tool since the gateway started. */
-  health(toolId: string): Promise<Health>;
+  health(toolId: string, by?: Pick<RemoteView, "includeRefused">): Promise<Health>;
   readonly toolCount: Promise<number>;
   /** The semantic score below which `retrieve` drops a tool, unless the query sets its own. */
   readonly scoreThreshold: Promise<number>;
@@ -162,10 +172,10 @@ export interface RemotePins {
 
 /** The toolsets that the caller may use. */
 export interface RemoteToolsets {
-  list(): Promise<readonly Toolset[]>;
+  list(): Promise<readonly MarkedToolset[]>;
   /** Rejects with `TOOLSET_NOT_FOUND` if it does not exist or the caller may not use it. */
-  get(name: string): Promise<Toolset>;
-  find(name: string): Promise<Toolset | undefined>;
+  get(name: string): Promise<MarkedToolset>;
+  find(name: string): Promise<MarkedToolset | undefined>;
 }
 
 export interface SubscribeOptions {

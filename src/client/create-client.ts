@@ -5,12 +5,13 @@ import { fixable, isArsenalError } from "../errors/arsenal-error.ts";
 import type { ErrorCode } from "../errors/codes.ts";
 import type { ResultError } from "../execute/result.ts";
 import type { PendingApproval } from "../guard/aegis.ts";
+import type { MarkedTool } from "../guard/policy.port.ts";
 import type { Pin } from "../guard/pins/pins.ts";
 import type { RegisteredBatch } from "../register/register-batch.ts";
 import type { RetrievalResult } from "../retrieve/result.ts";
 import type { ToolDraft } from "../tool/draft.ts";
 import type { Health, Tool } from "../tool/tool.ts";
-import type { Toolset } from "../toolset/toolset.ts";
+import type { MarkedToolset } from "../toolset/toolset.ts";
 import type { ExportedTools } from "../facade/registrations.ts";
 import type {
   AddOptions,
@@ -86,7 +87,7 @@ export function createClient(options: ClientOptions = {}): ArsenalClient {
     refuseFilter(asked);
     for (let cursor: string | undefined; ;) {
       const query = { ...asked, cursor };
-      const page = await get<{ readonly tools: readonly Tool[]; readonly next?: string }>("/tools", query);
+      const page = await get<{ readonly tools: readonly MarkedTool[]; readonly next?: string }>("/tools", query);
       yield page.tools;
       cursor = page.next;
       if (cursor === undefined) return;
@@ -140,10 +141,11 @@ export function createClient(options: ClientOptions = {}): ArsenalClient {
 
     getTool: async (name, namespace = "default", by = {}) => {
       refusePrincipal(by);
-      return ifFound(get<Tool>(toolPath(namespace, name), by.toolset === undefined ? {} : { toolset: by.toolset }));
+      const { toolset, includeRefused } = by;
+      return ifFound(get<MarkedTool>(toolPath(namespace, name), { toolset, includeRefused }));
     },
     listTools: async (asked = {}) => {
-      const tools: Tool[] = [];
+      const tools: MarkedTool[] = [];
       for await (const page of pages(asked)) tools.push(...page);
       return tools;
     },
@@ -152,7 +154,8 @@ export function createClient(options: ClientOptions = {}): ArsenalClient {
       refusePrincipal(rest[0] ?? {});
       return removed(http.json({ method: "DELETE", path: toolPath(namespace, name) }));
     },
-    health: (toolId) => get<Health>(`/tools/${encodeURIComponent(toolId)}/health`),
+    health: (toolId, { includeRefused } = {}) =>
+      get<Health>(`/tools/${encodeURIComponent(toolId)}/health`, { includeRefused }),
     healthCheck: () => get<Record<string, boolean>>("/health"),
     get toolCount() {
       return info("toolCount");
@@ -176,9 +179,9 @@ export function createClient(options: ClientOptions = {}): ArsenalClient {
       accept: async (id, given = {}) => void (await post(`/pins/${encodeURIComponent(id)}/accept`, given)),
     },
     toolsets: {
-      list: async () => (await get<{ readonly toolsets: readonly Toolset[] }>("/toolsets")).toolsets,
-      get: (name) => get<Toolset>(`/toolsets/${encodeURIComponent(name)}`),
-      find: (name) => ifFound(get<Toolset>(`/toolsets/${encodeURIComponent(name)}`)),
+      list: async () => (await get<{ readonly toolsets: readonly MarkedToolset[] }>("/toolsets")).toolsets,
+      get: (name) => get<MarkedToolset>(`/toolsets/${encodeURIComponent(name)}`),
+      find: (name) => ifFound(get<MarkedToolset>(`/toolsets/${encodeURIComponent(name)}`)),
     },
     reloadPolicy: async () => void (await post("/policy/reload", {})),
     subscribe: (listener, given = {}) => follow(http, closing.signal, listener, given),

@@ -59,7 +59,7 @@ export interface GatewayRequest {
   readonly method?: "GET" | "POST" | "DELETE";
   /** Relative to `/api/v1`. */
   readonly path: string;
-  readonly query?: Readonly<Record<string, string | number | readonly string[] | undefined>>;
+  readonly query?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;

@@ -9,6 +9,7 @@ export type {
   RemoteBatch,
   RemoteCall,
   RemoteListOptions,
+  RemoteView,
   RemotePins,
   RemoteQuery,
   RemoteRetrieveToolsOptions,
@@ -32,6 +33,7 @@ export type { ExportedTools } from "../facade/registrations.ts";
 export type { BatchResult, ExecutionStatus, ResultError, ToolResult } from "../execute/result.ts";
 export type { ApprovalPage, ListApprovalsOptions, PendingApproval } from "../guard/aegis.ts";
 export type { Pin } from "../guard/pins/pins.ts";
+export type { MarkedTool, Refusal } from "../guard/policy.port.ts";
 export type { ArsenalEvent, EventLevel, EventMap, EventName } from "../observe/events.ts";
 export type { LogLine } from "../register/source.port.ts";
 export type { RegisteredBatch } from "../register/register-batch.ts";
@@ -39,4 +41,4 @@ export type { RetrievalResult, ScoredTool } from "../retrieve/result.ts";
 export type { ToolDraft } from "../tool/draft.ts";
 export type { Progress } from "../tool/handler.ts";
 export type { Health, Tool } from "../tool/tool.ts";
-export type { Toolset } from "../toolset/toolset.ts";
+export type { MarkedToolset, Toolset } from "../toolset/toolset.ts";

@@ -13,7 +13,7 @@ export function findTool(arsenal: ToolArsenal, name: string, by: AskedBy): Effec
   const ask = <A>(question: () => Promise<A>): Effect.Effect<A, unknown> =>
     Effect.tryPromise({ try: question, catch: (error) => error });
   const list = (filter: Pick<ListToolsOptions, "filter">): Effect.Effect<readonly Tool[], unknown> =>
-    ask(() => arsenal.listTools({ ...filter, ...by }));
+    ask(() => arsenal.listTools({ ...filter, ...by, includeRefused: true }));
 
   return Effect.gen(function* () {
     for (const { name: server } of internalsOf(arsenal).upstreams) {

@@ -19,7 +19,7 @@ import { type Invocation, type InvocationResult, toFailure, toRecord, toTimestam
 /** Tool calling in one provider's format, over ensembles: definitions out, calls in, results out. */
 export interface InvocationsProcessor<Definition = Record<string, unknown>, Message = Record<string, unknown>> {
   /**
-   * Writes the tools of the ensembles that the caller may see, in order, as the provider's API takes them. Each goes by its alias, such as
+   * Writes the tools of the ensembles that the caller may call, in order, as the provider's API takes them. Each goes by its alias, such as
    * `io-read_file`, so tools of the same name in two ensembles stay apart. Throws INPUT_INVALID if two tools have the same
    * alias, and SOURCE_UNAVAILABLE if an ensemble is not connected.
    */
@@ -96,7 +96,7 @@ export async function createInvocationsProcessor({
     async prepareTools(ensembles, { strict = false, ...by } = {}) {
       const away = ensembles.find(({ isConnected }) => !isConnected);
       if (away !== undefined) throw notConnected(away.name);
-      const tools = Array.from((await invokersFor(ensembles, by)).values(), ({ tool }) => tool);
+      const tools = Array.from((await invokersFor(ensembles, by, "callable")).values(), ({ tool }) => tool);
       const set = { strict, ...(limits === undefined ? {} : { limits }) };
       return convertSet(tools, dialect, set).map(({ definition }) => definition);
     },
@@ -110,7 +110,7 @@ export async function createInvocationsProcessor({
         ...(problem !== undefined && { problem }),
       })),
     async executeInvocations(invocations, ensembles, { onFailure = "return", earlier, signal, ...call } = {}) {
-      const invokers = await invokersFor(ensembles, call);
+      const invokers = await invokersFor(ensembles, call, "known");
       const stop = new AbortController();
       const stopped = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]);
       let failure: InvocationResult | undefined;
@@ -147,8 +147,12 @@ export async function createInvocationsProcessor({
   };
 }
 
-/** The invokers that a caller may see, by alias, in the order of their ensembles. */
-async function invokersFor(ensembles: readonly Ensemble[], by: AskedBy): Promise<ReadonlyMap<string, Invoker>> {
+/** The invokers that a caller may see, or only those that it may call, by alias, in the order of their ensembles. */
+async function invokersFor(
+  ensembles: readonly Ensemble[],
+  by: AskedBy,
+  which: "known" | "callable",
+): Promise<ReadonlyMap<string, Invoker>> {
   const { principal, toolset } = by;
   const asked = { ...(principal && { principal }), ...(toolset !== undefined && { toolset }) };
   const seen = await Promise.all(
@@ -156,7 +160,10 @@ async function invokersFor(ensembles: readonly Ensemble[], by: AskedBy): Promise
       .flatMap(({ invokers }) => [...invokers.values()])
       .map(async (invoker) => {
         const { name, namespace } = invoker.tool;
-        return (await invoker.ensemble.arsenal.getTool(name, namespace, asked)) && invoker;
+        const tool = await invoker.ensemble.arsenal.getTool(name, namespace, asked);
+        const { refused } = tool ?? {};
+        const isOffered = which === "known" || refused === undefined || refused.listed === true;
+        return tool !== undefined && isOffered ? invoker : undefined;
       }),
   );
   const byAlias = new Map<string, Invoker>();

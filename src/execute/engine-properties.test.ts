@@ -55,6 +55,7 @@ function setUp(handler: Handler, settings: Partial<EngineSettings>): Bench {
   const aegis: Aegis = {
     sees: ({ name }) => !name.startsWith("hidden"),
     visible: () => undefined,
+    refusal: () => undefined,
     preview: async () => ({ visible: true, effect: "allow" }),
     decide: (request) => decisions[String(request.arguments["guard"])]?.() ?? Promise.resolve({ effect: "allow" }),
     limitsOf: ({ tool: { name } }) => (name.startsWith("limited") ? [LIMIT] : []),

@@ -16,6 +16,15 @@ export interface AddToolsOptions extends AskedBy, ImportOptions {
   readonly format?: AnyDialect;
 }
 
+/** Whose view of the catalog applies, and how much of it. */
+export interface ViewedBy extends AskedBy {
+  /**
+   * Also includes tools that the caller may not call, each with `refused`. An operator without a tenant gets the whole catalog, other callers
+   * get what the policy lets them see. Defaults to false.
+   */
+  readonly includeRefused?: boolean;
+}
+
 /** For whom something is asked of the catalog: what they may not see does not exist for them. */
 export interface AskedBy {
   readonly principal?: Principal;

@@ -1,4 +1,4 @@
-import type { AnyDialect, AskedBy } from "./options.ts";
+import type { AnyDialect, AskedBy, ViewedBy } from "./options.ts";
 import { type ArsenalError, fixable } from "../errors/arsenal-error.ts";
 import type { Principal } from "../guard/principal.ts";
 import type { Emit } from "../observe/events.ts";
@@ -14,7 +14,7 @@ import type { GivenTools, ImportOptions } from "../transcode/import-tools.ts";
 import type { VisibleTools } from "./visible-tools.ts";
 
 /** Options of `exportTools`. */
-export interface ExportOptions extends AskedBy {
+export interface ExportOptions extends ViewedBy {
   /** Asks for the provider's strict mode for the tools that can have it, within what one request may hold. */
   readonly strict?: boolean;
 }
@@ -24,7 +24,7 @@ export interface ExportedTools {
   readonly tools: readonly object[];
   /** The parts of definitions that the format cannot express. */
   readonly losses: readonly (Loss & { readonly tool: string })[];
-  /** Ids without a tool, or without one that the caller may see. */
+  /** Ids without a tool, or without one that the caller may call. */
   readonly missing: readonly string[];
 }
 

@@ -1,16 +1,17 @@
-import type { AskedBy } from "./options.ts";
+import type { ViewedBy } from "./options.ts";
 import type { CatalogEngine } from "../catalog/catalog-engine.port.ts";
 import { fixable } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
 import type { Aegis } from "../guard/aegis.ts";
-import { type Principal, principalOr } from "../guard/principal.ts";
+import type { MarkedTool, Refusal } from "../guard/policy.port.ts";
+import { knowsTenants, localOperator, type Principal, principalOr } from "../guard/principal.ts";
 import { toName } from "../tool/normalise/slug.ts";
 import type { Toolsets } from "../toolset/toolsets.ts";
 import { EVERY_TOOL, filterProblem, type ToolFilter } from "../tool/tool-filter.ts";
-import type { Tool, ToolSource } from "../tool/tool.ts";
+import { CAPABILITIES, isUnlisted, type Tool, type ToolSource } from "../tool/tool.ts";
 
 /** Which tools are listed. */
-export interface ListToolsOptions extends AskedBy {
+export interface ListToolsOptions extends ViewedBy {
   readonly namespace?: string;
   readonly source?: ToolSource;
   /** Any other condition, as data. */
@@ -21,6 +22,58 @@ export interface ListToolsOptions extends AskedBy {
   readonly after?: string;
 }
 
+type View = Pick<ViewedBy, "toolset" | "includeRefused">;
+
+export type Offers = ReturnType<typeof createOffers>;
+
+/** Decides which tools lists and searches offer: those that the caller may call, or with `includeRefused` all that the caller may know of. */
+export function createOffers(parts: {
+  readonly aegis: Pick<Aegis, "sees" | "refusal" | "visible">;
+  readonly toolsets: Pick<Toolsets, "get" | "has">;
+  /** The role that makes a caller an operator. */
+  readonly operatorRole: string;
+}) {
+  const { aegis, toolsets, operatorRole } = parts;
+  const knowsAll = (principal: Principal, { includeRefused }: View): boolean =>
+    includeRefused === true && knowsTenants(principal, operatorRole);
+
+  /** Returns whether a caller may know of the tool. */
+  function knows(tool: Tool, principal: Principal, view: View): boolean {
+    const { toolset } = view;
+    if (!knowsAll(principal, view) || isUnlisted(tool.id)) return aegis.sees(tool, principal, view);
+    return toolset === undefined || toolsets.has(toolset, tool);
+  }
+
+  return {
+    /** Throws TOOLSET_NOT_FOUND if the caller may not know of the toolset. */
+    admit(principal: Principal, view: View): void {
+      if (view.toolset !== undefined)
+        toolsets.get(view.toolset, knowsAll(principal, view) ? localOperator() : principal);
+    },
+    knows,
+    /** The tool as lists and searches have it, marked if the caller may not call it; undefined if they leave it out. */
+    offer(tool: Tool, principal: Principal, view: View): MarkedTool | undefined {
+      if (!knows(tool, principal, view)) return undefined;
+      const refused = aegis.refusal(tool, principal, view);
+      if (refused === undefined) return tool;
+      return view.includeRefused === true || refused.listed === true ? { ...tool, refused } : undefined;
+    },
+    /** Why the caller may not call the tool. */
+    refusal: (tool: Tool, principal: Principal, view: View): Refusal | undefined =>
+      aegis.refusal(tool, principal, view),
+    /** `knows` as a filter, if it can be stated. */
+    visible(principal: Principal, view: View): ToolFilter | undefined {
+      if (!knowsAll(principal, view)) return aegis.visible(principal, view);
+      return view.toolset === undefined ? EVERY_TOOL : toolsets.get(view.toolset, localOperator()).filter;
+    },
+    /** The part of `offer` that a filter can state and `visible` does not: the tools whose capabilities the caller has. */
+    callable({ capabilities }: Principal, { includeRefused }: View): ToolFilter {
+      if (includeRefused === true || CAPABILITIES.every((each) => capabilities.includes(each))) return EVERY_TOOL;
+      return { capabilities, match: "only" };
+    },
+  };
+}
+
 export type VisibleTools = ReturnType<typeof createVisibleTools>;
 
 /** The tools of an arsenal as a principal sees them. The principal defaults to the operator. */
@@ -28,14 +81,13 @@ export function createVisibleTools(parts: {
   /** The tool with exactly this id, whether or not it is ever listed. */
   readonly get: (id: string) => Promise<Tool | undefined>;
   readonly engine: Pick<CatalogEngine, "list">;
-  readonly aegis: Pick<Aegis, "sees" | "visible">;
+  readonly offered: Offers;
   readonly operator: Principal;
-  readonly toolsets: Pick<Toolsets, "get">;
 }) {
-  const { engine, aegis, operator } = parts;
-  const principalOf = ({ principal: given, toolset }: AskedBy): Principal => {
-    const principal = principalOr(operator, given);
-    if (toolset !== undefined) parts.toolsets.get(toolset, principal);
+  const { engine, offered, operator } = parts;
+  const principalOf = (by: ViewedBy): Principal => {
+    const principal = principalOr(operator, by.principal);
+    offered.admit(principal, by);
     return principal;
   };
   /** Finds the tool of that name, or of the name's registered form: `getWeather` finds `get_weather`. Ignores visibility. */
@@ -43,14 +95,16 @@ export function createVisibleTools(parts: {
     (await parts.get(`${namespace}.${name}`)) ?? parts.get(`${namespace}.${toName(name)}`);
   return {
     find,
-    /** Like `find`, but only if the caller may see the tool. */
-    async get(name: string, namespace: string, by: AskedBy): Promise<Tool | undefined> {
+    /** Like `find`, but only if the caller may know of the tool. Marked if the caller may not call it. */
+    async get(name: string, namespace: string, by: ViewedBy): Promise<MarkedTool | undefined> {
       const principal = principalOf(by);
       const tool = await find(name, namespace);
-      return tool && aegis.sees(tool, principal, by) ? tool : undefined;
+      if (tool === undefined || !offered.knows(tool, principal, by)) return undefined;
+      const refused = offered.refusal(tool, principal, by);
+      return refused === undefined ? tool : { ...tool, refused };
     },
     /** Ordered by id. */
-    async list(options: ListToolsOptions): Promise<readonly Tool[]> {
+    async list(options: ListToolsOptions): Promise<readonly MarkedTool[]> {
       const { namespace, source, filter: asked = EVERY_TOOL, limit = Infinity, after, ...by } = options;
       const principal = principalOf(by);
       refuseFilter(asked);
@@ -59,14 +113,18 @@ export function createVisibleTools(parts: {
         asked,
         ...(namespace === undefined ? [] : [{ namespaces: [namespace] }]),
         ...(source === undefined ? [] : [{ sources: [source] }]),
-        aegis.visible(principal, by) ?? EVERY_TOOL,
+        offered.visible(principal, by) ?? EVERY_TOOL,
+        offered.callable(principal, by),
       ];
-      const found: Tool[] = [];
+      const found: MarkedTool[] = [];
       for (let cursor = after; ;) {
         const left = limit - found.length;
         const place = { ...(cursor !== undefined && { cursor }), ...(left < PAGE && { limit: left }) };
         const page = await engine.list({ filter: { all: wanted }, ...place });
-        for (const tool of page.tools) if (aegis.sees(tool, principal, by)) found.push(tool);
+        for (const tool of page.tools) {
+          const offer = offered.offer(tool, principal, by);
+          if (offer !== undefined) found.push(offer);
+        }
         cursor = page.next;
         if (cursor === undefined || found.length >= limit) return found;
       }

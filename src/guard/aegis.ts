@@ -10,16 +10,26 @@ import { knowsTenants, mayKnow, type Principal } from "./principal.ts";
 import { withinDomains } from "./egress/domain-bound.ts";
 import { createCallLimits, type LimitSettings, type NamedLimit } from "./limits/call-limits.ts";
 import type { PinGuard } from "./pins/pins.ts";
-import type { Obligations, Policy, PolicyDecision, PolicyRequest, PolicyStep, PolicyView } from "./policy.port.ts";
+import type {
+  Obligations,
+  Policy,
+  PolicyDecision,
+  PolicyRequest,
+  PolicyStep,
+  PolicyView,
+  Refusal,
+} from "./policy.port.ts";
 import type { InspectedResult, Inspection } from "./scan/inspection.ts";
 import type { State } from "../state/state.port.ts";
-import { askPolicy, createWeigh, denied, isPositive, notLookedAt, refusalOf, withRule } from "./weigh-call.ts";
+import { askPolicy, createWeigh, denied, isPositive, lacks, notLookedAt, refusalOf, withRule } from "./weigh-call.ts";
 
 /** The guard that checks every call. */
 export interface Aegis {
   /** Returns whether the principal, within a toolset if one is named, may see the tool. Never throws: a policy that fails hides the tool. */
   sees(tool: Tool, principal: Principal, through?: PolicyView): boolean;
-  /** The same as a filter, if the policy can state it. */
+  /** Why every call of the tool by the principal would be refused; undefined if some call may run. Never throws. */
+  refusal(tool: Tool, principal: Principal, through?: PolicyView): Refusal | undefined;
+  /** `sees` as a filter, if the policy can state it. */
   visible(principal: Principal, through?: PolicyView): ToolFilter | undefined;
   /**
    * Decides whether the call may run: capabilities, scopes, pins, arguments, policy, and an approval if needed. Consumes no approval. `admit` runs
@@ -180,6 +190,18 @@ export function createAegis(options: {
     }
   }
 
+  function whyRefused(tool: Tool, principal: Principal, through?: PolicyView): Refusal | undefined {
+    const lacking = lacks(tool, principal);
+    if (lacking !== undefined) return lacking;
+    try {
+      const refused = policy.refuses?.(tool, principal, through);
+      if (refused !== undefined || policy.sees(tool, principal, through) === true) return refused;
+      return { rule: "policy", reason: `The policy hides ${tool.id} from "${principal.id}".` };
+    } catch (error) {
+      return { rule: "policy-failed", reason: `The policy failed to decide on ${tool.id}: ${messageOf(error)}.` };
+    }
+  }
+
   const weigh = createWeigh({ policy, sees, pins, inspection });
 
   /** Requests an approval, unless this call is already approved. */
@@ -242,6 +264,7 @@ export function createAegis(options: {
 
   return {
     sees,
+    refusal: whyRefused,
     visible(principal, through) {
       try {
         const filter = policy.visible?.(principal, through);

@@ -12,6 +12,11 @@ export interface Policy {
    * should accept no other: the counts for a caller come from it. Undefined if it cannot be stated; `sees` decides in any case.
    */
   visible?(principal: Principal, through?: PolicyView): ToolFilter | undefined;
+  /**
+   * Why every call of the tool by the principal is refused, whatever its arguments and the time. Lists and searches leave the tool out, unless it is `listed`.
+   * Undefined if some call may run, or if the policy cannot know. Omitted: only `sees` narrows lists and searches.
+   */
+  refuses?(tool: Tool, principal: Principal, through?: PolicyView): Refusal | undefined;
   /** Whether this call may run now. A policy that throws refuses the call. */
   decide(request: PolicyRequest): PolicyDecision | Promise<PolicyDecision>;
   /** The evaluation of each rule for a hypothetical call, in order. Omitted, or undefined, if the policy does not support it. */
@@ -20,6 +25,20 @@ export interface Policy {
   rules?(): readonly PolicyRule[] | undefined;
   /** The limits on registered tools and their names. Defaults to no limits. */
   readonly registration?: RegistrationLimits;
+}
+
+/** Why a principal may not call a tool: the rule, and the reason in words. */
+export interface Refusal {
+  readonly rule: string;
+  readonly reason: string;
+  /** True if lists and searches have the tool all the same, as a rule with `hide: false` says. */
+  readonly listed?: true;
+}
+
+/** A tool as a caller gets it. */
+export interface MarkedTool extends Tool {
+  /** Present if the caller may not call the tool. */
+  readonly refused?: Refusal;
 }
 
 /** One rule, for display. */

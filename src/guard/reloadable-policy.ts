@@ -45,6 +45,7 @@ export function reloadablePolicy(parts: {
   const policy: Policy = {
     sees: (...question) => current.sees(...question),
     visible: (...question) => current.visible?.(...question),
+    refuses: (...question) => current.refuses?.(...question),
     decide: (request) => current.decide(request),
     steps: (request) => current.steps?.(request),
     rules: () => current.rules?.(),

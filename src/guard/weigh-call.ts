@@ -4,7 +4,7 @@ import { isPlainObject } from "../tool/json-schema.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { Aegis, AegisDecision, AegisRequest } from "./aegis.ts";
 import type { PinGuard } from "./pins/pins.ts";
-import type { Obligations, Policy, PolicyDecision, PolicyRequest } from "./policy.port.ts";
+import type { Obligations, Policy, PolicyDecision, PolicyRequest, Refusal } from "./policy.port.ts";
 import { missingCapabilities, missingScopes, type Principal } from "./principal.ts";
 import type { Inspection, InspectOptions } from "./scan/inspection.ts";
 
@@ -25,7 +25,7 @@ export function createWeigh(parts: {
     const { tool, principal } = request;
     if (!sees(tool, principal, request)) return denied(`"${principal.id}" may not use this tool.`);
     const lacking = lacks(tool, principal);
-    if (lacking !== undefined) return denied(lacking);
+    if (lacking !== undefined) return denied(lacking.reason);
     const decision = await askPolicy(policy, request);
     if (decision.effect === "deny") return denied(withRule(decision), decision.rule);
     const changed = pins === undefined ? undefined : await refusalOf(tool, pins);
@@ -120,12 +120,14 @@ export function notLookedAt(tool: Tool, what: "pin" | "arguments" | "result", er
   return `The ${what} of ${tool.id} could not be checked, so the call is refused: ${messageOf(error)}.`;
 }
 
-function lacks(tool: Tool, principal: Principal): string | undefined {
+/** The refusal of a tool that needs a capability or scope which the principal lacks. */
+export function lacks(tool: Tool, principal: Principal): Refusal | undefined {
   const capabilities = missingCapabilities(tool, principal);
   const scopes = missingScopes(tool, principal);
   const parts = [...named("capability", "capabilities", capabilities), ...named("scope", "scopes", scopes)];
   if (parts.length === 0) return undefined;
-  return `"${principal.id}" lacks the ${parts.join(" and the ")} that ${tool.id} needs. Grant it, or use another tool.`;
+  const reason = `"${principal.id}" lacks the ${parts.join(" and the ")} that ${tool.id} needs. Grant it, or use another tool.`;
+  return { rule: capabilities.length > 0 ? "capabilities" : "scopes", reason };
 }
 
 function named(one: string, many: string, names: readonly string[]): readonly string[] {

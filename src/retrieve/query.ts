@@ -177,6 +177,11 @@ export const TOOL_QUERY = hinted(
         fix: "Give { id, roles, capabilities, scopes, local }, or leave the field out.",
         onlyInCode: true,
       }),
+      /**
+       * Also finds tools that the caller may not call, each with `refused`. An operator without a tenant finds every tool, other callers find what
+       * the policy lets them see. Defaults to false.
+       */
+      includeRefused: flag("Also finds tools that you may not call, each with `refused`. Defaults to false."),
       /** Searches only the tools of this toolset. Defaults to the whole catalog. */
       toolset: name("Looks only at the tools of this toolset."),
       /** The trace that the request belongs to: 32 hexadecimal digits for one that other programs can continue. Defaults to a new one. */

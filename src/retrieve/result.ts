@@ -1,3 +1,4 @@
+import type { Refusal } from "../guard/policy.port.ts";
 import type { RetrievalSteps } from "../observe/events.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { Intent } from "./query.ts";
@@ -44,6 +45,8 @@ export interface ScoredTool {
   readonly signals: RoutingSignals;
   /** True if the caller's context or the tool requires confirmation. */
   readonly requiresConfirmation: boolean;
+  /** Present if the caller may not call the tool. Found only with `includeRefused`, or if the rule says `hide: false`. */
+  readonly refused?: Refusal;
   /** The id of the tool that requires this one, if it is a dependency. */
   readonly requiredBy?: string;
 }

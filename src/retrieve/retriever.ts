@@ -4,7 +4,7 @@ import type { CatalogEngine, EngineAnswer } from "../catalog/catalog-engine.port
 import type { RequestVectors } from "../catalog/dense/tiers.ts";
 import { ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
 import { messageOf } from "../errors/show-value.ts";
-import type { PolicyView } from "../guard/policy.port.ts";
+import type { Refusal } from "../guard/policy.port.ts";
 import type { Principal } from "../guard/principal.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit, EventMap, RetrievalSteps } from "../observe/events.ts";
@@ -41,14 +41,21 @@ export interface Retriever {
   retrieve(query: ToolQuery): Promise<RetrievalResult>;
 }
 
+/** The part of the catalog that a query searches. */
+export type SearchedView = Pick<ToolQuery, "toolset" | "includeRefused">;
+
 /** The dependencies of a retriever. */
 export interface RetrieverParts {
   readonly catalog: Pick<Catalog, "request"> & { readonly engine: Pick<CatalogEngine, "get" | "list" | "search"> };
   readonly health: Pick<HealthBook, "of">;
-  /** Whether a principal may see a tool: the Aegis's decision, which is final. */
-  readonly sees: (tool: Tool, principal: Principal | undefined, through: PolicyView) => boolean;
+  /** Whether a search may show the principal a tool: the guard's decision, which is final. */
+  readonly sees: (tool: Tool, principal: Principal | undefined, query: SearchedView) => boolean;
   /** The tools that a principal may see, if the policy can state them as a filter. */
-  readonly visible?: (principal: Principal | undefined, through: PolicyView) => ToolFilter | undefined;
+  readonly visible?: (principal: Principal | undefined, query: SearchedView) => ToolFilter | undefined;
+  /** The part of `sees` that a filter can state and `visible` does not. Defaults to every tool. */
+  readonly callable?: (principal: Principal | undefined, query: SearchedView) => ToolFilter;
+  /** Why a principal may not call a tool. Marks the tools found. */
+  readonly refusal?: (tool: Tool, principal: Principal | undefined, query: SearchedView) => Refusal | undefined;
   readonly reranker?: Reranker;
   readonly classifyIntent?: IntentClassifier;
   /** The learned evidence. If omitted, the ranking uses the routing formula alone. */
@@ -153,7 +160,7 @@ export function createRetriever(parts: RetrieverParts): Retriever {
 
     // An engine that ignores the signal must not let a cancelled retrieval succeed.
     signal?.throwIfAborted();
-    const tools = chosen.map(({ candidate }) => toScoredTool(candidate, query, companions));
+    const tools = chosen.map(({ candidate }) => marked(toScoredTool(candidate, query, companions), query));
     parts.learning?.noteRetrieval(inConversation(request), {
       principal: query.principal,
       traceId,
@@ -184,7 +191,9 @@ export function createRetriever(parts: RetrieverParts): Retriever {
     const result: RetrievalResult = {
       tools,
       ...outcome,
-      ...(nothingFits && { nearest: ranked.slice(0, NEAREST).map((one) => toScoredTool(one, query, [])) }),
+      ...(nothingFits && {
+        nearest: ranked.slice(0, NEAREST).map((one) => marked(toScoredTool(one, query, []), query)),
+      }),
       intent: intent.intent,
       queryEmbeddingTimeMs: vectors.embeddingTimeMs,
       searchTimeMs,
@@ -198,10 +207,18 @@ export function createRetriever(parts: RetrieverParts): Retriever {
     return query.explain ? { ...result, explanation: explanation() } : result;
   }
 
+  /** Adds why the caller may not call the tool. */
+  function marked(found: ScoredTool, query: CheckedQuery): ScoredTool {
+    const refused = parts.refusal?.(found.tool, query.principal, query);
+    return refused === undefined ? found : { ...found, refused };
+  }
+
   function candidateQuery(query: CheckedQuery, pool: number): CandidateQuery {
     const { principal, excludeUnhealthy, signal } = query;
+    const asked = queryFilter(query);
+    const callable = parts.callable?.(principal, query) ?? EVERY_TOOL;
     return {
-      filter: queryFilter(query),
+      filter: callable === EVERY_TOOL ? asked : { all: [asked, callable] },
       visible: parts.visible?.(principal, query),
       accept: (tool) => !(excludeUnhealthy && health.of(tool.id).circuitOpen) && parts.sees(tool, principal, query),
       limit: Math.max(SMALLEST_SEARCH, 2 * pool),

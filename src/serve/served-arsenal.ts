@@ -5,6 +5,7 @@ import type { ToolCall } from "../execute/call.ts";
 import type { ToolResult } from "../execute/result.ts";
 import type { Approvals } from "../guard/aegis.ts";
 import type { Pins } from "../guard/pins/pins.ts";
+import type { MarkedTool } from "../guard/policy.port.ts";
 import type { Principal } from "../guard/principal.ts";
 import type { ArsenalEvent, EventChoice, EventName } from "../observe/events.ts";
 import type { BatchRegistration, RegisteredBatch } from "../register/register-batch.ts";
@@ -18,8 +19,14 @@ import type { GivenTools, ImportOptions } from "../transcode/import-tools.ts";
 
 /** The part of an arsenal that serving it needs. Tools are listed, found and run through it alone. */
 export interface ServedArsenal {
-  listTools(filter: { readonly principal: Principal; readonly toolset?: string }): Promise<readonly Tool[]>;
-  getTool(name: string, namespace: string, by: { readonly principal: Principal }): Promise<Tool | undefined>;
+  /** The tools that the principal may call; with `includeRefused`, also the others that it may know of. */
+  listTools(filter: {
+    readonly principal: Principal;
+    readonly toolset?: string;
+    readonly includeRefused?: boolean;
+  }): Promise<readonly Tool[]>;
+  /** A tool that the principal may see, with `refused` if it may not call it. */
+  getTool(name: string, namespace: string, by: { readonly principal: Principal }): Promise<MarkedTool | undefined>;
   retrieve(query: ToolQuery): Promise<RetrievalResult>;
   execute(call: ToolCall): Promise<ToolResult>;
   readonly approvals: Approvals;
@@ -28,7 +35,11 @@ export interface ServedArsenal {
 
 /** The part of an arsenal that serving one upstream needs. */
 export interface ServedTools extends Pick<ServedArsenal, "execute" | "approvals" | "subscribe"> {
-  listTools(filter: { readonly source: "mcp"; readonly principal?: Principal }): Promise<readonly Tool[]>;
+  listTools(filter: {
+    readonly source: "mcp";
+    readonly principal?: Principal;
+    readonly includeRefused?: boolean;
+  }): Promise<readonly Tool[]>;
   readonly pins?: Pins | undefined;
 }
 

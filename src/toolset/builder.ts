@@ -17,7 +17,7 @@ import {
 /** The part of an arsenal that a toolset is built from. */
 export interface ToolsetCatalog {
   readonly toolsets: Toolsets;
-  listTools(options: { readonly filter?: ToolFilter }): Promise<readonly Tool[]>;
+  listTools(options: { readonly filter?: ToolFilter; readonly includeRefused?: boolean }): Promise<readonly Tool[]>;
 }
 
 /**
@@ -144,7 +144,7 @@ async function build({ catalog, select, ...toolset }: Draft): Promise<Toolset> {
     const message = `names ${showValue(first)}, which the catalog does not have`;
     refuseToolset(name, { field, value: first, message, fix: hint });
   }
-  const ids = (await catalog.listTools({ filter })).map(({ id }) => id);
+  const ids = (await catalog.listTools({ filter, ...WHOLE })).map(({ id }) => id);
   if (ids.length === 0) {
     const fix = "Build it once its tools are registered and connected, or leave out .frozen().";
     refuseToolset(name, { field: "view", message: "is frozen, and no tool matches now, so it would stay empty", fix });
@@ -152,14 +152,17 @@ async function build({ catalog, select, ...toolset }: Draft): Promise<Toolset> {
   return catalog.toolsets.add({ ...toolset, filter: { ids } });
 }
 
+/** A toolset can be for callers who may call other tools than the program that builds it. */
+const WHOLE = { includeRefused: true } as const;
+
 async function missingIds(catalog: ToolsetCatalog, ids: readonly string[]): Promise<readonly string[]> {
   if (ids.length === 0) return [];
-  const known = new Set((await catalog.listTools({ filter: { ids } })).map(({ id }) => id));
+  const known = new Set((await catalog.listTools({ filter: { ids }, ...WHOLE })).map(({ id }) => id));
   return ids.filter((id) => !known.has(id));
 }
 
 async function suggestion(catalog: ToolsetCatalog, id: string): Promise<string> {
-  const known = (await catalog.listTools({})).map((tool) => tool.id);
+  const known = (await catalog.listTools(WHOLE)).map((tool) => tool.id);
   const near = nearest(id, known);
   return near === undefined ? "Check its id: toolarsenal list shows them." : `Did you mean ${showValue(near)}?`;
 }

@@ -13,7 +13,12 @@ interface CallerScope {
   readonly toolset?: string;
 }
 
-interface ListRequest extends CallerScope {
+interface ViewScope extends CallerScope {
+  /** Also includes tools that the caller may not call, each with `refused`. Defaults to false. */
+  readonly includeRefused?: boolean;
+}
+
+interface ListRequest extends ViewScope {
   readonly namespace?: string;
   readonly source?: ToolSource;
   readonly filter?: ToolFilter;
@@ -25,7 +30,7 @@ interface ListRequest extends CallerScope {
 export interface ScopedTools {
   retrieve(query: ToolQuery): Promise<RetrievalResult>;
   listTools(options: ListRequest): Promise<readonly Tool[]>;
-  getTool(name: string, namespace: string, by: CallerScope): Promise<Tool | undefined>;
+  getTool(name: string, namespace: string, by: ViewScope): Promise<Tool | undefined>;
   execute(call: ToolCall): Promise<ToolResult>;
 }
 
@@ -40,7 +45,7 @@ export interface RunnableArsenal extends ScopedTools {
   ): Promise<{ readonly tools: readonly object[] }>;
 }
 
-interface DefinitionsRequest extends CallerScope {
+interface DefinitionsRequest extends ViewScope {
   readonly strict?: boolean;
 }
 
@@ -56,7 +61,7 @@ export interface Runner {
   ): Promise<DialectTools[Name][]>;
   /** Every tool that passes the filters, ordered by id. */
   listTools(options?: Omit<ListRequest, "toolset">): Promise<readonly Tool[]>;
-  getTool(name: string, namespace?: string, by?: Omit<CallerScope, "toolset">): Promise<Tool | undefined>;
+  getTool(name: string, namespace?: string, by?: Omit<ViewScope, "toolset">): Promise<Tool | undefined>;
   /**
    * Every tool of the toolset, ordered by id, in the format of a dialect: a built-in one or one added to the arsenal. Defaults
    * to `openai`. `strict` uses the provider's strict mode, within the limits of one request.

@@ -1,4 +1,5 @@
-import type { Policy, PolicyDecision } from "../guard/policy.port.ts";
+import type { Policy, PolicyDecision, Refusal } from "../guard/policy.port.ts";
+import type { Principal } from "../guard/principal.ts";
 import type { Toolset } from "./toolset.ts";
 import type { Toolsets } from "./toolsets.ts";
 
@@ -17,18 +18,32 @@ export function withToolsets(policy: Policy, toolsets: Pick<Toolsets, "find" | "
       if (toolset === undefined) return { any: [] };
       return allowed === undefined ? toolset.filter : { all: [toolset.filter, allowed] };
     },
+    refuses(tool, principal, through) {
+      const name = through?.toolset;
+      if (name !== undefined && toolsets.find(name, principal) === undefined) return notAdmitted(name, principal);
+      if (name !== undefined && !toolsets.has(name, tool)) return { rule: ruleOf(name), reason: NOT_IN_IT };
+      return policy.refuses?.(tool, principal, through);
+    },
     decide(request) {
       const { toolset: name, tool, principal } = request;
       if (name === undefined) return policy.decide(request);
       const toolset = toolsets.find(name, principal);
       if (toolset === undefined || !toolsets.has(name, tool))
-        return { effect: "deny", rule: ruleOf(name), reason: "the toolset does not have this tool" };
+        return { effect: "deny", rule: ruleOf(name), reason: NOT_IN_IT };
       return Promise.resolve(policy.decide(request)).then((decision) => withRate(decision, toolset));
     },
     steps: (request) => policy.steps?.(request),
     rules: () => policy.rules?.(),
     ...(policy.registration && { registration: policy.registration }),
   };
+}
+
+const NOT_IN_IT = "the toolset does not have this tool";
+
+/** The refusal of every call through a toolset by a caller that it does not admit. */
+export function notAdmitted(name: string, { id }: Pick<Principal, "id">): Refusal {
+  const fix = "Give the caller one of its roles or tenants.";
+  return { rule: ruleOf(name), reason: `The toolset ${name} does not admit "${id}". ${fix}` };
 }
 
 function ruleOf(name: string): string {

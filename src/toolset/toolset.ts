@@ -1,3 +1,4 @@
+import type { Refusal } from "../guard/policy.port.ts";
 import {
   choice,
   entry,
@@ -99,7 +100,7 @@ export const TOOLSET = entry(
     ...members,
     /** The tools of the toolset. */
     filter: schema<ToolFilter>({
-      description: "Which tools it has. Callers without the role operator get the ids of those that they may see.",
+      description: "Which tools it has. Callers without the role operator get the ids of those that they may call.",
       type: "object",
     }),
     /** `live`: a tool that matches later appears. `frozen`: the tools that matched when it was built, so `filter` lists their ids. */
@@ -115,6 +116,12 @@ export const TOOLSET = entry(
 
 /** A curated view over the catalog: its tools and its access policy. Plain JSON data. */
 export interface Toolset extends InputOf<typeof TOOLSET> {}
+
+/** A toolset as a gateway shows it. */
+export interface MarkedToolset extends Toolset {
+  /** Present if the toolset does not admit the caller, an operator. */
+  readonly refused?: Refusal;
+}
 
 /** A toolset as defined, without timestamps. */
 export type ToolsetDefinition = Omit<Toolset, "createdAt" | "updatedAt">;

@@ -27,7 +27,7 @@ import type { Reranker } from "../retrieve/reranker.port.ts";
 import type { Toolsets } from "../toolset/toolsets.ts";
 import type { WiredHistory } from "./history.ts";
 import type * as Repairs from "../transcode/repair-arguments.ts";
-import { createVisibleTools } from "../facade/visible-tools.ts";
+import { createOffers, createVisibleTools } from "../facade/visible-tools.ts";
 
 export type CallStages = ReturnType<typeof wireCalls>;
 
@@ -73,12 +73,15 @@ export function wireCalls(stages: {
   });
 
   // retrieve
+  const offered = createOffers({ aegis, toolsets, operatorRole: stages.config.server.operatorRole });
   const learning = createLearning({ clock, termsOf: tokenize, settings: routing.learning, operator });
   const unasked = createRetriever({
     catalog: { engine: shown, request: (...asked) => catalog.request(...asked) },
     health,
-    sees: (tool, principal, through) => aegis.sees(tool, principal ?? operator, through),
-    visible: (principal, through) => aegis.visible(principal ?? operator, through),
+    sees: (tool, principal, query) => offered.offer(tool, principal ?? operator, query) !== undefined,
+    visible: (principal, query) => offered.visible(principal ?? operator, query),
+    callable: (principal, query) => offered.callable(principal ?? operator, query),
+    refusal: (tool, principal, query) => offered.refusal(tool, principal ?? operator, query),
     ...(stages.reranker ? { reranker: stages.reranker } : {}),
     ...(parts.classifyIntent ? { classifyIntent: parts.classifyIntent } : {}),
     learning,
@@ -99,7 +102,7 @@ export function wireCalls(stages: {
   const retriever: Retriever = {
     async retrieve(query) {
       if (query?.principal?.local === false) await takeSearch(query.principal);
-      if (query?.toolset !== undefined) toolsets.get(query.toolset, principalOr(operator, query.principal));
+      if (query?.toolset !== undefined) offered.admit(principalOr(operator, query.principal), query);
       const rerank = reranker.enabled && query?.enableReranking === undefined;
       const asked = belowHostSpan(query);
       return unasked.retrieve(rerank ? { ...asked, enableReranking: true } : asked);
@@ -143,9 +146,8 @@ export function wireCalls(stages: {
     visible: createVisibleTools({
       get: async (id) => (await registry.get(id)) ?? upstreams.find(id)?.tool,
       engine: shown,
-      aegis,
+      offered,
       operator,
-      toolsets,
     }),
     /** Writes pending records to the history, if there is one. */
     flushHistory: async (): Promise<void> => stages.history?.flush(),

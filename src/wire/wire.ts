@@ -41,6 +41,7 @@ export type { Started } from "../config/start/start-configured.ts";
 export type { Approvals } from "../guard/aegis.ts";
 export type { Pins } from "../guard/pins/pins.ts";
 export type { ListToolsOptions } from "../facade/visible-tools.ts";
+export type { MarkedTool } from "../guard/policy.port.ts";
 export type { ExportedTools, ExportOptions } from "../facade/registrations.ts";
 
 /** The stages of one arsenal, wired. Nothing runs and nothing is connected until `start`. */

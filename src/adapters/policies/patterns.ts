@@ -1,7 +1,7 @@
 import { fixable } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import { compilePatterns } from "../../guard/pattern.ts";
-import type { Policy, PolicyDecision, PolicyRule } from "../../guard/policy.port.ts";
+import type { Policy, PolicyDecision, PolicyRule, Refusal } from "../../guard/policy.port.ts";
 import { EVERY_TOOL, type ToolFilter } from "../../tool/tool-filter.ts";
 import type { Tool } from "../../tool/tool.ts";
 
@@ -51,9 +51,20 @@ export function patternsPolicy(options: PatternsOptions = {}): Policy {
     patterns.length === 0 ? [] : [{ rule, effect, conditions: [`tools: ${patterns.join(", ")}`] }];
   const strictRule = { rule: "security.policy: strict", effect: "deny", conditions: ["no rule allows it"] } as const;
 
+  /** Depends on the tool alone; the lists of patterns keep their answers. */
+  function refuses(tool: Tool): Refusal | undefined {
+    const refusedBy = denied.match(tool);
+    if (refusedBy !== undefined)
+      return { rule: denied.rule, reason: `${tool.id} is denied to everybody: it matches ${refusedBy}.` };
+    if (!isStrict || allowed.match(tool) !== undefined) return undefined;
+    const reason = `No rule allows ${tool.id}. Add "${tool.id}" to security.allow to let it run.`;
+    return { rule: strictRule.rule, reason };
+  }
+
   return {
     sees: (tool) => denied.match(tool) === undefined,
     visible: () => visible,
+    refuses,
     steps: ({ tool }) =>
       [denied, ...(isStrict ? [allowed] : []), ...confirmed].map(({ rule, match }) => {
         const pattern = match(tool);
@@ -67,15 +78,8 @@ export function patternsPolicy(options: PatternsOptions = {}): Policy {
     ],
 
     decide({ tool }) {
-      const refusedBy = denied.match(tool);
-      if (refusedBy !== undefined) {
-        const reason = `${tool.id} is denied to everybody: it matches ${refusedBy}.`;
-        return { effect: "deny", rule: denied.rule, reason };
-      }
-      if (isStrict && allowed.match(tool) === undefined) {
-        const reason = `No rule allows ${tool.id}. Add "${tool.id}" to security.allow to let it run.`;
-        return { effect: "deny", rule: strictRule.rule, reason };
-      }
+      const refusal = refuses(tool);
+      if (refusal !== undefined) return { effect: "deny", ...refusal };
       for (const { rule, match } of confirmed) {
         const pattern = match(tool);
         if (pattern !== undefined) return confirm(tool, rule, `it matches ${pattern}`);

@@ -5,7 +5,7 @@ import type { ToolFilter } from "../../tool/tool-filter.ts";
 import type { Command } from "../command.ts";
 import { MCP_CONFIG, openArsenal, throughToolset, TOOLSET } from "../arsenal/open-arsenal.ts";
 import { readChoice } from "../input.ts";
-import { clip, printList } from "../terminal/style.ts";
+import { clip, countRefused, printList, withMark } from "../terminal/style.ts";
 
 export const command: Command = {
   options: {
@@ -30,9 +30,10 @@ export const command: Command = {
       ...present({ namespace, source }),
       filter: { all: conditions },
       ...throughToolset(input, arsenal),
+      includeRefused: true,
     });
     const width = (terminal.out.columns ?? 120) - Math.max(0, ...tools.map(({ id }) => id.length)) - 3;
-    const rows = tools.map(({ id, description }) => [id, clip(description, Math.max(20, width))]);
-    printList(input, terminal, tools, rows, count(tools.length, "tool"));
+    const rows = tools.map((tool) => [tool.id, clip(withMark(tool.description, tool.refused), Math.max(20, width))]);
+    printList(input, terminal, tools, rows, `${count(tools.length, "tool")}${countRefused(tools)}`);
   },
 };

@@ -10,7 +10,7 @@ import { MCP_CONFIG, openArsenal, throughToolset, TOOLSET } from "../arsenal/ope
 import { readChoice, readNumber } from "../input.ts";
 import { withEmbeddingProgress } from "../terminal/progress.ts";
 import { showExplanation } from "../terminal/show-explanation.ts";
-import { clip, note, table } from "../terminal/style.ts";
+import { clip, note, table, withMark } from "../terminal/style.ts";
 
 export const command: Command = {
   positionals: ["QUERY"],
@@ -38,21 +38,22 @@ export const command: Command = {
       explain: input.flags.has("explain"),
       signal: terminal.signal,
       ...through,
+      includeRefused: true,
     });
     if (input.json) return void terminal.out.write(`${JSON.stringify(toJson(result), undefined, 2)}\n`);
     const { tools, nearest = [] } = result;
     if (tools.length === 0)
       terminal.out.write(nearest.length === 0 ? "Nothing fits.\n" : "Nothing fits. The nearest:\n");
-    const rows = (tools.length === 0 ? nearest : tools).map(({ tool, score, requiredBy }) => [
+    const rows = (tools.length === 0 ? nearest : tools).map(({ tool, score, requiredBy, refused }) => [
       score.toFixed(3),
       tool.id,
-      clip(requiredBy ? `(needed by ${requiredBy}) ${tool.description}` : tool.description, 72),
+      clip(withMark(requiredBy ? `(needed by ${requiredBy}) ${tool.description}` : tool.description, refused), 72),
     ]);
     if (rows.length > 0) terminal.out.write(`${table(rows)}\n`);
     if (matchOf(tools, result.nothingFits) === "weak") terminal.err.write(`${PROBABLY_NONE}.\n`);
     if (result.explanation) terminal.out.write(`\n${showExplanation(result.explanation, terminal)}\n`);
     const { intent, tier: ranker, totalTimeMs } = result;
-    const known = await arsenal.listTools(through);
+    const known = await arsenal.listTools({ ...through, includeRefused: true });
     const old = known.filter(({ deprecated }) => deprecated).length;
     const counted = `${tools.length} of ${count(known.length, "tool")}${old === 0 ? "" : ` (${old} deprecated, not searched)`}`;
     note(terminal, `${counted}, intent ${intent}, ${ranker}, ${totalTimeMs.toFixed(1)} ms`);

@@ -5,7 +5,7 @@ import type { ToolFilter } from "../../tool/tool-filter.ts";
 import type { Toolset } from "../../toolset/toolset.ts";
 import type { Command } from "../command.ts";
 import { MCP_CONFIG, openArsenal } from "../arsenal/open-arsenal.ts";
-import { clip, printList } from "../terminal/style.ts";
+import { clip, countRefused, printList, withMark } from "../terminal/style.ts";
 
 export const command: Command = {
   actions: {
@@ -21,14 +21,16 @@ export const command: Command = {
     if (action === "show") {
       const toolset = arsenal.toolsets.get(name, localOperator());
       const { tools, missing } = await toolsetTools(arsenal, toolset);
-      const rows = tools.map(({ id, description }) => [id, clip(description, width)]);
+      const rows = tools.map(({ id, description, refused }) => [id, clip(withMark(description, refused), width)]);
       const absent = missing.length === 0 ? "" : `. Named, but not in the catalog: ${missing.join(", ")}`;
-      const data = { ...toolset, tools: tools.map(({ id }) => id), missing };
-      return printList(input, terminal, data, rows, `${count(tools.length, "tool")}${absent}`);
+      const refused = tools.flatMap((tool) => (tool.refused === undefined ? [] : [{ id: tool.id, ...tool.refused }]));
+      const data = { ...toolset, tools: tools.map(({ id }) => id), refused, missing };
+      const counted = `${count(tools.length, "tool")}${countRefused(tools)}${absent}`;
+      return printList(input, terminal, data, rows, `${forWhom(toolset)}${counted}`);
     }
     const toolsets = await Promise.all(
       arsenal.toolsets.list(localOperator()).map(async (toolset) => {
-        const tools = await arsenal.listTools({ toolset: toolset.name });
+        const tools = await arsenal.listTools({ toolset: toolset.name, includeRefused: true });
         return { ...toolset, toolCount: tools.length };
       }),
     );
@@ -42,10 +44,22 @@ export const command: Command = {
   },
 };
 
+/** The callers that a toolset is for: `For the roles devops, sre. ` */
+function forWhom({ policy: { allowedRoles, allowedTenants } }: Toolset): string {
+  const who = [
+    ...(allowedRoles === undefined ? [] : [`the roles ${allowedRoles.join(", ")}`]),
+    ...(allowedTenants === undefined ? [] : [`the tenants ${allowedTenants.join(", ")}`]),
+  ];
+  return who.length === 0 ? "" : `For ${who.join(" of ")}. `;
+}
+
+/** The tools of a toolset, also those that the operator may not call, and the ids that it names and no tool has. */
 export async function toolsetTools(arsenal: ToolArsenal, { name, filter }: Toolset) {
-  const tools = await arsenal.listTools({ toolset: name });
+  const tools = await arsenal.listTools({ toolset: name, includeRefused: true });
   const named = namedIds(filter);
-  const known = new Set((await arsenal.listTools({ filter: { ids: named } })).map(({ id }) => id));
+  const known = new Set(
+    (await arsenal.listTools({ filter: { ids: named }, includeRefused: true })).map(({ id }) => id),
+  );
   return { tools, missing: named.filter((id) => !known.has(id)) };
 }
 

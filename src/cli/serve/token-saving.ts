@@ -19,7 +19,7 @@ const TOOLS_PER_SEARCH = 5;
 
 /** Counts the tokens of the definitions as served. */
 export async function measureSaving(arsenal: ToolArsenal, mode: ServeMode, toolset?: string): Promise<TokenSaving> {
-  const tools = await arsenal.listTools(toolset === undefined ? {} : { toolset });
+  const tools = await arsenal.listTools({ includeRefused: true, ...(toolset !== undefined && { toolset }) });
   const tokensOfAll = tools.reduce((sum, tool) => sum + tokensOf(shownTool(tool)), 0);
   const all = { tools: tools.length, tokensOfAll };
   switch (mode) {

@@ -1,4 +1,5 @@
 import { stripVTControlCharacters, styleText } from "node:util";
+import type { Refusal } from "../../guard/policy.port.ts";
 import type { Input, Stream, Terminal } from "../command.ts";
 
 const COLOURS = ["bold", "dim", "green", "red", "yellow", "cyan"] as const;
@@ -23,6 +24,17 @@ export function printList({ json }: Input, terminal: Terminal, data: unknown, ro
   if (json) terminal.out.write(`${JSON.stringify(data, undefined, 2)}\n`);
   else if (rows.length > 0) terminal.out.write(`${table(rows)}\n`);
   if (!json && remark !== "") note(terminal, remark);
+}
+
+/** A tool's description, marked if the user may not call the tool. */
+export function withMark(description: string, refused: Refusal | undefined): string {
+  return refused === undefined ? description : `(refused by ${refused.rule}) ${description}`;
+}
+
+/** `, 3 of them refused`; empty if the user may call all of the tools. */
+export function countRefused(tools: readonly { readonly refused?: Refusal }[]): string {
+  const refused = tools.filter((tool) => tool.refused !== undefined).length;
+  return refused === 0 ? "" : `, ${refused} of them refused`;
 }
 
 /** Rows as aligned columns, two spaces apart. Numbers are set to the right. */

@@ -51,7 +51,8 @@ export function createCards(context: SurfaceContext): Cards {
   }
 
   async function make(base: string, reader: Principal | undefined, isExtended = false): Promise<AgentCard> {
-    const tools = await arsenal.listTools({ principal: reader ?? localOperator() });
+    const by = reader === undefined ? { principal: localOperator(), includeRefused: true } : { principal: reader };
+    const tools = await arsenal.listTools(by);
     // Readers pin skills and the description. The extended card lists every tool, so nothing else in it changes with the catalog.
     const skills = [discovery(reader === undefined || isExtended ? [] : tools), EXECUTION];
     if (reader !== undefined && only === undefined) {

@@ -42,15 +42,16 @@ export function timeoutFor({ settings }: McpUpstream): number {
   return Math.min(settings.timeoutMs ?? 300_000, 300_000);
 }
 
-/** True if a principal may see a server's entries of one kind. */
+/** True if a principal may request a server's entries of one kind. */
 export async function mayKnow(
   { settings }: McpUpstream,
-  tool: RequestTool,
+  request: RequestTool,
   principal: Principal,
   arsenal: Pick<ServedArsenal, "getTool">,
 ): Promise<boolean> {
-  const { name, namespace } = divideId(requestToolId(settings, tool));
-  return (await arsenal.getTool(name, namespace, { principal })) !== undefined;
+  const { name, namespace } = divideId(requestToolId(settings, request));
+  const tool = await arsenal.getTool(name, namespace, { principal });
+  return tool !== undefined && (tool.refused === undefined || tool.refused.listed === true);
 }
 
 /**

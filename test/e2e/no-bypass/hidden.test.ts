@@ -54,7 +54,12 @@ async function atGateway<Told>(run: (url: string) => Promise<Told>): Promise<Tol
 const commandLine = async (...argv: readonly string[]): Promise<string> =>
   (await runInMemory([...argv, "--config", place.config, "--json"])).out;
 
-/** Every way to learn of tools, and what it tells. */
+interface Marked {
+  readonly id: string;
+  readonly refused?: { readonly rule: string };
+}
+
+/** Every way to learn of tools but those of the operator alone, and what it tells. */
 const WAYS: readonly (readonly [string, () => Promise<string>])[] = [
   ["listTools", async () => JSON.stringify(await arsenal.listTools())],
   ["retrieve", async () => JSON.stringify(await arsenal.retrieve({ context: { query: QUERY }, limit: 20 }))],
@@ -88,8 +93,6 @@ const WAYS: readonly (readonly [string, () => Promise<string>])[] = [
       ] as const,
   ),
   ["the extended cards of A2A", () => atGateway(async (url) => JSON.stringify((await cardsOf({ url })).extended))],
-  ["toolarsenal list", () => commandLine("list")],
-  ["toolarsenal search", () => commandLine("search", QUERY, "--limit", "20")],
   ["toolarsenal export", () => commandLine("export", "--dialect", "openai")],
 ];
 
@@ -99,6 +102,20 @@ describe("a tool that is hidden", () => {
     expect(text).toMatch(VISIBLE);
     expect(text).not.toMatch(HIDDEN);
   });
+
+  it.each([["list"], ["search", QUERY, "--limit", "50"]])(
+    "is shown by toolarsenal %s to the operator who wrote the rule, marked with it",
+    async (...argv) => {
+      const shown = JSON.parse(await commandLine(...argv)) as readonly Marked[] | { readonly tools: readonly Marked[] };
+      const tools = "tools" in shown ? shown.tools : shown;
+      const ruleOf = (id: string): string | undefined => tools.find((tool) => tool.id === id)?.refused?.rule;
+      expect(["secret_own.echo", "closed_own.echo", "open_own.echo"].map(ruleOf)).toEqual([
+        "unseen",
+        "shut",
+        undefined,
+      ]);
+    },
+  );
 
   it("is absent from its own server's list", async () => {
     const names = (text: string): readonly string[] =>

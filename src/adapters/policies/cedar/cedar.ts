@@ -1,4 +1,4 @@
-import type { Policy, PolicyDecision, PolicyRule, PolicyView } from "../../../guard/policy.port.ts";
+import type { Policy, PolicyDecision, PolicyRule, PolicyView, Refusal } from "../../../guard/policy.port.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import { askedByTool, definitionRules } from "../patterns.ts";
@@ -89,6 +89,12 @@ export function cedarPolicy(text: string, parts: CedarParts = {}): Policy {
     return known(tool);
   }
 
+  /** Whether a call is permitted can depend on its arguments, so only a tool that the caller may not see is refused in advance. */
+  function refuses(tool: Tool, principal: Principal, view?: PolicyView): Refusal | undefined {
+    if (sees(tool, principal, view)) return undefined;
+    return { rule: "see", reason: `No policy lets "${principal.id}" see ${tool.id}.` };
+  }
+
   function decide(tool: Tool, principal: Principal, context: Record<string, CedarValue>): PolicyDecision {
     const answer = ask("call", tool, principal, context);
     if (answer.said === "failed") return undecided(tool, answer.rule, answer.problem);
@@ -104,10 +110,11 @@ export function cedarPolicy(text: string, parts: CedarParts = {}): Policy {
   return {
     sees,
     rules: () => [...rules, ...DEFAULT_RULES, ...definitionRules(mode)],
+    refuses,
     decide({ tool, principal, arguments: args, toolset }) {
       const view = toolset === undefined ? {} : { toolset };
-      if (!sees(tool, principal, view))
-        return { effect: "deny", rule: "see", reason: `No policy lets "${principal.id}" see ${tool.id}.` };
+      const refusal = refuses(tool, principal, view);
+      if (refusal !== undefined) return { effect: "deny", ...refusal };
       let shown: Record<string, CedarValue>;
       try {
         shown = toRecord(args);

@@ -1,9 +1,9 @@
-import type { Obligations, PolicyDecision, PolicyRequest, PolicyView } from "../../../guard/policy.port.ts";
+import type { Obligations, PolicyDecision, PolicyRequest, PolicyView, Refusal } from "../../../guard/policy.port.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import { isTexts } from "../../../tool/json-schema.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import { type Caller, type Facts, isAboutReach } from "./conditions/conditions.ts";
-import type { Rule } from "./rule.ts";
+import { looksAtCall, type Rule } from "./rule.ts";
 import type { ToolRules } from "./tool-rules.ts";
 
 /** The rule to report if a policy denies by default. */
@@ -32,13 +32,36 @@ export function createJudge(options: {
       );
     },
 
+    /** A condition on arguments or the time counts as possible: it neither refuses nor fails before there is a call. */
+    refuses(tool: Tool, principal: Principal, { toolset }: PolicyView): Refusal | undefined {
+      const { matching, view, broken } = rulesFor(tool);
+      const attribute = broken ?? brokenPrincipal(principal);
+      if (attribute !== undefined) return notJudged(attribute);
+      const caller: Caller = { principal, toolset };
+      const facts = createFacts(view, principal, {}, now);
+      let mayBeGranted = denyByDefault === undefined;
+      for (const rule of matching) {
+        if (!isFor(rule, caller)) continue;
+        const { when, grants } = rule;
+        const isCertain = !looksAtCall(when);
+        const holds = isCertain ? (when?.evaluate(facts) ?? true) : true;
+        if (typeof holds === "object") return { rule: rule.id, reason: failed(rule, holds.failed) };
+        if (holds && isCertain && rule.effect === "deny")
+          return {
+            rule: rule.id,
+            reason: rule.reason ?? denies(rule, tool, principal),
+            ...(!rule.hides && { listed: true }),
+          };
+        mayBeGranted ||= holds && grants;
+      }
+      if (mayBeGranted || denyByDefault === undefined) return undefined;
+      return { rule: denyByDefault, reason: nothingAllows(tool, caller, matching) };
+    },
+
     decide({ tool, principal, arguments: args, toolset }: PolicyRequest): PolicyDecision {
       const { matching, asked, named, view, broken } = rulesFor(tool);
       const attribute = broken ?? brokenPrincipal(principal);
-      if (attribute !== undefined) {
-        const reason = `${attribute} is missing or of another type, so no rule can be trusted to match. Fix what made it.`;
-        return { effect: "deny", rule: "policy-attributes", reason };
-      }
+      if (attribute !== undefined) return { effect: "deny", ...notJudged(attribute) };
       const caller: Caller = { principal, toolset };
       const facts = createFacts(view, principal, args, now);
       const matched: Rule[] = [];
@@ -65,6 +88,11 @@ export function createJudge(options: {
       return { effect: "allow", ...(granted !== undefined && { rule: granted.id }), ...owing };
     },
   };
+}
+
+function notJudged(attribute: string): Refusal {
+  const reason = `${attribute} is missing or of another type, so no rule can be trusted to match. Fix what made it.`;
+  return { rule: "policy-attributes", reason };
 }
 
 function isFor({ aboutCaller }: Rule, caller: Caller): boolean {

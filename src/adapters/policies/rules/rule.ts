@@ -70,7 +70,8 @@ function compileRule(rule: CheckedRule, when: When | undefined, denyByDefault: b
   };
 }
 
-function looksAtCall(when: When | undefined): boolean {
+/** Returns true for a condition on the arguments or the time of a call. */
+export function looksAtCall(when: When | undefined): boolean {
   return when !== undefined && (when.usesArguments || when.usesTime);
 }
 

@@ -63,6 +63,7 @@ export function rulesPolicy(document: string | PolicyDocument, parts: RulesParts
   return {
     sees: (tool, principal, through = {}) => judge.sees(tool, principal, through),
     visible: (principal, { toolset } = {}) => visibleTo({ principal, toolset }, compiled, denyByDefault !== undefined),
+    refuses: (tool, principal, through = {}) => judge.refuses(tool, principal, through),
     decide: (request) => judge.decide(request),
     explain(request) {
       const decision = judge.decide(request);

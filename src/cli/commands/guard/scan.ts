@@ -90,7 +90,8 @@ async function* configuredItems(input: Input, terminal: Terminal, scanner: Scann
     const findings = report.findings.map((finding) => ({ ...finding, path: "instructions" }));
     yield { place: { server: name }, report: { ...report, findings } };
   }
-  for (const tool of await arsenal.listTools()) yield { place: { tool: tool.id }, report: scanner.scanTool(tool) };
+  for (const tool of await arsenal.listTools({ includeRefused: true }))
+    yield { place: { tool: tool.id }, report: scanner.scanTool(tool) };
 }
 
 interface LineSource {

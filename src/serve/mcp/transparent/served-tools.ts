@@ -13,20 +13,23 @@ export function createNameIndex(arsenal: ServedTools, ensemble: string) {
   const unsubscribe = arsenal.subscribe(() => (ids = undefined), { names: CHANGES_TOOLS });
 
   async function read(): Promise<ReadonlyMap<string, string>> {
-    return new Map((await ours()).map(({ sourceName, id }) => [sourceName, id]));
+    return new Map((await ours({ includeRefused: true })).map(({ sourceName, id }) => [sourceName, id]));
   }
 
-  async function ours(principal?: Principal): Promise<readonly Tool[]> {
-    const tools = await arsenal.listTools({ source: "mcp", ...(principal === undefined ? {} : { principal }) });
+  async function ours(by: {
+    readonly principal?: Principal;
+    readonly includeRefused?: true;
+  }): Promise<readonly Tool[]> {
+    const tools = await arsenal.listTools({ source: "mcp", ...by });
     return tools.filter((tool) => tool.ensemble === ensemble);
   }
 
   return {
     /** The tool's id; undefined if the catalog has no such tool of this upstream. */
     idOf: async (sourceName: string): Promise<string | undefined> => (await (ids ??= read())).get(sourceName),
-    /** Returns a test for the entries of the upstream's list that a principal may see: it may see the tool, and the entry's content was accepted. */
+    /** Returns a test for the entries of the upstream's list that a principal is offered: it may call the tool, and the entry's content was accepted. */
     async shownTo(principal: Principal): Promise<(listed: JsonObject) => boolean> {
-      const visible = new Map((await ours(principal)).map((tool) => [tool.sourceName, tool]));
+      const visible = new Map((await ours({ principal })).map((tool) => [tool.sourceName, tool]));
       return (listed) => {
         const tool = visible.get(String(listed["name"]));
         return tool !== undefined && (arsenal.pins === undefined || saysNothingElse(listed, tool));

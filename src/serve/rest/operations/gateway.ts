@@ -1,11 +1,13 @@
 import { DIALECT_NAMES } from "../../../adapters/dialects/built-in.ts";
 import { fixable } from "../../../errors/arsenal-error.ts";
-import type { Principal } from "../../../guard/principal.ts";
+import { localOperator, type Principal } from "../../../guard/principal.ts";
 import { programIdentity } from "../../../system/program-identity.ts";
-import type { Toolset } from "../../../toolset/toolset.ts";
+import type { MarkedToolset, Toolset } from "../../../toolset/toolset.ts";
+import { notAdmitted } from "../../../toolset/toolset-policy.ts";
 import { hasRole } from "../../administration.ts";
 import { refusalOf } from "../access.ts";
 import { answer, isOffered, type Operation, operationsOf, type RestContext } from "../operation.ts";
+import { REFUSAL } from "../schemas/tool.ts";
 import { TOOLSET } from "../../../toolset/toolset.ts";
 import { entry, list, number, refined, string, strings, whole } from "../../../tool/shape/shape.ts";
 
@@ -16,7 +18,7 @@ const INFO = entry(
   "The gateway and the caller.",
   {
     version: string("The version of the gateway."),
-    toolCount: whole("How many tools you may see; for operators who belong to no tenant, how many there are."),
+    toolCount: whole("How many tools you may call; for operators who belong to no tenant, how many there are."),
     scoreThreshold: number("The semantic score below which a search drops a tool."),
     dialects: strings("The formats that tools can be exported in."),
     caller: entry(
@@ -33,15 +35,23 @@ const INFO = entry(
   ["version", "toolCount", "scoreThreshold", "dialects", "caller"],
 );
 
+const SHOWN_TOOLSET = entry("A curated view over the catalog.", { ...TOOLSET.properties, refused: REFUSAL }, [
+  ...(["name", "description", "tags", "filter", "view", "policy", "createdAt", "updatedAt"] as const),
+]);
+
 /** The gateway itself, and its toolsets. */
 export const gatewayOperations = (all: () => readonly Operation[]): readonly Operation[] => [
   ofToolsets("listToolsets", "GET /toolsets", {
     summary: "List the toolsets that you may use",
+    description:
+      "An operator who belongs to no tenant gets every toolset, with `refused` if it does not admit the operator.",
     answers: {
-      200: answer("The toolsets, ordered by name.", { toolsets: list("Ordered by name.", TOOLSET) }, ["toolsets"]),
+      200: answer("The toolsets, ordered by name.", { toolsets: list("Ordered by name.", SHOWN_TOOLSET) }, [
+        "toolsets",
+      ]),
     },
     async run({ principal }, context) {
-      const toolsets = context.arsenal.toolsets.list(principal);
+      const toolsets = toolsetsFor(principal, context);
       return { body: { toolsets: await Promise.all(toolsets.map((each) => shownTo(principal, each, context))) } };
     },
   }),
@@ -49,10 +59,10 @@ export const gatewayOperations = (all: () => readonly Operation[]): readonly Ope
     summary: "Get one toolset",
     description: "Its tools are at `/api/v1/tools?toolset=NAME`.",
     params: entry("", { name: refined(string("The toolset's name."), { examples: ["support"] }) }, ["name"]),
-    answers: { 200: { description: "The toolset.", schema: TOOLSET } },
+    answers: { 200: { description: "The toolset.", schema: SHOWN_TOOLSET } },
     problems: ["TOOLSET_NOT_FOUND"],
     async run({ params: { name }, principal }, context) {
-      const toolset = context.arsenal.toolsets.list(principal).find((each) => each.name === name);
+      const toolset = toolsetsFor(principal, context).find((each) => each.name === name);
       if (toolset !== undefined) return { body: await shownTo(principal, toolset, context) };
       const fix = "List the toolsets with GET /api/v1/toolsets.";
       const details = { field: "name", value: name };
@@ -66,7 +76,7 @@ export const gatewayOperations = (all: () => readonly Operation[]): readonly Ope
     async run({ principal }, context) {
       const { arsenal, toolset, dialects, administration } = context;
       const { id, roles, tenant } = principal;
-      const seesAll = toolset === undefined && tenant === undefined && hasRole(principal, "operator", administration);
+      const seesAll = toolset === undefined && operatesAll(principal, context);
       const toolCount = seesAll ? arsenal.toolCount : (await arsenal.listTools({ principal })).length;
       return {
         body: {
@@ -115,15 +125,32 @@ export const gatewayOperations = (all: () => readonly Operation[]): readonly Ope
   }),
 ];
 
-/** A toolset as a caller may see it. Only operators of the whole gateway see its definition, which can name other tenants and hidden tools. */
-async function shownTo(
-  principal: Principal,
-  toolset: Toolset,
-  { arsenal, administration }: RestContext,
-): Promise<Toolset> {
-  if (principal.tenant === undefined && hasRole(principal, "operator", administration)) return toolset;
+/** True for an operator of the whole gateway. */
+function operatesAll(principal: Principal, { administration }: RestContext): boolean {
+  return principal.tenant === undefined && hasRole(principal, "operator", administration);
+}
+
+function toolsetsFor(principal: Principal, context: RestContext): readonly Toolset[] {
+  return context.arsenal.toolsets.list(operatesAll(principal, context) ? localOperator() : principal);
+}
+
+/**
+ * A toolset as a caller may see it. Only operators of the whole gateway see its definition, which can name other tenants and hidden tools. Others
+ * see the roles that it is for, and of its tenants their own.
+ */
+async function shownTo(principal: Principal, toolset: Toolset, context: RestContext): Promise<MarkedToolset> {
+  const { name } = toolset;
+  if (operatesAll(principal, context)) {
+    const isAdmitted = context.arsenal.toolsets.find(name, principal) !== undefined;
+    return isAdmitted ? toolset : { ...toolset, refused: notAdmitted(name, principal) };
+  }
   const { owner: _owner, policy, ...shown } = toolset;
-  const { allowedTenants: _tenants, allowedRoles: _roles, ...limits } = policy;
-  const tools = await arsenal.listTools({ principal, toolset: toolset.name });
-  return { ...shown, filter: { ids: tools.map(({ id }) => id) }, policy: limits };
+  const { allowedTenants = [], ...open } = policy;
+  const own = allowedTenants.filter((tenant) => tenant === principal.tenant);
+  const tools = await context.arsenal.listTools({ principal, toolset: name });
+  return {
+    ...shown,
+    filter: { ids: tools.map(({ id }) => id) },
+    policy: { ...open, ...(own.length > 0 && { allowedTenants: own }) },
+  };
 }

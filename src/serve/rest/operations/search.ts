@@ -10,7 +10,7 @@ const EXPORTED = entry(
   {
     tools: list("In the order of the ids.", anything("A definition.")),
     losses: list("What could not be carried over.", anything("Something that the dialect cannot say.")),
-    missing: strings("Ids that no tool has, or none that you may see."),
+    missing: strings("Ids that no tool has, or none that you may call."),
   },
   ["tools", "losses", "missing"],
 );
@@ -19,7 +19,8 @@ const EXPORTED = entry(
 export const searchOperations: readonly Operation[] = [
   operation("search", "POST /search", {
     summary: "Find the tools that fit a request",
-    description: "Answers with the tools, best first, each with its scores. With `explain` it also says why.",
+    description:
+      "Answers with the tools that you may call, best first, each with its scores. With `explain` it also says why; with `includeRefused` it also finds tools that you may not call, each with `refused`.",
     needsTools: true,
     body: TOOL_QUERY,
     examples: {
@@ -64,6 +65,7 @@ export const searchOperations: readonly Operation[] = [
         ids: refined(strings("Ids of tools, at most 1000."), { maxItems: 1000 }),
         strict: flag("Asks for the provider's strict mode, as far as one request holds it."),
         toolset: string("Looks only at the tools of this toolset."),
+        includeRefused: flag("Also writes tools that you may not call."),
       },
       ["format", "ids"],
     ),

@@ -8,7 +8,7 @@ import { type Operation, operationsOf } from "../operation.ts";
 import { TOLD_ERROR } from "../schemas/call.ts";
 import { DIALECT } from "../schemas/search.ts";
 import { HEALTH, ID, TOOL, TOOL_DRAFT } from "../schemas/tool.ts";
-import { choice, entry, list, refined, schema, string, strings, whole } from "../../../tool/shape/shape.ts";
+import { choice, entry, flag, list, refined, schema, string, strings, whole } from "../../../tool/shape/shape.ts";
 import { fromCursor, toCursor } from "./cursor.ts";
 
 const operation = operationsOf({ tag: "Tools" });
@@ -16,6 +16,8 @@ const operation = operationsOf({ tag: "Tools" });
 const params = entry("", { id: { ...ID, examples: ["billing.get_invoice"] } }, ["id"]);
 const POSTED = entry("", { id: { ...ID, examples: ["billing.void_invoice"] } }, ["id"]);
 const toolset = string("Looks only at the tools of this toolset.");
+
+const includeRefused = flag("Whether an operator who belongs to no tenant also gets tools that the policy hides.");
 
 const REGISTERED = entry(
   "What became of each tool.",
@@ -66,13 +68,16 @@ const registering = {
 /** Looking at tools, adding and removing them. */
 export const toolOperations: readonly Operation[] = [
   operation("listTools", "GET /tools", {
-    summary: "List tools, ordered by id",
+    summary: "List the tools that you may call, ordered by id",
+    description:
+      "With `includeRefused=true` the list also has tools that you may not call, each with `refused`: every tool for an operator who belongs to no tenant, those that the policy lets you see for others.",
     needsTools: true,
     query: entry("", {
       namespace: string("Only tools of this namespace."),
       source: choice("Only tools from this source.", TOOL_SOURCES),
       tag: strings("Only tools with one of these tags, separated by commas."),
       toolset,
+      includeRefused: flag("Also lists tools that you may not call, each with `refused`."),
       limit: whole("Tools on one page.", 1, 1000, 100),
       cursor: string("The `next` of the page before."),
     }),
@@ -90,15 +95,17 @@ export const toolOperations: readonly Operation[] = [
   }),
   operation("getTool", "GET /tools/{id}", {
     summary: "Get one tool",
+    description: "It has `refused` if you may not call it.",
     needsTools: true,
     params,
-    query: entry("", { toolset }),
+    query: entry("", { toolset, includeRefused }),
     answers: { 200: { description: "The tool.", schema: TOOL, headers: { ETag: "The tool's content hash." } } },
     problems: ["TOOL_NOT_FOUND", "TOOLSET_NOT_FOUND"],
     async run({ params: { id }, query, principal }, { arsenal }) {
       const tool = await arsenal.getTool(...split(id), { ...query, principal });
       if (tool === undefined) throw notFound(id);
-      return { body: tool, headers: { etag: `"${tool.contentHash}"` } };
+      // Why it is refused can change while the tool does not.
+      return { body: tool, ...(tool.refused === undefined && { headers: { etag: `"${tool.contentHash}"` } }) };
     },
   }),
   operation("registerTool", "POST /tools", {
@@ -178,10 +185,11 @@ export const toolOperations: readonly Operation[] = [
     summary: "Tell how a tool has fared",
     needsTools: true,
     params,
+    query: entry("", { includeRefused }),
     answers: { 200: { description: "How it has fared since the gateway started.", schema: HEALTH } },
     problems: ["TOOL_NOT_FOUND", "TOOLSET_NOT_FOUND"],
-    async run({ params: { id }, principal }, { arsenal }) {
-      const tool = await arsenal.getTool(...split(id), { principal });
+    async run({ params: { id }, query, principal }, { arsenal }) {
+      const tool = await arsenal.getTool(...split(id), { ...query, principal });
       if (tool === undefined) throw notFound(id);
       return { body: arsenal.health(tool.id) };
     },

@@ -12,13 +12,14 @@ import {
   strings,
   whole,
 } from "../../../tool/shape/shape.ts";
-import { TOOL } from "./tool.ts";
+import { REFUSAL, TOOL } from "./tool.ts";
 
 export const TOOL_QUERY = bodyOf(QUERY);
 
 const DIALECT = string("The dialect of an API or framework: `openai`, `anthropic`, `gemini`, `mcp` and others.");
 
-const { context, ...query } = TOOL_QUERY.properties;
+// Definitions for a model have no place for a mark, so they are of tools that the caller may call.
+const { context, includeRefused: _, ...query } = TOOL_QUERY.properties;
 const { query: words, ...conversation } = context.properties;
 
 export const RETRIEVE_TOOLS = entry(
@@ -62,6 +63,7 @@ export const SCORED_TOOL = entry(
     rerankScore: number("What the reranker says, if one ran."),
     signals,
     requiresConfirmation: flag("A person must approve the call."),
+    refused: REFUSAL,
     requiredBy: string("The id of the tool that requires this one."),
   },
   ["tool", "score", "semanticScore", "signals", "requiresConfirmation"],

@@ -9,6 +9,17 @@ export const TOOL_DRAFT = bodyOf(DRAFT);
 
 const { name: _name, ...draft } = DRAFT.properties;
 
+/** Why a caller may not call a tool, or use a toolset. */
+export const REFUSAL = entry(
+  "Present if you may not call it.",
+  {
+    rule: string("The rule that refuses, or what you lack: `capabilities`, `scopes`."),
+    reason: string("Why, in words."),
+    listed: flag("True if lists and searches have the tool all the same, as a rule with `hide: false` says."),
+  },
+  ["rule", "reason"],
+);
+
 /** A registered tool. */
 export const TOOL = entry(
   "One callable thing, whatever source it came from.",
@@ -18,6 +29,7 @@ export const TOOL = entry(
     ...draft,
     annotations: ANNOTATIONS,
     ownedByCode: flag("A program registered it with its handler, and only that program replaces it."),
+    refused: REFUSAL,
     contentHash: string("A hash of the definition. It is also the answer's ETag."),
   },
   [
