@@ -26,6 +26,8 @@ export interface KeyStore {
   read(): Promise<readonly StoredKey[]>;
   /** Returns false if a key with that name exists. */
   add(key: StoredKey): Promise<boolean>;
+  /** Replaces the caller of a key. Returns false if no key has that name. */
+  change(id: string, to: (principal: Principal) => Principal): Promise<boolean>;
   /** Returns false if no key has that name. */
   remove(id: string): Promise<boolean>;
 }
@@ -35,6 +37,17 @@ export function fileKeys(path: string): KeyStore {
     place: path,
     read: () => readKeyFile(path),
     add: (key) => updateKeyFile(path, (known) => (known.some(({ id }) => id === key.id) ? known : [...known, key])),
+    async change(name, to) {
+      let isKnown = false;
+      await updateKeyFile(path, (known) =>
+        known.map((key) => {
+          if (key.id !== name) return key;
+          isKnown = true;
+          return { ...key, principal: to(key.principal) };
+        }),
+      );
+      return isKnown;
+    },
     remove: (name) => updateKeyFile(path, (known) => known.filter(({ id }) => id !== name)),
   };
 }

@@ -1,6 +1,6 @@
 import type { SharedState } from "../../../state/shared-state.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
-import { type KeyStore, toStoredKey } from "./key-file.ts";
+import { type KeyStore, type StoredKey, toStoredKey } from "./key-file.ts";
 
 export type KeyState = Pick<SharedState, "documents" | "changes">;
 
@@ -8,6 +8,9 @@ export type KeyState = Pick<SharedState, "documents" | "changes">;
 export const KEYS_TOPIC = "keys";
 
 const PREFIX = "key:";
+
+const toStored = (id: string, value: unknown): StoredKey | undefined =>
+  toStoredKey({ ...(isPlainObject(value) ? value : {}), id });
 
 /** The keys in a shared state: documents `key:NAME`, with the hash and the principal. Invalid entries are ignored. */
 export function stateKeys({ documents, changes }: KeyState): KeyStore {
@@ -18,7 +21,7 @@ export function stateKeys({ documents, changes }: KeyState): KeyStore {
     async read() {
       const entries = await documents.list(PREFIX);
       return entries.flatMap(({ key, value }) => {
-        const stored = toStoredKey({ ...(isPlainObject(value) ? value : {}), id: key.slice(PREFIX.length) });
+        const stored = toStored(key.slice(PREFIX.length), value);
         return stored === undefined ? [] : [stored];
       });
     },
@@ -26,6 +29,17 @@ export function stateKeys({ documents, changes }: KeyState): KeyStore {
       const added = await documents.set(PREFIX + id, { hash, principal }, { ifVersion: "absent" });
       if (added) await tell(id);
       return added;
+    },
+    async change(id, to) {
+      for (;;) {
+        const entry = await documents.get(PREFIX + id);
+        const stored = entry && toStored(id, entry.value);
+        if (stored === undefined) return false;
+        const value = { hash: stored.hash, principal: to(stored.principal) };
+        if (!(await documents.set(PREFIX + id, value, { ifVersion: entry?.version ?? "absent" }))) continue;
+        await tell(id);
+        return true;
+      }
     },
     async remove(id) {
       const removed = await documents.delete(PREFIX + id);

@@ -9,7 +9,8 @@ import {
 import { stateKeys } from "../../../adapters/identity/api-keys/state-keys.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import { CAPABILITIES, type Capability } from "../../../tool/tool.ts";
-import type { Command, ExitCode, Input, Terminal } from "../../command.ts";
+import type { ResolvedConfig } from "../../../config/load/resolve-config.ts";
+import type { Command, Input, Terminal } from "../../command.ts";
 import { withKeptState } from "../../arsenal/kept-state.ts";
 import { readSettings } from "../../arsenal/open-arsenal.ts";
 import { wrongInput } from "../../input.ts";
@@ -17,53 +18,115 @@ import { table } from "../../terminal/style.ts";
 
 export const command: Command = {
   actions: {
-    create: { summary: "Create a key and print it once", positionals: ["NAME"] },
+    create: { summary: "Create a key, print it once and say what it may do", positionals: ["NAME"] },
+    grant: { summary: "Give more rights to a key", positionals: ["NAME"] },
     list: { summary: "List the keys and what they may do" },
     revoke: { summary: "Revoke a key", positionals: ["NAME"] },
   },
   options: {
     file: { value: "FILE", description: "Key file", fallback: "server.auth.api_keys in the configuration" },
-    operator: { description: "For create: give the caller all rights of an operator" },
-    role: { value: "ROLE", repeatable: true, description: "For create: role of the caller" },
+    operator: {
+      description: "For create and grant: all rights of an operator, approving the calls of others among them",
+    },
+    role: { value: "ROLE", repeatable: true, description: "For create and grant: role of the caller" },
     capability: {
       value: "C",
       repeatable: true,
-      description: "For create: capability of the caller, such as read_data",
+      description: "For create and grant: capability of the caller, such as read_data, or all",
     },
-    scope: { value: "SCOPE", repeatable: true, description: "For create: scope of the caller" },
+    scope: { value: "SCOPE", repeatable: true, description: "For create and grant: scope of the caller" },
     tenant: { value: "TENANT", description: "For create: tenant of the caller" },
   },
-  examples: ["keys create ci --capability read_data --scope build", "keys list", "keys revoke ci"],
+  examples: [
+    "keys create ci --capability read_data --scope build",
+    "keys create ada --operator",
+    "keys grant ci --capability all",
+    "keys list",
+    "keys revoke ci",
+  ],
   async run(input, terminal) {
     const [action, name = ""] = input.positionals;
-    return withKeys(input, terminal, async (keys) => {
+    const server = await readServer(input, terminal);
+    const { operatorRole } = server;
+    const changed = await withKeys(input, terminal, server, async (keys) => {
       if (action === "list") return list(keys, input, terminal);
       const fix = "Use lower-case letters, digits and dashes, starting with a letter.";
       if (!KEY_NAME.test(name)) throw wrongInput("NAME", name, `"${name}" is not a valid name for a key.`, fix);
-      return action === "create" ? create(keys, name, input, terminal) : revoke(keys, name, input, terminal);
+      if (action === "create") return create(keys, name, input, terminal, operatorRole);
+      if (action === "grant") return grant(keys, name, input, terminal, operatorRole);
+      return revoke(keys, name, input, terminal);
     });
+    if (changed === undefined || input.json) return;
+    const { describeRights } = await import("../../arsenal/key-rights.ts");
+    terminal.err.write(`${await describeRights(changed, { operatorRole, input, terminal })}\n`);
   },
 };
 
-async function create(keys: KeyStore, name: string, input: Input, { out, err }: Terminal): Promise<void> {
+async function create(
+  keys: KeyStore,
+  name: string,
+  input: Input,
+  { out, err }: Terminal,
+  operatorRole: string,
+): Promise<Principal> {
   const key = createKeyText(name);
-  const principal = readPrincipal(name, input);
+  const { tenant } = input.options;
+  const principal: Principal = {
+    id: name,
+    ...(tenant === undefined ? {} : { tenant }),
+    ...readRights(input, operatorRole),
+    local: false,
+  };
   if (!(await keys.add({ id: name, hash: hashOfKey(key), principal }))) {
-    const fix = `Revoke it first: toolarsenal keys revoke ${name}`;
+    const fix = `Give it more rights with: toolarsenal keys grant ${name}, or revoke it first: toolarsenal keys revoke ${name}`;
     throw wrongInput("NAME", name, `A key named ${name} already exists.`, fix);
   }
   out.write(input.json ? `${JSON.stringify({ id: name, key, principal })}\n` : `${key}\n`);
   if (!input.json) err.write(`Copy the key now: it is shown only once. Its hash is saved in ${keys.place}.\n`);
+  return principal;
 }
 
-async function revoke(keys: KeyStore, name: string, input: Input, { out, err }: Terminal): Promise<void> {
+async function grant(
+  keys: KeyStore,
+  name: string,
+  input: Input,
+  { out, err }: Terminal,
+  operatorRole: string,
+): Promise<Principal> {
+  const { tenant } = input.options;
+  const fixTenant = `Revoke it and make another one: toolarsenal keys revoke ${name}`;
+  if (tenant !== undefined) throw wrongInput("--tenant", tenant, "The tenant of a key cannot be changed.", fixTenant);
+  const rights = readRights(input, operatorRole);
+  if (Object.values(rights).every(({ length }) => length === 0)) {
+    const fix = `Write what to grant, such as: toolarsenal keys grant ${name} --capability read_data`;
+    throw wrongInput("--capability", undefined, "There is nothing to grant.", fix);
+  }
+  let granted: Principal | undefined;
+  await keys.change(name, (principal) => (granted = withRights(principal, rights)));
+  if (granted === undefined) throw wrongInput("NAME", name, `No key is named ${name}.`, "See: toolarsenal keys list");
+  if (input.json) out.write(`${JSON.stringify({ id: name, principal: granted })}\n`);
+  else err.write(`Granted. The key stays the same, and a running gateway follows within a second.\n`);
+  return granted;
+}
+
+function withRights(principal: Principal, { roles, capabilities, scopes }: Rights): Principal {
+  const isGranted = (each: Capability): boolean => principal.capabilities.includes(each) || capabilities.includes(each);
+  return {
+    ...principal,
+    roles: [...new Set([...principal.roles, ...roles])],
+    capabilities: CAPABILITIES.filter(isGranted),
+    scopes: [...new Set([...principal.scopes, ...scopes])],
+  };
+}
+
+async function revoke(keys: KeyStore, name: string, input: Input, { out, err }: Terminal): Promise<undefined> {
   if (!(await keys.remove(name)))
     throw wrongInput("NAME", name, `No key is named ${name}.`, "See: toolarsenal keys list");
   if (input.json) out.write(`${JSON.stringify({ id: name, outcome: "revoked" })}\n`);
   else err.write(`Revoked ${name}. A running gateway refuses it within a second.\n`);
 }
 
-async function list(keys: KeyStore, { json }: Input, { out }: Terminal): Promise<void> {
+async function list(keys: KeyStore, { json }: Input, { out }: Terminal): Promise<undefined> {
   const known = await keys.read();
   const rows = known.map(({ id, principal: { tenant = "", roles, capabilities, scopes } }) => {
     return [id, tenant, roles.join(" "), capabilities.join(" "), scopes.join(" ")];
@@ -72,37 +135,60 @@ async function list(keys: KeyStore, { json }: Input, { out }: Terminal): Promise
   else if (known.length > 0) out.write(`${table(rows)}\n`);
 }
 
-function readPrincipal(id: string, { options, flags, repeated }: Input): Principal {
+type Rights = Pick<Principal, "roles" | "capabilities" | "scopes">;
+
+function readRights({ flags, repeated }: Input, operatorRole: string): Rights {
   const operator = flags.has("operator");
-  const { tenant } = options;
   const { role: roles = [], capability = [], scope: scopes = [] } = repeated;
   const all = "--operator already grants every capability and scope.";
   if (operator && capability.length + scopes.length > 0)
     throw wrongInput("--operator", true, all, "Remove --capability and --scope.");
   const known = CAPABILITIES as readonly string[];
-  const other = capability.find((each) => !known.includes(each));
-  if (other !== undefined)
-    throw wrongInput("--capability", other, `There is no capability "${other}".`, `Use one of ${known.join(", ")}.`);
+  const other = capability.find((each) => each !== "all" && !known.includes(each));
+  if (other !== undefined) {
+    const fix = `Use all, or one of ${known.join(", ")}.`;
+    throw wrongInput("--capability", other, `There is no capability "${other}".`, fix);
+  }
+  if (operator)
+    return { roles: [...new Set([operatorRole, "approver", ...roles])], capabilities: CAPABILITIES, scopes: ["*"] };
   return {
-    id,
-    ...(tenant === undefined ? {} : { tenant }),
-    roles: operator ? [...new Set(["operator", ...roles])] : roles,
-    capabilities: operator ? CAPABILITIES : (capability as readonly Capability[]),
-    scopes: operator ? ["*"] : scopes,
-    local: false,
+    roles,
+    capabilities: capability.includes("all") ? CAPABILITIES : (capability as readonly Capability[]),
+    scopes,
   };
 }
 
+/** The settings of the gateway. With `--file`, a configuration that cannot be read does not matter. */
+async function readServer(
+  input: Input,
+  terminal: Terminal,
+): Promise<Pick<ResolvedConfig["server"], "auth" | "operatorRole">> {
+  try {
+    return (await readSettings(input, terminal)).server;
+  } catch (error) {
+    if (input.options["file"] === undefined) throw error;
+    return { operatorRole: "operator" };
+  }
+}
+
 /** Runs a step on the keys of the given file, or of the configured file or state. */
-async function withKeys(input: Input, terminal: Terminal, run: (keys: KeyStore) => Promise<void>): Promise<ExitCode> {
+async function withKeys<Result>(
+  input: Input,
+  terminal: Terminal,
+  { auth }: Pick<ResolvedConfig["server"], "auth">,
+  run: (keys: KeyStore) => Promise<Result>,
+): Promise<Result | undefined> {
   const { file: given } = input.options;
   if (given !== undefined) return run(fileKeys(resolve(terminal.folder, given)));
-  const config = await readSettings(input, terminal);
-  const { file, state: isShared } = config.server.auth?.apiKeys ?? {};
+  const { file, state: isShared } = auth?.apiKeys ?? {};
   if (file !== undefined) return run(fileKeys(file));
   if (isShared !== true) {
     const fix = "Set server.auth.api_keys.file, or pass --file FILE.";
     throw wrongInput("--file", undefined, "No key file is configured.", fix);
   }
-  return withKeptState("API keys", input, terminal, ({ states: [state] }) => run(stateKeys(state)));
+  let result: Result | undefined;
+  await withKeptState("API keys", input, terminal, async ({ states: [state] }) => {
+    result = await run(stateKeys(state));
+  });
+  return result;
 }
