@@ -42,6 +42,10 @@ export function policyContract(make: Make<Policy>): readonly ContractCase[] {
       for (const tool of sampleTools().filter((each) => policy.sees(each, principal)))
         assert.ok(toPredicate(filter)(tool), tool.id);
     },
+    "denies every call that it refuses in advance": async (policy) => {
+      for (const tool of sampleTools().filter((each) => policy.refuses?.(each, principal) !== undefined))
+        assert.equal((await decide(policy, tool)).effect, "deny", tool.id);
+    },
     "decides the same call the same way": async (policy) => {
       for (const tool of sampleTools()) assert.deepEqual(await decide(policy, tool), await decide(policy, tool));
     },

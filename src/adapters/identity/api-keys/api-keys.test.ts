@@ -8,7 +8,7 @@ import { identityContract } from "../../../testing/identity.contract.ts";
 import { createManualClock } from "../../../testing/manual-clock.ts";
 import { memoryState } from "../../state/memory.ts";
 import { apiKeyFile, apiKeys, apiKeyState, type StoredKey } from "./api-keys.ts";
-import { createKeyText, hashOfKey, updateKeyFile } from "./key-file.ts";
+import { createKeyText, fileKeys, hashOfKey, updateKeyFile } from "./key-file.ts";
 import { stateKeys } from "./state-keys.ts";
 
 const principal: Principal = { id: "ci", roles: [], capabilities: ["read_data"], scopes: ["build"], local: false };
@@ -96,6 +96,14 @@ describe("apiKeyFile", () => {
     await clock.advance(1000);
     expect(await callerOf(identity, key)).toEqual(principal);
     expect(await callerOf(identity, KEY)).toBe(undefined);
+  });
+
+  it("knows the new rights of a key within a second", async () => {
+    const identity = await apiKeyFile(file, { clock });
+    expect(await fileKeys(file).change("ci", (before) => ({ ...before, roles: ["bot"] }))).toBe(true);
+    expect(await fileKeys(file).change("nobody", (before) => before)).toBe(false);
+    await clock.advance(1000);
+    expect(await callerOf(identity, KEY)).toEqual({ ...principal, roles: ["bot"] });
   });
 
   it("lets nobody in where the file is gone, open to others or damaged since", async () => {

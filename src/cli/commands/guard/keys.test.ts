@@ -71,6 +71,46 @@ describe("toolarsenal keys", () => {
     expect(await callerOf(out.trim())).toEqual(boss);
   });
 
+  it("gives every capability with --capability all, and lets an operator's key approve", async () => {
+    const { out } = await run("create", "worker", "--capability", "all");
+    expect(await callerOf(out.trim())).toMatchObject({ roles: [], capabilities: CAPABILITIES, scopes: [] });
+    const { out: boss, err } = await run("create", "boss", "--operator");
+    expect(await callerOf(boss.trim())).toMatchObject({ roles: ["operator", "approver"] });
+    expect(err).toContain("It operates the gateway and approves the calls of others, never its own.\n");
+  });
+
+  it("makes an operator by the role that the configuration names", async () => {
+    const config = "server: { operator_role: admin, auth: { api_keys: { file: ./keys.json } } }\n";
+    await writeFile(join(folder, "arsenal.yaml"), config);
+    const { out } = await run("create", "boss", "--operator");
+    expect(await callerOf(out.trim())).toMatchObject({ roles: ["admin", "approver"] });
+  });
+
+  it("adds rights to a key, which stays the same", async () => {
+    const { out } = await run("create", "ci", "--capability", "write_data", "--tenant", "acme");
+    const granted = await run("grant", "ci", "--capability", "read_data", "--scope", "build", "--role", "bot");
+    expect(granted).toMatchObject({ code: 0, out: "" });
+    expect(granted.err).toContain("ci has the capabilities read_data, write_data and the scope build.\n");
+    expect(await callerOf(out.trim())).toEqual({
+      id: "ci",
+      tenant: "acme",
+      roles: ["bot"],
+      capabilities: ["read_data", "write_data"],
+      scopes: ["build"],
+      local: false,
+    });
+    expect(JSON.parse((await run("grant", "ci", "--capability", "all", "--json")).out)).toMatchObject({
+      id: "ci",
+      principal: { capabilities: CAPABILITIES, scopes: ["build"] },
+    });
+  });
+
+  it("names the same key file in the commands that widen a key", async () => {
+    const file = join(folder, "other.json");
+    const { err } = await runInMemory(["keys", "create", "ci", "--file", file]);
+    expect(err).toContain(`To give it every capability: toolarsenal keys grant ci --capability all --file ${file}\n`);
+  });
+
   it("revokes a key", async () => {
     const { out } = await run("create", "ci");
     expect(await run("revoke", "ci")).toMatchObject({ code: 0, out: "" });
@@ -83,7 +123,10 @@ describe("toolarsenal keys", () => {
     [["create", "Two Words"], "is not a valid name for a key"],
     [["make", "ci"], 'There is no action "keys make"'],
     [["revoke", "nobody"], "No key is named nobody"],
-    [["create", "ci", "--capability", "fly"], 'There is no capability "fly"'],
+    [["create", "ci", "--capability", "fly"], 'There is no capability "fly". Use all, or one of read_data'],
+    [["grant", "nobody", "--capability", "all"], "No key is named nobody"],
+    [["grant", "taken"], "There is nothing to grant."],
+    [["grant", "taken", "--tenant", "acme"], "The tenant of a key cannot be changed."],
     [["create", "ci", "--operator", "--scope", "x"], "Remove --capability and --scope"],
     [["create", "taken"], "A key named taken already exists"],
   ])("refuses %j", async (argv, why) => {
@@ -107,6 +150,10 @@ describe("toolarsenal keys", () => {
     expect(await caller()).toMatchObject({ id: "ci", capabilities: ["read_data"] });
     expect(await run("create", "ci")).toMatchObject({ code: 2, err: expect.stringContaining("already exists") });
     expect((await run("list")).out).toContain("read_data");
+    const granted = new Promise((resolve) => void gateway.changes.subscribe("keys", resolve));
+    expect(await run("grant", "ci", "--scope", "build")).toMatchObject({ code: 0 });
+    await granted;
+    expect(await caller()).toMatchObject({ capabilities: ["read_data"], scopes: ["build"] });
     const told = new Promise((resolve) => void gateway.changes.subscribe("keys", resolve));
     expect(await run("revoke", "ci")).toMatchObject({ code: 0 });
     await told;
