@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Pin, Tool } from "../../../src/client/index.ts";
+import type { MarkedTool, Pin } from "../../../src/client/index.ts";
 import { gateway } from "../gateway.ts";
 import { events, liveCalls } from "../live.ts";
 import { useAsk } from "../parts/ask.ts";
@@ -8,6 +8,7 @@ import { Definition } from "../parts/definition.tsx";
 import { Choice, Field } from "../parts/field.tsx";
 import { HealthInWords, SHOWN_CALLS } from "../parts/health.tsx";
 import type { Call } from "../parts/past-calls.ts";
+import { Refused } from "../parts/refused.tsx";
 import { RunTool } from "../parts/run-tool.tsx";
 import { SchemaView } from "../parts/schema-view.tsx";
 import { Shown } from "../parts/shown.tsx";
@@ -36,7 +37,12 @@ function AllTools() {
       const key = `${source} ${namespace}`;
       if (listing.current?.key !== key) {
         const filter = { ...(source !== "" && { source }), ...(namespace !== "" && { namespace }) };
-        listing.current = { key, pages: gateway().pages({ limit: PAGE * 2, ...filter }), read: [], ended: false };
+        listing.current = {
+          key,
+          pages: gateway().pages({ limit: PAGE * 2, includeRefused: true, ...filter }),
+          read: [],
+          ended: false,
+        };
       }
       return readUntil(listing.current, words.toLowerCase(), wanted).catch((error: unknown) => {
         listing.current = undefined;
@@ -68,7 +74,14 @@ function AllTools() {
               empty="No tools match."
               columns={[
                 { title: "Tool", cell: ({ id }) => <a href={to("catalog", [id])}>{id}</a> },
-                { title: "Description", cell: ({ description }) => description.slice(0, 160) },
+                {
+                  title: "Description",
+                  cell: ({ description, refused }) => (
+                    <>
+                      <Refused refused={refused} /> {description.slice(0, 160)}
+                    </>
+                  ),
+                },
                 { title: "Source", cell: ({ source: from }) => from },
                 { title: "Risk", cell: ({ riskLevel }) => riskLevel },
               ]}
@@ -95,14 +108,14 @@ function AllTools() {
 
 interface ToolListing {
   readonly key: string;
-  readonly pages: AsyncIterator<readonly Tool[]>;
-  readonly read: Tool[];
+  readonly pages: AsyncIterator<readonly MarkedTool[]>;
+  readonly read: MarkedTool[];
   ended: boolean;
 }
 
 /** Reads pages until enough tools contain the words. One more than wanted shows whether there are more. */
 async function readUntil(listing: ToolListing, words: string, wanted: number) {
-  const found = (): Tool[] =>
+  const found = (): MarkedTool[] =>
     listing.read.filter(({ id, description }) => `${id} ${description}`.toLowerCase().includes(words));
   while (!listing.ended && found().length <= wanted) {
     const next = await listing.pages.next();
@@ -116,8 +129,8 @@ function OneTool({ id }: { readonly id: string }) {
   const dot = id.indexOf(".");
   const asked = useAsk(async () => {
     const [tool, health, pins] = await Promise.all([
-      gateway().getTool(id.slice(dot + 1), id.slice(0, dot)),
-      gateway().health(id),
+      gateway().getTool(id.slice(dot + 1), id.slice(0, dot), { includeRefused: true }),
+      gateway().health(id, { includeRefused: true }),
       // Pins are for operators and approvers.
       gateway()
         .pins.list()
@@ -148,6 +161,11 @@ function OneTool({ id }: { readonly id: string }) {
                   <code>{tool.id}</code> <span class="badge">{tool.source}</span>{" "}
                   <span class="badge">risk: {tool.riskLevel}</span>
                 </p>
+                {tool.refused && (
+                  <p>
+                    <Refused refused={tool.refused} /> {tool.refused.reason}
+                  </p>
+                )}
                 <p>{tool.description}</p>
                 <h2>Health</h2>
                 <HealthInWords health={health} calls={calls} />

@@ -1,8 +1,9 @@
 import { useId, useRef, useState } from "preact/hooks";
-import type { Tool, Toolset } from "../../../src/client/index.ts";
+import type { MarkedTool, MarkedToolset, Toolset } from "../../../src/client/index.ts";
 import { gateway } from "../gateway.ts";
 import { useAsk } from "../parts/ask.ts";
 import { filterInWords } from "../parts/filter-words.ts";
+import { Refused } from "../parts/refused.tsx";
 import { Shown } from "../parts/shown.tsx";
 import { Time } from "../parts/time.tsx";
 import { to } from "../router.ts";
@@ -28,13 +29,18 @@ export function Toolsets() {
   );
 }
 
-function OneToolset({ toolset }: { readonly toolset: Toolset }) {
-  const { name, description, filter, view, policy, updatedAt } = toolset;
+function OneToolset({ toolset }: { readonly toolset: MarkedToolset }) {
+  const { name, description, filter, view, policy, updatedAt, refused } = toolset;
   const id = useId();
   const conditions = filterInWords(filter);
   return (
     <article class="card" aria-labelledby={id}>
       <h2 id={id}>{name}</h2>
+      {refused && (
+        <p>
+          <Refused refused={refused} /> {refused.reason}
+        </p>
+      )}
       <p>{description}</p>
       <p class="dim">
         MCP clients use it at <code>/mcp/toolsets/{name}</code>. {inWords(policy)} Last changed <Time at={updatedAt} />.
@@ -59,10 +65,15 @@ const PAGE = 50;
 /** The tools of a toolset, with links, in pages. */
 function Members({ toolset }: { readonly toolset: string }) {
   const [wanted, setWanted] = useState(1);
-  const listing = useRef<{ pages: AsyncIterator<readonly Tool[]>; tools: Tool[]; read: number; ended: boolean }>(null);
+  const listing = useRef<{
+    pages: AsyncIterator<readonly MarkedTool[]>;
+    tools: MarkedTool[];
+    read: number;
+    ended: boolean;
+  }>(null);
   const asked = useAsk(async () => {
     const all = (listing.current ??= {
-      pages: gateway().pages({ toolset, limit: PAGE }),
+      pages: gateway().pages({ toolset, limit: PAGE, includeRefused: true }),
       tools: [],
       read: 0,
       ended: false,
@@ -81,9 +92,9 @@ function Members({ toolset }: { readonly toolset: string }) {
         <>
           <h3>{more ? `The first ${tools.length} tools` : tools.length === 1 ? "1 tool" : `${tools.length} tools`}</h3>
           <ul class="chips">
-            {tools.map(({ id }) => (
+            {tools.map(({ id, refused }) => (
               <li key={id}>
-                <a href={to("catalog", [id])}>{id}</a>
+                <a href={to("catalog", [id])}>{id}</a> <Refused refused={refused} />
               </li>
             ))}
           </ul>

@@ -9,7 +9,10 @@ import { Json } from "./json.tsx";
 export function Definition({ toolId }: { readonly toolId: string }) {
   const [dialect, setDialect] = useState("openai");
   const { answer: dialects = [dialect] } = useAsk(async () => (await gateway().info()).dialects, []);
-  const { answer, error } = useAsk(() => gateway().exportTools(dialect, [toolId]), [dialect, toolId]);
+  const { answer, error } = useAsk(
+    () => gateway().exportTools(dialect, [toolId], { includeRefused: true }),
+    [dialect, toolId],
+  );
   return (
     <details>
       <summary>Definition</summary>
