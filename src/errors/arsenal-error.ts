@@ -55,6 +55,11 @@ export function fixable(
   return new ArsenalError(code, `${problem} ${fix}`, { ...details, fix });
 }
 
+/** Returns an error's message without the fix at its end, for output that shows the fix on a line of its own. */
+export function withoutFix({ message, details: { fix } }: ArsenalError): string {
+  return fix !== undefined && message.endsWith(` ${fix}`) ? message.slice(0, -fix.length - 1) : message;
+}
+
 /** A problem and its location in the file. */
 export type LocatedIssue = ErrorIssue & { readonly at: string };
 

@@ -7,7 +7,7 @@ import { secretsInAddress } from "../../../guard/secrets/looks-secret.ts";
 import { createSecrets, type Secrets } from "../../../guard/secrets/secrets.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import type { OfferedTool, Source, SourceOptions } from "../../../register/source.port.ts";
-import { createAuthorize } from "../credentials/authorize.ts";
+import { createAuthorize, credentialProblem, refusedCalls } from "../credentials/authorize.ts";
 import { createClientTokens } from "../credentials/client-tokens.ts";
 import { literalSecret } from "../credentials/literal-secret.ts";
 import {
@@ -147,6 +147,16 @@ export function a2aSource(settings: A2aAgentSettings, parts: A2aParts = {}): Sou
       return loaded === undefined ? [] : toTools(loaded);
     },
     instructions: () => loaded?.card.description,
+    findings() {
+      if (loaded === undefined) return [];
+      const { skills, security } = loaded.card;
+      const calls = skills.length === 0 ? [{ id: name, security }] : skills;
+      return refusedCalls(
+        calls.map(({ id, security: own = security }) => {
+          return { title: id, error: credentialProblem(own, settings, "A call") };
+        }),
+      );
+    },
     watch(changed) {
       if (refreshS === 0) return () => {};
       let cancel = (): void => {};

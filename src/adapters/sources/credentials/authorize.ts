@@ -1,6 +1,8 @@
-import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable, withoutFix } from "../../../errors/arsenal-error.ts";
+import { count } from "../../../errors/show-value.ts";
 import { fillMembers } from "../../../guard/secrets/fill-members.ts";
 import type { Secrets, SecretUse } from "../../../guard/secrets/secrets.ts";
+import type { SourceFinding } from "../../../register/source.port.ts";
 import type { Caller, EndedRequest } from "../../../tool/handler.ts";
 import type { ClientTokens } from "./client-tokens.ts";
 import { encodeStrictly } from "../openapi/call/write-parameter.ts";
@@ -36,14 +38,6 @@ export function createAuthorize(parts: {
   readonly locate: (url: string) => Located | undefined;
 }): Authorize {
   const { settings, secrets, tokens, locate } = parts;
-  const { credentials = {} } = settings;
-  const credentialOf = (name: string): Credential | undefined =>
-    Object.hasOwn(credentials, name) ? credentials[name] : undefined;
-  const canSatisfy = ({ name, scheme }: Requirement): boolean =>
-    scheme.type === "mutualTLS"
-      ? settings.tls !== undefined
-      : scheme.type !== "unsupported" && credentialOf(name) !== undefined;
-
   const useOf = (field: string, { signal, caller }: AuthorizeOptions): SecretUse => ({
     scope: settings.name,
     field,
@@ -51,28 +45,27 @@ export function createAuthorize(parts: {
     signal,
   });
 
-  async function satisfy({ name, scheme, scopes }: Requirement, draft: Authorization, options: AuthorizeOptions) {
-    const credential = credentialOf(name);
+  async function satisfy(requirement: Requirement, draft: Authorization, options: AuthorizeOptions) {
+    const { name, scheme, scopes } = requirement;
+    const credential = credentialOf(settings, name);
     const field = `credentials.${name}`;
     if (credential === undefined || scheme.type === "mutualTLS") return;
-    if (scheme.type === "basic") {
-      if (typeof credential !== "object" || !("username" in credential))
-        throw misconfigured(field, `${field} is for HTTP Basic: it needs a username and a password`);
+    const wrong = wrongKind(requirement, credential);
+    if (wrong !== undefined) throw wrong;
+    if (typeof credential === "object" && "username" in credential) {
       const { username, password } = credential;
       const user = await secrets.fill(username, useOf(`${field}.username`, options));
       const word = password === undefined ? "" : await secrets.resolve(password, useOf(`${field}.password`, options));
       const encoded = Buffer.from(`${user}:${word}`).toString("base64");
       secrets.redactor.add(encoded);
       draft.headers["authorization"] = `Basic ${encoded}`;
-    } else if (typeof credential === "object" && "clientId" in credential) {
-      if (scheme.type !== "oauth2") throw misconfigured(field, `${field} has a clientId, but ${name} is not OAuth 2`);
-      const token = await getToken(credential, { name, tokenUrl: scheme.tokenUrl, scopes }, options);
+    } else if (typeof credential === "object") {
+      const tokenUrl = scheme.type === "oauth2" ? scheme.tokenUrl : undefined;
+      const token = await getToken(credential, { name, tokenUrl, scopes }, options);
       secrets.redactor.add(token);
       draft.token = token;
       draft.headers["authorization"] = `Bearer ${token}`;
-    } else if (typeof credential === "object")
-      throw misconfigured(field, `${field} has a username, but ${name} is not HTTP Basic`);
-    else {
+    } else {
       const secret = await secrets.resolve(credential, useOf(field, options));
       if (scheme.type !== "apiKey") draft.headers["authorization"] = `Bearer ${secret}`;
       else if (scheme.in === "header") draft.headers[scheme.name.toLowerCase()] = secret;
@@ -89,9 +82,7 @@ export function createAuthorize(parts: {
     options: AuthorizeOptions,
   ): Promise<string> {
     const field = `credentials.${scheme.name}`;
-    const tokenUrl = credential.tokenUrl ?? scheme.tokenUrl;
-    if (tokenUrl === undefined)
-      throw misconfigured(`${field}.tokenUrl`, `The document names no tokenUrl for ${scheme.name}`);
+    const tokenUrl = credential.tokenUrl ?? scheme.tokenUrl ?? "";
     const found = credential.tokenUrl === undefined ? locate(tokenUrl) : { url: tokenUrl, trusted: true };
     if (found === undefined) throw misconfigured(`${field}.tokenUrl`, `${tokenUrl} is not a whole address`);
     const request = {
@@ -110,13 +101,83 @@ export function createAuthorize(parts: {
     const draft: Authorization = { headers: {}, query: [], cookies: [] };
     const own = await fillMembers(settings.headers ?? {}, secrets, useOf("headers", options));
     for (const [name, value] of Object.entries(own)) draft.headers[name.toLowerCase()] = value;
-    const chosen = security.find((set) => set.length > 0 && set.every(canSatisfy));
+    const chosen = choose(security, settings);
     for (const requirement of chosen ?? []) await satisfy(requirement, draft, options);
-    const isOpen = security.length === 0 || security.some((set) => set.length === 0);
-    // The operator's own headers may be the credentials, whatever the document declares.
-    if (chosen === undefined && !isOpen && settings.headers === undefined) throw lacksCredentials(security, operation);
+    if (chosen === undefined && needsCredentials(security, settings)) throw lacksCredentials(security, operation);
     return draft;
   };
+}
+
+/**
+ * Returns the error that every call with these requirements ends with; undefined if the settings have credentials of the right kind. Looks
+ * up no secret.
+ */
+export function credentialProblem(
+  security: Security,
+  settings: CredentialSettings,
+  operation: string,
+): ArsenalError | undefined {
+  const chosen = choose(security, settings);
+  if (chosen === undefined)
+    return needsCredentials(security, settings) ? lacksCredentials(security, operation) : undefined;
+  for (const requirement of chosen) {
+    const credential = credentialOf(settings, requirement.name);
+    const wrong = credential && wrongKind(requirement, credential);
+    if (wrong !== undefined) return wrong;
+  }
+  return undefined;
+}
+
+/** Groups the calls that fail before they are sent, by reason. `otherwise` is what an operator can do instead of the fix. */
+export function refusedCalls(
+  calls: readonly { readonly title: string; readonly error: ArsenalError | undefined }[],
+  otherwise = "",
+): readonly SourceFinding[] {
+  const reasons = new Map<string, { readonly error: ArsenalError; readonly titles: string[] }>();
+  for (const { title, error } of calls) {
+    if (error === undefined) continue;
+    const known = reasons.get(error.message);
+    if (known === undefined) reasons.set(error.message, { error, titles: [title] });
+    else known.titles.push(title);
+  }
+  return Array.from(reasons.values(), ({ error, titles }) => {
+    const [first = ""] = titles;
+    const which = titles.length === 1 ? first : `${count(titles.length, "operation")}, such as ${first},`;
+    const fix = `${error.details.fix ?? ""} ${otherwise}`.trim();
+    return { state: "failed", message: `${withoutFix(error)} ${which} cannot be called.`, fix };
+  });
+}
+
+/** The first set of requirements for which there are credentials. */
+function choose(security: Security, settings: CredentialSettings): Security[number] | undefined {
+  const canSatisfy = ({ name, scheme }: Requirement): boolean =>
+    scheme.type === "mutualTLS"
+      ? settings.tls !== undefined
+      : scheme.type !== "unsupported" && credentialOf(settings, name) !== undefined;
+  return security.find((set) => set.length > 0 && set.every(canSatisfy));
+}
+
+/** The operator's own headers may be the credentials, whatever the document declares. */
+function needsCredentials(security: Security, { headers }: CredentialSettings): boolean {
+  const isOpen = security.length === 0 || security.some((set) => set.length === 0);
+  return !isOpen && headers === undefined;
+}
+
+function credentialOf({ credentials = {} }: CredentialSettings, name: string): Credential | undefined {
+  return Object.hasOwn(credentials, name) ? credentials[name] : undefined;
+}
+
+/** The error of a credential that is for another kind of scheme. */
+function wrongKind({ name, scheme }: Requirement, credential: Credential): ArsenalError | undefined {
+  const field = `credentials.${name}`;
+  const hasUser = typeof credential === "object" && "username" in credential;
+  if (scheme.type === "basic")
+    return hasUser ? undefined : misconfigured(field, `${field} is for HTTP Basic: it needs a username and a password`);
+  if (hasUser) return misconfigured(field, `${field} has a username, but ${name} is not HTTP Basic`);
+  if (typeof credential !== "object") return undefined;
+  if (scheme.type !== "oauth2") return misconfigured(field, `${field} has a clientId, but ${name} is not OAuth 2`);
+  if (credential.tokenUrl !== undefined || scheme.tokenUrl !== undefined) return undefined;
+  return misconfigured(`${field}.tokenUrl`, `The document names no tokenUrl for ${name}`);
 }
 
 /** Puts credentials into a request: last, so that no argument can take the place of one. */

@@ -4,8 +4,9 @@ import { createOwnFiles } from "../../../guard/own-files.ts";
 import { createSecrets, type Secrets } from "../../../guard/secrets/secrets.ts";
 import { secretsInAddress } from "../../../guard/secrets/looks-secret.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
+import { type ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
 import type { Source, SourceOptions } from "../../../register/source.port.ts";
-import { createAuthorize } from "../credentials/authorize.ts";
+import { createAuthorize, credentialProblem, refusedCalls } from "../credentials/authorize.ts";
 import { createClientTokens } from "../credentials/client-tokens.ts";
 import { literalSecret } from "../credentials/literal-secret.ts";
 import { fileName } from "../file-name.ts";
@@ -20,7 +21,7 @@ import {
 } from "../source-adapter.ts";
 import { loadDocument } from "./read/load-document.ts";
 import type { Problem } from "./read/operations.ts";
-import { type ReadDocument, readDocument } from "./read/read-document.ts";
+import { type ReadDocument, readDocument, type ReadOperation } from "./read/read-document.ts";
 import { locate } from "./read/servers.ts";
 import type { OpenApiSettings } from "./settings.ts";
 
@@ -93,10 +94,28 @@ export function openapiSource(given: OpenApiSettings, parts: OpenApiParts = {}):
     async list() {
       return read?.tools ?? [];
     },
+    findings: () =>
+      refusedCalls(
+        (read?.operations ?? []).map(({ title, security, server: find }) => {
+          return { title, error: credentialProblem(security, settings, "A call") ?? refusalOf(find) };
+        }),
+        "Or leave out what you do not call, with exclude.",
+      ),
     async disconnect() {
       if (parts.egress === undefined) egress.close();
     },
   };
+}
+
+/** Returns the error of an operation that has no server. */
+function refusalOf(server: ReadOperation["server"]): ArsenalError | undefined {
+  try {
+    server();
+    return undefined;
+  } catch (error) {
+    if (isArsenalError(error)) return error;
+    throw error;
+  }
 }
 
 export async function create(settings: OpenApiSettings, surroundings: SourceSurroundings): Promise<OpenApiSource> {

@@ -38,6 +38,7 @@ export function readDocument(loaded: LoadedDocument, settings: OpenApiSettings, 
   const { operations, problems: unread } = listOperations(root, references, settings);
   const problems: Problem[] = [...loaded.problems, ...unread];
   const tools: OfferedTool[] = [];
+  const usable: ReadOperation[] = [];
   const taken = new Set<string>();
   const { document, filesFrom } = settings;
   const sourceUri = url?.replace(/[?#].*$/, "") ?? (typeof document === "string" ? document : undefined);
@@ -64,6 +65,7 @@ export function readDocument(loaded: LoadedDocument, settings: OpenApiSettings, 
       };
       const { draft, external } = toDraft(read, { references, settings, sourceUri });
       tools.push({ draft, handler: createHandler(read, parts) });
+      usable.push(read);
       for (const reference of external) {
         const reason = `${reference} is another document, which is not read`;
         problems.push({ operation: title, reason, skipped: false });
@@ -72,7 +74,7 @@ export function readDocument(loaded: LoadedDocument, settings: OpenApiSettings, 
       problems.push({ operation: title, reason: messageOf(error), skipped: true });
     }
   }
-  return { tools, problems };
+  return { tools, problems, operations: usable };
 }
 
 /** Some documents name a key both as a security scheme and as a parameter. A model never has to give it. */
