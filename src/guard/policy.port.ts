@@ -23,6 +23,8 @@ export interface Policy {
   steps?(request: PolicyRequest): readonly PolicyStep[] | undefined;
   /** The rules in force, in order. Omitted, or undefined, if the policy cannot list them. */
   rules?(): readonly PolicyRule[] | undefined;
+  /** The problems of the rules with the tools and toolsets that there are, for `toolarsenal doctor`. Omitted, or undefined, if the policy cannot find them. */
+  findings?(subjects: PolicySubjects): readonly PolicyFinding[] | undefined;
   /** The limits on registered tools and their names. Defaults to no limits. */
   readonly registration?: RegistrationLimits;
 }
@@ -53,6 +55,21 @@ export interface PolicyRule {
   readonly obligations?: readonly string[];
   /** The reason for the caller. */
   readonly reason?: string;
+}
+
+/** The tools and the toolsets that the rules of a policy can be about. */
+export interface PolicySubjects {
+  readonly tools: readonly Tool[];
+  /** By name. */
+  readonly toolsets: readonly string[];
+}
+
+/** A problem of one rule: `failed` if calls that it is about are refused because of it. */
+export interface PolicyFinding {
+  readonly rule: string;
+  readonly state: "warning" | "failed";
+  readonly message: string;
+  readonly fix: string;
 }
 
 /** The evaluation of one rule for a call. */

@@ -1,6 +1,6 @@
 import { fixable } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
-import { compilePatterns } from "../../guard/pattern.ts";
+import { compilePatterns, matchPatterns } from "../../guard/pattern.ts";
 import type { Policy, PolicyDecision, PolicyRule, Refusal } from "../../guard/policy.port.ts";
 import { EVERY_TOOL, type ToolFilter } from "../../tool/tool-filter.ts";
 import type { Tool } from "../../tool/tool.ts";
@@ -77,6 +77,14 @@ export function patternsPolicy(options: PatternsOptions = {}): Policy {
       ...definitionRules(mode),
     ],
 
+    findings: ({ tools }) =>
+      [denied, ...(isStrict ? [allowed] : []), ...confirmed].flatMap(({ rule, effect, patterns }) => {
+        const written = patterns.filter((pattern) => !DEFAULT_CONFIRMATION.includes(pattern));
+        return unmatchedPatterns(written, tools, effect === "allow").map((pattern) => {
+          return { rule, state: "warning", message: `matches no tool with ${pattern}`, fix: UNMATCHED_FIX };
+        });
+      }),
+
     decide({ tool }) {
       const refusal = refuses(tool);
       if (refusal !== undefined) return { effect: "deny", ...refusal };
@@ -87,6 +95,23 @@ export function patternsPolicy(options: PatternsOptions = {}): Policy {
       return askedByTool(tool, mode) ?? { effect: "allow" };
     },
   };
+}
+
+/** @internal */
+export const UNMATCHED_FIX =
+  "Check the names with: toolarsenal list. A tool that waits to be accepted, or whose server is not connected, does not count.";
+
+/** The patterns that match none of the tools. Empty if there are no tools. `grants` is for patterns that permit calls. @internal */
+export function unmatchedPatterns(
+  patterns: readonly string[],
+  tools: readonly Tool[],
+  grants: boolean,
+): readonly string[] {
+  if (tools.length === 0) return [];
+  return patterns.filter((pattern) => {
+    const match = matchPatterns([pattern], { grants });
+    return !tools.some((tool) => match(tool) !== undefined);
+  });
 }
 
 /** Every tool except the named ones; undefined unless all are named exactly. `sees` handles a source's own names. */

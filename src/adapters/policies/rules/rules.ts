@@ -1,7 +1,15 @@
-import type { Policy, PolicyDecision, PolicyRequest, PolicyRule, PolicyStep } from "../../../guard/policy.port.ts";
+import type {
+  Policy,
+  PolicyDecision,
+  PolicyFinding,
+  PolicyRequest,
+  PolicyRule,
+  PolicyStep,
+  PolicySubjects,
+} from "../../../guard/policy.port.ts";
 import type { RegistrationLimits } from "../../../register/registration-limits.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
-import { definitionRules } from "../patterns.ts";
+import { definitionRules, UNMATCHED_FIX, unmatchedPatterns } from "../patterns.ts";
 import { checkDocument } from "./document/check-document.ts";
 import type { Effect, ListField, PolicyDocument } from "./document/document.ts";
 import { createFacts, createJudge, DEFAULT_DENY } from "./judge.ts";
@@ -88,8 +96,36 @@ export function rulesPolicy(document: string | PolicyDocument, parts: RulesParts
         : [{ rule: denyByDefault, effect: "deny", conditions: ["no rule allows it"] } as const]),
       ...definitionRules(mode),
     ],
+    findings: (subjects) =>
+      checked.rules.flatMap(({ id }) =>
+        ruleFindings(
+          compiled.find((rule) => rule.id === id),
+          subjects,
+        ),
+      ),
     registration: { maxTools, allowDuplicateNames },
   };
+}
+
+/** The problems of one rule with the tools and toolsets that there are. */
+function ruleFindings(rule: Rule | undefined, { tools, toolsets }: PolicySubjects): readonly PolicyFinding[] {
+  if (rule === undefined) return [];
+  const { id, effect, aboutTool, aboutCaller, when } = rule;
+  const findings: PolicyFinding[] = (when?.unknown ?? []).map(({ name, fix }) => {
+    const message = `reads ${name}, which does not exist, so that calls it is about are refused`;
+    return { rule: id, state: "failed", message, fix };
+  });
+  const warn = (message: string, fix: string): void => void findings.push({ rule: id, state: "warning", message, fix });
+  const named = aboutTool.find(({ field }) => field === "tools")?.wants ?? [];
+  const absent = unmatchedPatterns(named, tools, effect === "allow");
+  if (absent.length > 0) warn(`matches no tool with ${absent.join(", ")}`, UNMATCHED_FIX);
+  else if (tools.length > 0 && !tools.some((tool) => aboutTool.every(({ holds }) => holds(tool))))
+    warn("matches none of the registered tools", UNMATCHED_FIX);
+  const wanted = aboutCaller.find(({ field }) => field === "toolsets")?.wants ?? [];
+  const unknown = wanted.filter((name) => !name.includes("*") && !toolsets.includes(name));
+  if (unknown.length > 0)
+    warn(`names toolsets that do not exist: ${unknown.join(", ")}`, "Check: toolarsenal toolsets list");
+  return findings;
 }
 
 function toShown({ id, effect, aboutTool, aboutCaller, when, reason, obligations = {} }: Rule): PolicyRule {

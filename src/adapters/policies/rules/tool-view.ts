@@ -1,7 +1,30 @@
 import type { Annotations, Tool } from "../../../tool/tool.ts";
 
+/** The names that expressions can read of a tool. */
+export const TOOL_ATTRIBUTES = [
+  "id",
+  "name",
+  "namespace",
+  "version",
+  "source",
+  "source_name",
+  "source_uri",
+  "ensemble",
+  "category",
+  "capabilities",
+  "risk",
+  "tags",
+  "scopes",
+  "requires_confirmation",
+  "deprecated",
+  "annotations",
+] as const;
+
+/** The names that expressions can read of a tool's annotations. */
+export const ANNOTATION_ATTRIBUTES = ["read_only", "destructive", "idempotent", "open_world", "confirmed"] as const;
+
 /** Returns a tool for a policy's expressions and entities: names in snake_case, undefined for missing fields. */
-export function toolView(tool: Tool): Readonly<Record<string, unknown>> {
+export function toolView(tool: Tool): Readonly<Record<(typeof TOOL_ATTRIBUTES)[number], unknown>> {
   return {
     id: tool.id,
     name: tool.name,
@@ -23,7 +46,13 @@ export function toolView(tool: Tool): Readonly<Record<string, unknown>> {
 }
 
 /** An unconfirmed hint counts only as a warning, since any source can claim that a tool is harmless: read-only and idempotent read as false. */
-function annotationsView({ readOnly, destructive, idempotent, openWorld, confirmed }: Annotations): object {
+function annotationsView({
+  readOnly,
+  destructive,
+  idempotent,
+  openWorld,
+  confirmed,
+}: Annotations): Record<(typeof ANNOTATION_ATTRIBUTES)[number], unknown> {
   if (confirmed) return { read_only: readOnly, destructive, idempotent, open_world: openWorld, confirmed };
   return {
     read_only: readOnly === undefined ? undefined : false,

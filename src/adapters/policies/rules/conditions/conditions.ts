@@ -77,18 +77,29 @@ export interface When {
   readonly text: string;
   readonly usesArguments: boolean;
   readonly usesTime: boolean;
+  /** The attributes of `tool` and `principal` that it reads and that do not exist. */
+  readonly unknown?: readonly UnknownAttribute[];
   /** Returns whether it holds. Never throws: a failure is reported and refuses the call. */
   evaluate(facts: Facts): boolean | Failure;
+}
+
+/** An attribute that does not exist: `principal.department`. */
+export interface UnknownAttribute {
+  readonly name: string;
+  readonly fix: string;
 }
 
 interface Failure {
   readonly failed: string;
 }
 
+/** The names that expressions can read of a caller. */
+export const PRINCIPAL_ATTRIBUTES = ["id", "tenant", "roles", "capabilities", "scopes", "local"] as const;
+
 /** The inputs of conditions. */
 export interface Facts {
   readonly tool: Readonly<Record<string, unknown>>;
-  readonly principal: Readonly<Record<string, unknown>>;
+  readonly principal: Readonly<Record<(typeof PRINCIPAL_ATTRIBUTES)[number], unknown>>;
   readonly arguments: Readonly<Record<string, unknown>>;
   /** Milliseconds since the epoch. */
   now(): number;

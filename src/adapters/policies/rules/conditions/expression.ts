@@ -1,9 +1,10 @@
-import { messageOf } from "../../../../errors/show-value.ts";
+import { messageOf, nearest } from "../../../../errors/show-value.ts";
 import { createRequire } from "node:module";
 import type * as Cel from "@bufbuild/cel";
 import type { RE2JS } from "re2js";
 import { re2 } from "../../../re2.ts";
-import type { Facts, When } from "./conditions.ts";
+import { type Facts, PRINCIPAL_ATTRIBUTES, type UnknownAttribute, type When } from "./conditions.ts";
+import { ANNOTATION_ATTRIBUTES, TOOL_ATTRIBUTES } from "../tool-view.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
 import { remember } from "../../../../base/remember.ts";
 
@@ -24,13 +25,14 @@ export function compileExpression(text: string): { readonly when?: When; readonl
   } catch (error) {
     return { problem: syntaxProblem(error) };
   }
-  const { variables, loops, problem } = inspectExpression(parsed, known);
+  const { variables, loops, unknown, problem } = inspectExpression(parsed, known);
   if (problem !== undefined) return { problem: inPlace(problem.message, text, problem.offset) };
   const run = cel.plan(environment, parsed);
   const when: When = {
     text,
     usesArguments: variables.has("args"),
     usesTime: variables.has("now"),
+    unknown,
     evaluate(facts) {
       if (variables.has("args") && exceeds(facts, loops)) return { failed: "the arguments are too large for it" };
       try {
@@ -157,6 +159,7 @@ function inspectExpression(
   { environment, pattern }: Pick<ReturnType<typeof load>, "environment" | "pattern">,
 ) {
   const variables = new Set<string>();
+  const unknown: UnknownAttribute[] = [];
   let loops = false;
   let problem: { readonly message: string; readonly offset: number | undefined } | undefined;
 
@@ -203,6 +206,11 @@ function inspectExpression(
       }
       case "constExpr":
         return;
+      case "selectExpr": {
+        const attribute = unknownAttribute(node, scope);
+        if (attribute !== undefined) unknown.push(attribute);
+        break;
+      }
       case "callExpr":
         checkCall(node, part);
         break;
@@ -216,7 +224,31 @@ function inspectExpression(
   }
 
   visit(expr, new Set(), false);
-  return { variables, loops, problem };
+  return { variables, loops, unknown, problem };
+}
+
+const ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
+  tool: TOOL_ATTRIBUTES,
+  "tool.annotations": ANNOTATION_ATTRIBUTES,
+  principal: PRINCIPAL_ATTRIBUTES,
+};
+
+/** The attribute that an expression selects, if no tool or caller has it. */
+function unknownAttribute(node: Node, scope: ReadonlySet<string>): UnknownAttribute | undefined {
+  const { operand, field } = node.exprKind?.value ?? {};
+  const owner = pathOf(operand as Node, scope) ?? "";
+  const known = Object.hasOwn(ATTRIBUTES, owner) ? ATTRIBUTES[owner] : undefined;
+  if (known === undefined || known.includes(String(field))) return undefined;
+  const near = nearest(String(field), known);
+  const fix = near === undefined ? `${owner} has ${known.join(", ")}.` : `Did you mean ${owner}.${near}?`;
+  return { name: `${owner}.${String(field)}`, fix };
+}
+
+/** `tool.annotations`, for the expression that reads it. */
+function pathOf({ exprKind: { case: kind, value = {} } = {} }: Node, scope: ReadonlySet<string>): string | undefined {
+  if (kind === "identExpr") return scope.has(String(value["name"])) ? undefined : String(value["name"]);
+  const owner = kind === "selectExpr" ? pathOf(value["operand"] as Node, scope) : undefined;
+  return owner && `${owner}.${String(value["field"])}`;
 }
 
 interface Node {
