@@ -23,12 +23,15 @@ import type { BatchResult, ToolResult } from "./execute/result.ts";
 import type { ArsenalEvent, EventChoice } from "./observe/events.ts";
 import { type FunctionDefinition, fromFunction } from "./register/from-function.ts";
 import type { BatchRegistration, RegisteredBatch } from "./register/register-batch.ts";
+import type { PolicyFinding, PolicySubjects } from "./guard/policy.port.ts";
 import type { RetrieveOptions, ToolQuery } from "./retrieve/query.ts";
 import type { RetrievalResult } from "./retrieve/result.ts";
 import type { ServedGateway, ServeOptions } from "./serve/serve-arsenal.ts";
+import { systemClock } from "./observe/clock.ts";
 import type { ToolDraft } from "./tool/draft.ts";
 import type { Handler } from "./tool/handler.ts";
 import type { ArgumentsOf, ParametersSchema } from "./tool/infer.ts";
+import { EVERY_TOOL } from "./tool/tool-filter.ts";
 import type { Health, Tool } from "./tool/tool.ts";
 import type { Toolsets } from "./toolset/toolsets.ts";
 import type { GivenTools, ImportOptions } from "./transcode/import-tools.ts";
@@ -271,6 +274,24 @@ export function internalsOf(arsenal: ToolArsenal) {
   return {
     /** The tools that an ensemble has registered now, whatever callers may see; none if the ensemble is unknown. */
     ensembleTools: (name: string): readonly Tool[] => wired.registry.ofEnsemble(name),
+    /** Every tool of the catalog, whatever callers may see. */
+    async catalogTools(): Promise<readonly Tool[]> {
+      const { engine } = (await wired.ready()).catalog;
+      const tools: Tool[] = [];
+      for (let cursor: string | undefined; ;) {
+        const page = await engine.list({ filter: EVERY_TOOL, ...(cursor !== undefined && { cursor }) });
+        tools.push(...page.tools);
+        cursor = page.next;
+        if (cursor === undefined) return tools;
+      }
+    },
+    /** The problems of the policy's rules with the tools and toolsets that there are. */
+    policyFindings: async (subjects: PolicySubjects): Promise<readonly PolicyFinding[]> => {
+      await wired.guard.load();
+      return wired.guard.policyAt(systemClock).findings?.(subjects) ?? [];
+    },
+    /** The log that calls are recorded in; undefined if none is configured. */
+    auditLog: wired.guard.auditLog,
     /** The MCP servers that were added, connected or not. */
     get upstreams(): readonly McpUpstream[] {
       return wired.upstreams.all();

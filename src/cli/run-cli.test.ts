@@ -197,7 +197,7 @@ it.each([
   [["search", "send an email", "--explain"], 0],
   [["call", "crm.find_customer", "--args", '{"name":"dana"}'], 0],
   [["call", "crm.nobody"], 1],
-  [["doctor"], 0],
+  [["doctor", "--running"], 0],
   [["completion", "bash"], 0],
 ])("%j --json prints one JSON value on stdout and nothing on stderr", async (argv, expected) => {
   const { code, out, err } = await run([...argv, "--json"]);

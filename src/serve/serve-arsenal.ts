@@ -109,7 +109,7 @@ export async function serveArsenal(
   given: ServeOptions,
   { config, metrics, state, administration, outside, ...shared }: ServeParts,
 ): Promise<ServedGateway> {
-  const { mcp, server, telemetry } = config;
+  const { mcp, server } = config;
   const { mode = mcp.mcpMode, startupWaitMs: waitMs = mcp.startupWaitMs, common, starting, toolset } = given;
   // While the arsenal is still being filled, the toolset may be yet to come.
   if (toolset !== undefined && starting === undefined) arsenal.toolsets.get(toolset, localOperator());
@@ -152,13 +152,21 @@ export async function serveArsenal(
     ([name]) => isOn(name, given) && (toolset === undefined || !BEYOND_TOOLSET.includes(name)),
   );
   const surfaces = await Promise.all(mounted.map(([, load]) => load()));
-  const { serveA2a = false, a2aPort } = config.a2a ?? {};
-  const ports =
-    serveA2a && isOn("a2a", given) && a2aPort !== undefined && a2aPort !== options.port ? { a2a: a2aPort } : {};
+  const { a2a, metrics: metricsPort } = extraPorts(config, options.port);
+  const ports = a2a !== undefined && isOn("a2a", given) ? { a2a } : {};
   const host = await openHost(surfaces, serving, { ...options, ports });
-  return telemetry.exposePrometheus
-    ? withMetricsPort(host, serving, { ...options, port: telemetry.prometheusPort })
-    : host;
+  return metricsPort === undefined ? host : withMetricsPort(host, serving, { ...options, port: metricsPort });
+}
+
+/** The ports that a gateway listens on besides its own. */
+export function extraPorts(
+  { a2a, telemetry }: Pick<ServeParts["config"], "a2a" | "telemetry">,
+  port: number | undefined,
+): { readonly a2a?: number; readonly metrics?: number } {
+  return {
+    ...(a2a?.serveA2a === true && a2a.a2aPort !== port && { a2a: a2a.a2aPort }),
+    ...(telemetry.exposePrometheus && { metrics: telemetry.prometheusPort }),
+  };
 }
 
 /** Serves metrics on a port of their own too: nothing else can be reached there. */

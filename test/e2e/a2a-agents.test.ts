@@ -60,15 +60,15 @@ describe("the agents of a configuration", () => {
       { id: "weather.a2a_weather_forecast" },
       { id: "weather.a2a_weather_move_funds" },
     ]);
-    expect((await run("doctor")).out).toContain(`weather: 2 tools from ${agent.url}`);
+    expect((await run("doctor", "--running")).out).toContain(`weather: 2 tools from ${agent.url}`);
 
     await write(", credentials: { key: env:NOT_SET_ANYWHERE }, trusted_keys: keys.json, require_signature: true");
     await writeFile(join(folder, "keys.json"), '{"keys":[]}');
-    const { code, out } = await run("doctor");
+    const { code, out } = await run("doctor", "--running");
     expect([code, out]).toEqual([1, expect.stringContaining("The card of weather is not signed")]);
     expect(out).toContain("NOT_SET_ANYWHERE");
     await write(", tls: { cert: client.pem, key: client.key }");
-    expect((await run("doctor")).out).toContain(`cannot be read: ${join(folder, "client.pem")}`);
+    expect((await run("doctor", "--running")).out).toContain(`cannot be read: ${join(folder, "client.pem")}`);
   });
 
   it("delay nobody if they are slow, and are retried if they are down", async () => {

@@ -90,7 +90,7 @@ describe("ensembles in a configuration file", () => {
     folder.write("io/invokers/write_file.toml", WRITE_FILE_TOML.replace('"string"', '"strin"'));
     folder.write("bad.toml", "[ensemble]\n");
     configure("ensembles: [io.toml, bad.toml]");
-    const ran = await run("doctor", "--json");
+    const ran = await run("doctor", "--running", "--json");
     const { findings } = JSON.parse(ran.out) as { findings: { check: string; state: string; message: string }[] };
     const about = (check: string) =>
       findings.filter((each) => each.check === check).map(({ state, message }) => [state, message]);

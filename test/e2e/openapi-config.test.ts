@@ -135,7 +135,7 @@ openapi:${pets()}
   it("is checked by doctor, credentials included", async () => {
     await put("pets.json", document("Pets", ["list_pets"]));
     await put("arsenal.yaml", `openapi:${pets()}  - { name: gone, document: ./gone.json }\n`);
-    const { code, out } = await run("doctor");
+    const { code, out } = await run("doctor", "--running");
     expect(code).toBe(1);
     expect(out).toContain(`ok       pets: 1 tool from ${join(folder, "pets.json")}`);
     expect(out).toMatch(

@@ -187,7 +187,7 @@ interface Finding {
 }
 
 async function doctorStates(...argv: readonly string[]): Promise<Readonly<Record<string, string>>> {
-  const { out } = await run("doctor", "--json", ...argv);
+  const { out } = await run("doctor", "--running", "--json", ...argv);
   const { findings } = JSON.parse(out) as { readonly findings: readonly Finding[] };
   return Object.fromEntries(findings.filter(({ check }) => NAMES.includes(check)).map((f) => [f.check, f.state]));
 }

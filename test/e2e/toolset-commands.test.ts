@@ -91,7 +91,7 @@ describe("doctor", () => {
   it("counts the tools of each toolset, and warns of ids that no tool has and of toolsets without tools", async () => {
     const path = join(folder, "more.yaml");
     await writeFile(path, `${CONFIG}  - { name: nothing, include: { namespaces: [jira] } }\n`);
-    const { code, out } = await run("doctor", "--config", path);
+    const { code, out } = await run("doctor", "--running", "--config", path);
     expect(code).toBe(0);
     expect(out).toContain("ok       toolset reading: 2 tools\n");
     expect(out).toContain(

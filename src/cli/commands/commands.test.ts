@@ -92,7 +92,7 @@ describe("search", () => {
 
 describe("doctor", () => {
   it("is content without a configuration, and says that there is none", async () => {
-    const { code, out } = await run("doctor");
+    const { code, out } = await run("doctor", "--running");
     expect(code).toBe(0);
     expect(out).toMatch(/^ok {7}node: Node \d+/);
     expect(out).toContain("warning  configuration: no arsenal.yaml here; every default applies\n         Write one");
@@ -100,7 +100,7 @@ describe("doctor", () => {
 
   it("finds each problem of a configuration, with its fix, and exits 1", async () => {
     await writeFile(join(folder, "bad.yaml"), "execution:\n  max_retrys: 2\nauto_sync: maybe\n");
-    const { code, out } = await run("doctor", "--config", "bad.yaml", "--json");
+    const { code, out } = await run("doctor", "--running", "--config", "bad.yaml", "--json");
     expect(code).toBe(1);
     expect(JSON.parse(out)).toMatchObject({
       findings: [
@@ -114,12 +114,12 @@ describe("doctor", () => {
   it("finds a backend that is not there, a snapshot that cannot be written, a module that fails", async () => {
     await writeFile(join(folder, "boom.mjs"), "export default () => { throw new Error('boom'); };");
     await writeFile(join(folder, "more.yaml"), "vector_store:\n  snapshot: boom.mjs/tools.json\nmodules: [boom.mjs]\n");
-    const { code, out } = await run("doctor", "--config", "more.yaml");
+    const { code, out } = await run("doctor", "--running", "--config", "more.yaml");
     expect(code).toBe(1);
     expect(out).toMatch(/failed {3}catalog: Cannot use the folder of the snapshot .*\n {9}Choose a writable folder/);
     expect(out).toContain("modules: boom.mjs failed: boom");
     await writeFile(join(folder, "store.yaml"), "vector_store:\n  type: nowhere\n");
-    expect((await run("doctor", "--config", "store.yaml")).out).toContain("Set vector_store.type to one of memory, ");
+    expect((await run("doctor", "--running", "--config", "store.yaml")).out).toContain("Set vector_store.type to one of memory, ");
   });
 
   it("checks the state, with and without limits of its own", async () => {
@@ -127,13 +127,13 @@ describe("doctor", () => {
       join(folder, "state.yaml"),
       "state: { file: state.sqlite, limits: { type: sqlite, file: limits.sqlite } }\n",
     );
-    const { code, out } = await run("doctor", "--config", "state.yaml");
+    const { code, out } = await run("doctor", "--running", "--config", "state.yaml");
     expect(code).toBe(0);
     expect(out).toMatch(/ok {7}state: keeps state in .*state\.sqlite\nok {7}limits: keeps state in .*limits\.sqlite\n/);
     expect(out.match(/ state: /g)).toHaveLength(1);
     await writeFile(join(folder, "a-file"), "");
     await writeFile(join(folder, "no-state.yaml"), "state: { file: a-file/state.sqlite }\n");
-    const broken = await run("doctor", "--config", "no-state.yaml");
+    const broken = await run("doctor", "--running", "--config", "no-state.yaml");
     expect(broken.code).toBe(1);
     expect(broken.out.match(/ state: /g)).toHaveLength(1);
     expect(broken.out).toMatch(/failed {3}state: The state file .*a-file.state\.sqlite cannot be used: .*\n {9}\S/);
@@ -143,27 +143,27 @@ describe("doctor", () => {
     const collector = await startCollector();
     const config = `telemetry: { type: opentelemetry, otlp: { endpoint: "${collector.url}" } }\n`;
     await writeFile(join(folder, "otlp.yaml"), config);
-    const { code, out } = await run("doctor", "--config", "otlp.yaml");
+    const { code, out } = await run("doctor", "--running", "--config", "otlp.yaml");
     expect(code).toBe(0);
     expect(out).toContain(`ok       telemetry: ${collector.url} accepts traces, logs, metrics\n`);
     await collector.close();
-    const broken = await run("doctor", "--config", "otlp.yaml");
+    const broken = await run("doctor", "--running", "--config", "otlp.yaml");
     expect(broken.code).toBe(1);
     expect(broken.out).toMatch(
       /failed {3}telemetry: Cannot send traces: the collector at .* cannot be reached.*\n {9}Start the collector, or correct telemetry\.otlp\.endpoint/,
     );
     expect(broken.out.match(/cannot be reached/g)).toHaveLength(1);
     await writeFile(join(folder, "off.yaml"), config.replace("{ type", "{ enabled: false, type"));
-    expect(await run("doctor", "--config", "off.yaml")).toMatchObject({ code: 0 });
+    expect(await run("doctor", "--running", "--config", "off.yaml")).toMatchObject({ code: 0 });
   });
 
   it("is content with a snapshot whose folder the arsenal will make, and tells of a damaged one, once", async () => {
     const config = "vector_store:\n  snapshot: data/tools.json\n";
     await writeFile(join(folder, "snapshot.yaml"), config);
-    const first = await run("doctor", "--config", "snapshot.yaml");
+    const first = await run("doctor", "--running", "--config", "snapshot.yaml");
     expect([first.code, first.out]).toEqual([0, expect.stringMatching(/ok {7}catalog: .*tools\.json/)]);
     await writeFile(join(folder, "data/tools.json"), "{");
-    const { code, out } = await run("doctor", "--config", "snapshot.yaml");
+    const { code, out } = await run("doctor", "--running", "--config", "snapshot.yaml");
     expect(code).toBe(1);
     expect(out).not.toMatch(/ok {7}catalog/);
     expect(out.match(/is damaged/g)).toHaveLength(1);
@@ -175,7 +175,7 @@ describe("doctor", () => {
       { name: "greet", description: "Greets somebody by name.", parameters: { type: "object" } }, () => "hello");`;
     await writeFile(join(folder, "greet.mjs"), module);
     await writeFile(join(folder, "good.yaml"), "modules: [greet.mjs]\n");
-    const { code, out } = await run("doctor", "--config", "good.yaml");
+    const { code, out } = await run("doctor", "--running", "--config", "good.yaml");
     expect(code).toBe(0);
     expect(out).toContain("ok       store: works\nok       state: works\nok       tools: 1 registered\n");
   });
@@ -219,7 +219,7 @@ describe("commands on MCP servers", () => {
   });
 
   it("doctor connects each and says how to fix it", async () => {
-    const { code, out } = await run("doctor", "--mcp-config", "mcp.json");
+    const { code, out } = await run("doctor", "--running", "--mcp-config", "mcp.json");
     expect(code).toBe(1);
     expect(out).toContain("ok       good: connected, 1 tool (2025-11-25)\n");
     expect(out).toMatch(/failed {3}wrong: command is missing, and so is url\n {9}Write command:/);
@@ -234,7 +234,7 @@ describe("commands on MCP servers", () => {
       join(folder, "strict.yaml"),
       JSON.stringify({ security: { policy: "strict" }, mcp: { servers: [server] } }),
     );
-    const { code, out } = await run("doctor", "--config", "strict.yaml");
+    const { code, out } = await run("doctor", "--running", "--config", "strict.yaml");
     expect(code).toBe(0);
     expect(out).toContain("warning  state: pins end with the process\n         Set state.file.\n");
     expect(out).toContain("warning  audit: calls are not recorded\n         Set audit.file.\n");

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { TEST_SERVER_ONE, TEST_SERVER_TWO } from "../../../test/test-certificates.ts";
 import { runInMemory } from "../../../test/e2e/terminal.ts";
-import { checkCertificate } from "./doctor.ts";
+import { checkCertificate } from "../checks/gateway.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "toolarsenal-tls-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -2,13 +2,11 @@ import { once } from "node:events";
 import { flushCompileCache } from "node:module";
 import { resolve as resolvePath } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { internalsOf } from "../../arsenal.ts";
 import { count } from "../../errors/show-value.ts";
 import { boot } from "../../config/start/boot.ts";
-import { configuredEgress } from "../../wire/surroundings.ts";
-import { configuredIdentity, identityInState } from "../../wire/identity.ts";
 import type { SourceReport } from "../../config/start/start-configured.ts";
 import { localOperator } from "../../guard/principal.ts";
-import { createSecrets } from "../../guard/secrets/secrets.ts";
 import { fileTexts, watchConfig, watchFiles } from "../../system/watch-files.ts";
 import type { TlsFiles } from "../../serve/http/listen-options.ts";
 import type { ServedGateway } from "../../serve/serve-arsenal.ts";
@@ -22,6 +20,8 @@ import {
   MCP_CONFIG,
 } from "../arsenal/open-arsenal.ts";
 import { forOperator, pruneApprovals } from "../arsenal/local-approvals.ts";
+import { problemsOf, stopAtErrors } from "../checks/checks.ts";
+import { planGateway } from "../checks/gateway.ts";
 import { createDemoArsenal } from "../demo/create-demo-arsenal.ts";
 import { readChoice, readNumber, wrongInput } from "../input.ts";
 import { createAnnouncer } from "../serve/announce.ts";
@@ -69,9 +69,9 @@ export const command: Command = {
     const { json, flags } = input;
     const { host = server.host, toolset } = input.options;
     const { environment } = terminal;
-    const { TOOLARSENAL_TOKEN: token } = environment;
-    const proving = { token, egress: configuredEgress(config, environment), secrets: createSecrets({ environment }) };
-    const identity = identityInState(server, proving) ?? (await configuredIdentity(server, proving));
+    const plan = planGateway(configured, terminal, { host, port, tls, listens: !stdio });
+    const problems = await stopAtErrors(plan);
+    const identity = await plan.identity();
     const { policyFile } = config.security;
     const knownPolicy = await fileTexts(policyFile === undefined ? [] : [policyFile]);
     const operated = forOperator(config, terminal, files.config);
@@ -135,6 +135,12 @@ export const command: Command = {
       };
     }
 
+    /** Reports what `doctor` would, once every source was tried. */
+    async function warnOfProblems(): Promise<void> {
+      const [reports] = await Promise.all([sources, internalsOf(arsenal).upstreamsAttempted()]);
+      announcer.tellFindings(await problemsOf({ arsenal, configured, terminal, reports }));
+    }
+
     /** Waits for Ctrl-C, a closed terminal, or the client's disconnection. */
     async function untilStopped(): Promise<void> {
       // Clients may kill this program at any time, so the compile cache is written now.
@@ -158,7 +164,10 @@ export const command: Command = {
       const { url } = served;
       const needsToken = identity !== undefined;
       if (url !== undefined) announcer.tellEndpoint({ url, publicUrl: server.publicUrl, needsToken }, files);
+      announcer.tellFindings(problems);
       announcer.tellConfigured(configured, sources);
+      // It ends with an error if the arsenal is closed meanwhile.
+      if (!isDemo) warnOfProblems().catch(() => {});
       await untilStopped();
       announcer.close();
       const { drainTimeoutS, shutdownDelayS } = server;

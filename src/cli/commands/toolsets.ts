@@ -63,7 +63,8 @@ export async function toolsetTools(arsenal: ToolArsenal, { name, filter }: Tools
   return { tools, missing: named.filter((id) => !known.has(id)) };
 }
 
-function namedIds(filter: ToolFilter): readonly string[] {
+/** The ids that a filter names. */
+export function namedIds(filter: ToolFilter): readonly string[] {
   if ("ids" in filter) return filter.ids;
   if ("not" in filter) return namedIds(filter.not);
   const parts = "all" in filter ? filter.all : "any" in filter ? filter.any : [];

@@ -3,6 +3,7 @@ import { count, harmless } from "../../errors/show-value.ts";
 import type { ToolArsenal } from "../../arsenal.ts";
 import { showProblem } from "../../config/clients/server-problem.ts";
 import { clientLines, type Endpoint } from "../arsenal/client-entries.ts";
+import type { Finding } from "../checks/finding.ts";
 import type { Input, Terminal } from "../command.ts";
 import type { SourceReport } from "../../config/start/start-configured.ts";
 import type { ConfigFiles, Configured } from "../arsenal/open-arsenal.ts";
@@ -121,6 +122,13 @@ export function createAnnouncer(parts: {
       for (const upstream of upstreams)
         if (!watches.has(upstream)) watches.set(upstream, watchUpstream(upstream, tellUpstream));
       void tellTotal(Promise.resolve(reports).then(tellSources));
+    },
+    /** Reports problems that checks found. */
+    tellFindings(findings: readonly Finding[]): void {
+      for (const { check, state, message, fix } of findings) {
+        const text = `${check}: ${message}${fix === undefined ? "" : `\n  ${fix}`}`;
+        say(state === "failed" ? paint.red(text) : paint.yellow(text), { finding: { check, state, message, fix } });
+      }
     },
     close(): void {
       closed = true;

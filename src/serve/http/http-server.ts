@@ -1,14 +1,7 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-  type Server,
-  type ServerResponse,
-} from "node:http";
+import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import type { AddressInfo } from "node:net";
-import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
-import { messageOf, showValue } from "../../errors/show-value.ts";
+import type { ArsenalError } from "../../errors/arsenal-error.ts";
+import { messageOf } from "../../errors/show-value.ts";
 import { identified } from "../../guard/identity/any-identity.ts";
 import type { Identified, Identity } from "../../guard/identity.port.ts";
 import { localOperator, type Principal } from "../../guard/principal.ts";
@@ -16,15 +9,7 @@ import { createTraceIds } from "../../execute/trace-ids.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
 import { readTraceContext, spanBelow, type TraceContext } from "../../observe/trace-context.ts";
-import {
-  basePathOf,
-  checkedPublicUrl,
-  createCallerCheck,
-  createOwnAddress,
-  hostInUrl,
-  isLoopback,
-  withoutPrefix,
-} from "./allowed-callers.ts";
+import { basePathOf, createCallerCheck, createOwnAddress, hostInUrl, withoutPrefix } from "./allowed-callers.ts";
 import { refuse } from "./answer.ts";
 import { createIntake, type Intake } from "./intake.ts";
 import { createOpenWork } from "./open-work.ts";
@@ -33,6 +18,7 @@ import { answerWithProblem, refuseWithProblem, requestIdOf, toProblem } from "./
 import { metadataRoutes, metadataUrl, toChallenge } from "./resource-metadata.ts";
 import type { HttpExchange, Route } from "../surface.ts";
 import type { ListenOptions } from "./listen-options.ts";
+import { checkedAddress, listen } from "./listening.ts";
 import { readJson } from "./read-json.ts";
 import { followCertificate, readCertificate } from "./tls.ts";
 
@@ -83,10 +69,8 @@ export async function createHttpServer(options: HttpServerOptions) {
     intake = createIntake(),
   } = options;
   const { headersMs = 10_000, requestMs = 30_000, keepAliveMs = 65_000, closeMs = 1000 } = options.timeouts ?? {};
-  if (identity === undefined && !isLoopback(host)) throw openToAll(host);
-  const publicUrl = options.publicUrl === undefined ? undefined : checkedPublicUrl(options.publicUrl);
+  const publicUrl = checkedAddress({ ...options, host });
   const { tokenOrigin } = identity ?? {};
-  if (tokenOrigin !== undefined && publicUrl === undefined && !isLoopback(host)) throw nameless(host);
 
   const prefix = basePathOf(publicUrl ?? "");
   const publicOrigin = publicUrl && new URL(publicUrl).origin;
@@ -327,46 +311,4 @@ function answerPreflight({ headers }: IncomingMessage, response: ServerResponse)
       "access-control-max-age": "600",
     })
     .end();
-}
-
-/** Starts listening and gives the port; a port or host that cannot be had is an error of the configuration. */
-function listen(server: Server, host: string, port: number): Promise<number> {
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    const fix = "Give a whole number up to 65535 with --port; 0 takes a free one.";
-    const details = { field: "port", value: port };
-    throw fixable("CONFIG_INVALID", `port is ${showValue(port)}, which is not a port.`, fix, details);
-  }
-  return new Promise((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => reject(notListening(error, host, port)));
-    server.listen({ host, port }, () => {
-      server.removeAllListeners("error");
-      resolve((server.address() as AddressInfo).port);
-    });
-  });
-}
-
-function notListening(error: NodeJS.ErrnoException, host: string, port: number): ArsenalError {
-  const portIsTaken = error.code === "EADDRINUSE";
-  if (portIsTaken || error.code === "EACCES") {
-    const why = portIsTaken ? "another program listens there" : "this user may not use it";
-    const fix = "Give another with --port; --port 0 takes a free one.";
-    const details = { field: "port", value: port, cause: error };
-    return fixable("CONFIG_INVALID", `Port ${port} on ${host} cannot be used: ${why}.`, fix, details);
-  }
-  const fix = "Give an address of this machine with --host; 127.0.0.1 is the default.";
-  const details = { field: "host", value: host, cause: error };
-  return fixable("CONFIG_INVALID", `Cannot listen on ${showValue(host)}: ${error.message}.`, fix, details);
-}
-
-function openToAll(host: string): ArsenalError {
-  const fix =
-    "Set a token of 16 characters or more, as TOOLARSENAL_TOKEN for `toolarsenal serve` or as identity: bearerToken({ tokens: [token] }) in code, or listen on 127.0.0.1.";
-  const problem = `Listening on ${host || "every address"} lets other machines call every tool, and nothing would ask who they are.`;
-  return fixable("CONFIG_INVALID", problem, fix, { field: "host", value: host });
-}
-
-function nameless(host: string): ArsenalError {
-  const fix = "Set server.public_url in the configuration, or publicUrl in code, such as https://tools.example.com.";
-  const problem = `Listening on ${host || "every address"} for callers with tokens needs the address that the tokens are for.`;
-  return fixable("CONFIG_INVALID", problem, fix, { field: "publicUrl" });
 }
