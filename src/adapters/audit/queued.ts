@@ -54,6 +54,18 @@ export function queuedAudit(writer: AuditWriter, clock: Clock): AuditLog {
   let closing: Promise<void> | undefined;
   let signed = false;
   const syncs = createSyncs(writer, clock);
+  /** Reads of the log that closing waits for: they would open its files again. */
+  const reading = new Set<Promise<unknown>>();
+
+  async function read<Value>(one: () => Promise<Value>): Promise<Value> {
+    const found = Promise.resolve(draining).then(one);
+    reading.add(found);
+    try {
+      return await found;
+    } finally {
+      reading.delete(found);
+    }
+  }
 
   function nextBatch(): readonly QueuedRecord[] {
     let bytes = 0;
@@ -107,6 +119,7 @@ export function queuedAudit(writer: AuditWriter, clock: Clock): AuditLog {
 
   async function close(): Promise<void> {
     while (waiting.length > 0 || draining !== undefined) await startDrain();
+    await Promise.allSettled(reading);
     await syncs.close();
     try {
       if (signed) await writer.add((chain) => chain.checkpoint(clock.now()));
@@ -132,8 +145,7 @@ export function queuedAudit(writer: AuditWriter, clock: Clock): AuditLog {
 
     async head() {
       if (closing !== undefined) throw closed();
-      await draining;
-      return writer.add(() => "");
+      return read(() => writer.add(() => ""));
     },
 
     async read(options = {}) {
@@ -141,10 +153,7 @@ export function queuedAudit(writer: AuditWriter, clock: Clock): AuditLog {
       return writer.read(options);
     },
 
-    async verify(options = {}) {
-      await draining;
-      return writer.verify(options);
-    },
+    verify: (options = {}) => read(() => writer.verify(options)),
 
     close() {
       closing ??= close();

@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { internalsOf } from "../../arsenal.ts";
 import { auditType, stateType } from "../../config/load/chosen-adapters.ts";
 import { count } from "../../errors/show-value.ts";
@@ -23,6 +24,14 @@ export function checkMemory({ configured: { config } }: StartedGateway): readonl
     ...(stateType(state) === "memory" ? [warning("state", "pins end with the process", "Set state.file.")] : []),
     ...(auditType(audit) === undefined ? [warning("audit", "calls are not recorded", "Set audit.file.")] : []),
   ];
+}
+
+/** Folders open to tools that do not exist: every call of their tools fails. */
+export async function checkRoots({ configured: { config } }: StartedGateway): Promise<readonly Finding[]> {
+  const { openFolders } = await import("../../config/load/own-files.ts");
+  return openFolders(config)
+    .filter((folder) => statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
+    .map((folder) => failed("files", `${folder} is open to tools, and is not a folder`, `Run: mkdir -p ${folder}`));
 }
 
 /** Folders open to tools should not contain the gateway's own files. */

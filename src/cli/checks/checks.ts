@@ -3,7 +3,15 @@ import type { SourceReport } from "../../config/start/start-configured.ts";
 import type { Configured } from "../arsenal/open-arsenal.ts";
 import type { Terminal } from "../command.ts";
 import { checkAudit } from "./audit.ts";
-import { checkFolders, checkHealth, checkMemory, checkPolicy, checkTools, checkToolsets } from "./catalog.ts";
+import {
+  checkFolders,
+  checkHealth,
+  checkMemory,
+  checkPolicy,
+  checkRoots,
+  checkTools,
+  checkToolsets,
+} from "./catalog.ts";
 import { type Finding, findingsOf } from "./finding.ts";
 import {
   checkEgress,
@@ -57,7 +65,8 @@ const AFTER_START: readonly Check<StartedGateway>[] = [
   { name: "health", serve: "skips", run: checkHealth },
   { name: "audit", serve: "warns", run: checkAudit },
   { name: "state", serve: "skips", run: checkMemory },
-  { name: "files", serve: "skips", run: checkFolders },
+  { name: "files", serve: "warns", run: checkRoots },
+  { name: "own files", serve: "skips", run: checkFolders },
   { name: "tools", serve: "skips", run: checkTools },
   { name: "toolsets", serve: "warns", run: checkToolsets },
   { name: "policy", serve: "warns", run: checkPolicy },

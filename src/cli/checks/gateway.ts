@@ -118,7 +118,10 @@ export async function checkListening(plan: GatewayPlan): Promise<readonly Findin
   if (needsPorts) await checkPorts(host, ports);
   const place = publicUrl === undefined ? "" : `, called ${publicUrl}`;
   return [
-    ok("server", `can listen on ${host}, port ${ports.map((each) => each.port).join(", ")}${place}`),
+    ok(
+      "server",
+      `${needsPorts ? "can listen" : "listens"} on ${host}, port ${ports.map((each) => each.port).join(", ")}${place}`,
+    ),
     ...checkNames(configured.config.server),
   ];
 }

@@ -119,7 +119,9 @@ describe("doctor", () => {
     expect(out).toMatch(/failed {3}catalog: Cannot use the folder of the snapshot .*\n {9}Choose a writable folder/);
     expect(out).toContain("modules: boom.mjs failed: boom");
     await writeFile(join(folder, "store.yaml"), "vector_store:\n  type: nowhere\n");
-    expect((await run("doctor", "--running", "--config", "store.yaml")).out).toContain("Set vector_store.type to one of memory, ");
+    expect((await run("doctor", "--running", "--config", "store.yaml")).out).toContain(
+      "Set vector_store.type to one of memory, ",
+    );
   });
 
   it("checks the state, with and without limits of its own", async () => {

@@ -38,17 +38,20 @@ export function ownFiles(config: ResolvedConfig): readonly string[] {
   return [...new Set(all.map((path) => withOthersOfItsKind(resolve(folder, path))))];
 }
 
+/** The folders whose files tools may read, write or send. */
+export function openFolders({ builtins, openapi, sources }: ResolvedConfig): readonly string[] {
+  return ([builtins, ...openapi, ...sources] as readonly OpenFolders[]).flatMap(({ files, filesFrom }) => [
+    ...(files?.roots ?? []),
+    ...(filesFrom === undefined ? [] : [filesFrom]),
+  ]);
+}
+
 /** The folders open to tools that hold own files, with the names of some of these. Tools refuse the files, but the folders should not hold them. */
 export function foldersWithOwnFiles(
   config: ResolvedConfig,
 ): readonly { readonly folder: string; readonly files: readonly string[] }[] {
-  const { builtins, openapi, sources } = config;
-  const open = ([builtins, ...openapi, ...sources] as readonly OpenFolders[]).flatMap(({ files, filesFrom }) => [
-    ...(files?.roots ?? []),
-    ...(filesFrom === undefined ? [] : [filesFrom]),
-  ]);
   const own = ownFiles(config).filter((path) => basename(path).startsWith("*") || existsSync(path));
-  return open
+  return openFolders(config)
     .map((folder) => ({
       folder,
       files: own
