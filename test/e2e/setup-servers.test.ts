@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { parse as parseYaml } from "yaml";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Ran, runInMemory } from "./terminal.ts";
 
@@ -290,19 +291,20 @@ describe("setup, with the servers of five clients", () => {
     expect(await doctorStates()).toEqual(allOk);
   });
 
-  it("leaves everything as it is when a server is there already and differs, unless --force says otherwise", async () => {
+  it("keeps a server that was edited in arsenal.yaml and adds the others, unless --force says otherwise", async () => {
     await fillHome();
-    await writeFile(join(folder, "arsenal.yaml"), "mcpServers: { github: { command: mine, timeout_ms: 5000 } }\n");
-    const before = await files(root);
-    for (const argv of [
-      ["setup", "--dry-run"],
-      ["setup", "--write-clients"],
-    ]) {
-      const { code, out } = await run(...argv);
-      expect(code).toBe(1);
-      expect(out).toContain("github differs");
-      expect(await files(root)).toEqual(before);
-    }
+    const file = join(folder, "arsenal.yaml");
+    await writeFile(file, "mcpServers:\n  # mine\n  github: { command: mine, timeout_ms: 5000 } # stays\n");
+    const { code, out } = await run("setup");
+    expect(code).toBe(0);
+    expect(out).toContain("github: edited in");
+    const merged = await readFile(file, "utf8");
+    expect(merged).toContain("  # mine\n  github: { command: mine, timeout_ms: 5000 } # stays\n");
+    expect(Object.keys((parseYaml(merged) as { readonly mcpServers: object }).mcpServers)).toEqual(
+      expect.arrayContaining([...NAMES]),
+    );
+    expect((await run("setup")).out).toContain("has all of them already");
+    expect(await readFile(file, "utf8")).toBe(merged);
     expect((await run("setup", "--force")).code).toBe(0);
     expect((await files(folder))["arsenal.yaml"]?.text).toContain("timeout_ms: 5000");
     expect(await doctorStates()).toEqual(allOk);

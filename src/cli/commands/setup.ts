@@ -10,9 +10,13 @@ import { clip, styles, table } from "../terminal/style.ts";
 export const command: Command = {
   options: {
     "dry-run": { description: "Show what would be written, and write nothing" },
-    force: { description: "Replace servers and secrets that differ; a copy of each file is kept" },
+    force: { description: "Replace servers that were edited, and secrets that differ; a copy of each file is kept" },
     "inline-env": { description: "Write keys and tokens into arsenal.yaml instead of separate env files" },
     "write-clients": { description: "Put ToolArsenal in place of each program's servers; a copy of each file is kept" },
+    share: { description: "With --write-clients: give every program the servers of all, instead of its own" },
+    stdio: {
+      description: "With --write-clients: let every program start its own gateway, instead of sharing one address",
+    },
   },
   examples: ["setup --dry-run", "setup", "setup --write-clients"],
   async run(input, terminal) {
@@ -32,7 +36,13 @@ async function setUp(input: Input, terminal: Terminal) {
   const clients = await findClients(terminal);
   const gathered = gather(clients, { inline: input.flags.has("inline-env"), folder: dirname(target) });
   const force = input.flags.has("force");
-  const plan = await planSetup({ clients, gathered, target, force, replaceClients: input.flags.has("write-clients") });
+  const choices = {
+    replaceClients: input.flags.has("write-clients"),
+    share: input.flags.has("share"),
+    // A gateway that wants a token would refuse clients that have none.
+    stdio: input.flags.has("stdio") || Boolean(terminal.environment["TOOLARSENAL_TOKEN"]),
+  };
+  const plan = await planSetup({ clients, gathered, target, force, ...choices });
   const isBlocked = plan.conflicts.length > 0;
   const hasServers = Object.keys(gathered.servers).length > 0;
   const isWritten = plan.files.some(({ file }) => file === target);
@@ -43,7 +53,7 @@ async function setUp(input: Input, terminal: Terminal) {
     target,
     hasServers,
     config: !hasServers ? ("nothing to write" as const) : isBlocked ? ("in the way" as const) : written,
-    envFiles: gathered.envFiles.filter(({ server }) => !plan.kept.includes(server)),
+    envFiles: gathered.envFiles.filter(({ server }) => ![...plan.kept, ...plan.edited].includes(server)),
     plan,
     backups: dryRun || isBlocked ? new Map<string, string>() : await plan.write(new Date()),
     dryRun,
@@ -63,6 +73,9 @@ function toJson({ clients, gathered, target, config, envFiles, plan, backups, dr
       return { server, file: resolve(dirname(target), path), variables: Object.keys(values), missing };
     }),
     conflicts: plan.conflicts,
+    edited: plan.edited,
+    toolsets: plan.toolsets,
+    ...(plan.gateway !== undefined && { gateway: plan.gateway }),
     kept: plan.kept,
     files: plan.files.map((planned) => {
       const backup = backups.get(planned.file);
@@ -100,6 +113,11 @@ function show(outcome: Outcome, input: Input, terminal: Terminal): void {
     out.write(`${plan.kept.join(", ")}: configured in arsenal.yaml in another way, and left as ${are}.\n`);
   }
 
+  if (plan.edited.length > 0) {
+    const text = `${plan.edited.join(", ")}: edited in ${short(target)}, and left as written there. --force replaces what differs.`;
+    out.write(`${paint.yellow(text)}\n`);
+  }
+
   if (config === "nothing to write") out.write("\nNothing to write: only ToolArsenal itself is set up.\n");
   if (config === "unchanged") out.write(`\n${short(target)} has all of them already.\n`);
   if (config === "in the way") {
@@ -122,6 +140,10 @@ function show(outcome: Outcome, input: Input, terminal: Terminal): void {
   if (missing.length > 0)
     out.write(
       `\nVS Code asks for these values, so setup cannot copy them. Write each into its file:\n${table(missing)}\n`,
+    );
+  if (plan.gateway !== undefined)
+    out.write(
+      `\n${paint.bold(`These programs share the gateway at ${plan.gateway}: keep \`${PROGRAM} serve\` running.`)} --stdio lets each start its own.\n`,
     );
   if (config !== "written" || dryRun) return;
   const option = input.config === undefined ? "" : ` --config ${input.config}`;

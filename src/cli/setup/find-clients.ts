@@ -17,6 +17,10 @@ export interface ClientFile {
   readonly path: readonly string[];
   /** Whether the client requires `type` in each entry. */
   readonly typed: boolean;
+  /** The toolset of this file's servers, if several files have different ones. */
+  readonly toolset: string;
+  /** The key of a server's address. Omitted if the client only starts programs. */
+  readonly addressKey?: "url" | "serverUrl";
   /** The references that the client itself expands: none, those with a prefix (`${env:NAME}`), or also `${NAME}`. */
   readonly expands: "nothing" | "prefixed" | "all";
   /** The base of relative paths and `${workspaceFolder}`; omitted if it depends on the folder open in the client. */
@@ -36,29 +40,47 @@ export function clientFiles({ environment, folder, platform = process.platform }
         ? join(home, "Library", "Application Support")
         : (XDG_CONFIG_HOME ?? (home && join(home, ".config")));
   const path = ["mcpServers"];
-  const plain = { path, typed: false, expands: "prefixed" } as const;
+  const plain = { path, typed: false, expands: "prefixed", addressKey: "url" } as const;
   const desktop = { client: "Claude Desktop", path, typed: false, expands: "nothing" } as const;
-  const vscode = { client: "VS Code", path: ["servers"], typed: true, expands: "prefixed" } as const;
+  const vscode = { client: "VS Code", path: ["servers"], typed: true, expands: "prefixed", addressKey: "url" } as const;
   const claudeFile = join(home ?? "", ".claude.json");
-  const claudeCode = { client: "Claude Code", typed: true, expands: "all" } as const;
+  const claudeCode = { client: "Claude Code", typed: true, expands: "all", addressKey: "url" } as const;
   return [
     ...(settings === undefined
       ? []
       : [
-          { ...desktop, file: join(settings, "Claude", "claude_desktop_config.json") },
-          { ...vscode, file: join(settings, "Code", "User", "mcp.json") },
+          { ...desktop, toolset: "claude-desktop", file: join(settings, "Claude", "claude_desktop_config.json") },
+          { ...vscode, toolset: "vs-code", file: join(settings, "Code", "User", "mcp.json") },
         ]),
     ...(home === undefined
       ? []
       : [
-          { client: "Cursor", file: join(home, ".cursor", "mcp.json"), ...plain, workspace: home },
-          { client: "Windsurf", file: join(home, ".codeium", "windsurf", "mcp_config.json"), ...plain },
-          { ...claudeCode, file: claudeFile, path },
-          { ...claudeCode, file: claudeFile, path: ["projects", folder, ...path], workspace: folder },
+          { client: "Cursor", toolset: "cursor", file: join(home, ".cursor", "mcp.json"), ...plain, workspace: home },
+          {
+            client: "Windsurf",
+            toolset: "windsurf",
+            file: join(home, ".codeium", "windsurf", "mcp_config.json"),
+            ...plain,
+            addressKey: "serverUrl" as const,
+          },
+          { ...claudeCode, toolset: "claude-code", file: claudeFile, path },
+          {
+            ...claudeCode,
+            toolset: "claude-code-local",
+            file: claudeFile,
+            path: ["projects", folder, ...path],
+            workspace: folder,
+          },
         ]),
-    { client: "Cursor", file: join(folder, ".cursor", "mcp.json"), ...plain, workspace: folder },
-    { ...vscode, file: join(folder, ".vscode", "mcp.json"), workspace: folder },
-    { ...claudeCode, file: join(folder, ".mcp.json"), path, workspace: folder },
+    {
+      client: "Cursor",
+      toolset: "cursor-project",
+      file: join(folder, ".cursor", "mcp.json"),
+      ...plain,
+      workspace: folder,
+    },
+    { ...vscode, toolset: "vs-code-project", file: join(folder, ".vscode", "mcp.json"), workspace: folder },
+    { ...claudeCode, toolset: "claude-code-project", file: join(folder, ".mcp.json"), path, workspace: folder },
   ];
 }
 

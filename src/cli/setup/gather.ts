@@ -30,14 +30,18 @@ export function gather(
 ) {
   const originals = new Map<string, ServerEntry>();
   const renamed: { client: string; from: string; to: string }[] = [];
+  const ofClients = new Map<string, readonly string[]>();
   for (const found of clients) {
     const { client } = found;
+    const names: string[] = [];
+    ofClients.set(found.toolset, names);
     for (const [from, entry] of Object.entries(found.servers)) {
       const known = portableEntry(knownMembers(entry), found, options.folder);
       const isFree = (name: string): boolean => !originals.has(name) || isDeepStrictEqual(originals.get(name), known);
       const to = isFree(from) ? from : firstFree(`${from}-${client.toLowerCase().replaceAll(" ", "-")}`, isFree);
       if (to !== from && !originals.has(to)) renamed.push({ client, from, to });
       originals.set(to, known);
+      names.push(to);
     }
   }
   const envFiles: EnvFile[] = [];
@@ -59,6 +63,8 @@ export function gather(
     envFiles,
     /** Different servers with the same name, and the new name of the later one. */
     renamed,
+    /** The names of each client's servers, by the client's toolset. */
+    ofClients: ofClients as ReadonlyMap<string, readonly string[]>,
   };
 }
 

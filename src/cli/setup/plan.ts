@@ -1,10 +1,19 @@
 import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { isPlainObject } from "../../tool/json-schema.ts";
-import { arsenalText, editedText, ownServers, readExisting as read, writeWithBackup } from "./edit-files.ts";
+import { isPlainObject, isTexts } from "../../tool/json-schema.ts";
+import { toNamespace } from "../../tool/normalise/slug.ts";
+import {
+  arsenalText,
+  type ClientRoute,
+  type ClientToolset,
+  editedText,
+  ownServers,
+  readExisting as read,
+  writeWithBackup,
+} from "./edit-files.ts";
 import { envFileText, readEnv } from "./env-file.ts";
-import type { FoundClient } from "./find-clients.ts";
+import type { FoundClient, ServerEntry } from "./find-clients.ts";
 import { type GatheredServers, PRIVATE_FOLDER } from "./gather.ts";
 import { HIDDEN, separateSecrets, withoutSecrets } from "./secrets.ts";
 
@@ -32,26 +41,48 @@ export async function planSetup(parts: {
   readonly target: string;
   readonly force: boolean;
   readonly replaceClients: boolean;
+  /** Gives every client the servers of all. */
+  readonly share?: boolean;
+  /** Lets every client start its own gateway. */
+  readonly stdio?: boolean;
 }) {
-  const { clients, target, force, replaceClients } = parts;
-  const elsewhere = await namesElsewhere(await read(target));
+  const { clients, target, force, replaceClients, share = false, stdio = false } = parts;
+  const existing = await read(target);
+  const elsewhere = await namesElsewhere(existing);
+  const differing = force ? [] : await differingServers(parts.gathered.servers, existing);
+  const isKept = (name: string): boolean => elsewhere.has(name) || differing.includes(name);
   const isElsewhere = (name: string): boolean => elsewhere.has(name);
   const gathered = {
     ...parts.gathered,
-    servers: without(parts.gathered.servers, isElsewhere),
-    envFiles: parts.gathered.envFiles.filter(({ server }) => !elsewhere.has(server)),
+    servers: without(parts.gathered.servers, isKept),
+    envFiles: parts.gathered.envFiles.filter(({ server }) => !isKept(server)),
   };
   const conflicts: string[] = [];
+  const toolsets = replaceClients && !share ? await planToolsets(clients, parts.gathered, existing) : [];
   const steps: Step[] = [
     ...(await planEnvFiles(gathered, dirname(target), conflicts)),
-    ...(await planArsenal(gathered, target, conflicts)),
+    ...(await planArsenal(gathered, target, { conflicts, toolsets })),
   ];
-  if (replaceClients) steps.push(...(await planClients(clients, target)));
+  const replaced = clients.filter(({ servers, hasOwnEntry }) => Object.keys(servers).length > 0 || hasOwnEntry);
+  // One client needs no shared gateway: it starts its own.
+  const gateway = stdio || replaced.length < 2 ? undefined : await sharedAddress(existing);
+  if (replaceClients)
+    steps.push(
+      ...(await planClients(clients, (found) => {
+        const toolset = toolsets.find(({ name }) => name === found.toolset)?.name;
+        return { config: target, toolset, gateway };
+      })),
+    );
   const blocked = conflicts.length > 0 && !force;
   return {
     files: steps.map(({ text: _text, ...shown }) => shown),
     /** The existing content that prevents writing. */
     conflicts: blocked ? conflicts : [],
+    /** Servers whose entries in arsenal.yaml were edited. They are left as they are, unless setup is forced. */
+    edited: differing,
+    /** The address that clients share; undefined if each starts its own gateway. */
+    gateway: replaceClients && clients.some(({ addressKey }) => addressKey !== undefined) ? gateway : undefined,
+    toolsets: toolsets.map(({ name }) => name),
     /** Servers that arsenal.yaml configures outside `mcpServers`. They are left as they are. */
     kept: Object.keys(parts.gathered.servers).filter(isElsewhere),
     /** Writes the files. Returns the name of each backup, by file. */
@@ -105,44 +136,105 @@ async function planEnvFiles(
   return steps;
 }
 
-async function planArsenal({ servers }: GatheredServers, file: string, conflicts: string[]): Promise<readonly Step[]> {
-  if (Object.keys(servers).length === 0) return [];
+async function planArsenal(
+  { servers }: GatheredServers,
+  file: string,
+  { conflicts, toolsets }: { readonly conflicts: string[]; readonly toolsets: readonly ClientToolset[] },
+): Promise<readonly Step[]> {
+  if (Object.keys(servers).length === 0 && toolsets.length === 0) return [];
   const shown = hiddenSecrets(servers);
   const existing = await read(file);
   if (existing === undefined) {
-    const diff = lineDiff("", await arsenalText(undefined, shown));
-    return [{ file, action: "create", mode: PRIVATE, diff, text: await arsenalText(undefined, servers) }];
+    const diff = lineDiff("", await arsenalText(undefined, shown, toolsets));
+    return [{ file, action: "create", mode: PRIVATE, diff, text: await arsenalText(undefined, servers, toolsets) }];
   }
   const mapping = await parseMapping(existing);
-  const held = mapping && (isPlainObject(mapping["mcpServers"]) ? mapping["mcpServers"] : {});
-  if (held === undefined) conflicts.push(`${file} is not a valid YAML mapping`);
-  const names = Object.keys(servers);
-  // Only the members that setup writes are compared; others were added by the user.
-  const isSame = (name: string): boolean => {
-    const entry = held?.[name];
-    const wanted = Object.entries(servers[name] ?? {});
-    return isPlainObject(entry) && wanted.every(([key, value]) => isDeepStrictEqual(entry[key], value));
-  };
-  const other = names.filter((name) => held !== undefined && Object.hasOwn(held, name) && !isSame(name));
-  conflicts.push(...other.map((name) => `${name} differs from the server of that name in ${file}`));
-  if (names.every(isSame)) return [];
-  const text = await arsenalText(existing, without(servers, isSame));
-  const diff = hideSecrets(lineDiff(existing, await arsenalText(existing, without(shown, isSame))), held ?? {});
+  if (mapping === undefined) conflicts.push(`${file} is not a valid YAML mapping`);
+  const held = heldServers(mapping);
+  const isHeld = (name: string): boolean => isSame(servers[name], held[name]);
+  if (mapping !== undefined && Object.keys(servers).every(isHeld) && toolsets.length === 0) return [];
+  const text = await arsenalText(existing, without(servers, isHeld), toolsets);
+  if (text === existing) return [];
+  const diff = hideSecrets(lineDiff(existing, await arsenalText(existing, without(shown, isHeld), toolsets)), held);
   // The permissions of an existing file stay, unless secrets are written to it.
   const hasSecrets = !isDeepStrictEqual(servers, shown);
   return [{ file, action: "update", ...(hasSecrets ? { mode: PRIVATE } : {}), diff, text }];
 }
 
-async function planClients(clients: readonly FoundClient[], config: string): Promise<readonly Step[]> {
+function heldServers(mapping: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> {
+  return isPlainObject(mapping["mcpServers"]) ? mapping["mcpServers"] : {};
+}
+
+/** Compares only the members that setup writes; others were added by the user. */
+function isSame(wanted: ServerEntry = {}, held: unknown): boolean {
+  return isPlainObject(held) && Object.entries(wanted).every(([key, value]) => isDeepStrictEqual(held[key], value));
+}
+
+/** Servers that arsenal.yaml has under the same name and otherwise. */
+async function differingServers(servers: GatheredServers["servers"], existing = ""): Promise<readonly string[]> {
+  const held = heldServers(await parseMapping(existing));
+  return Object.keys(servers).filter((name) => Object.hasOwn(held, name) && !isSame(servers[name], held[name]));
+}
+
+/** One toolset for each client that has not all servers. A client whose own entry has no toolset gets all of them. */
+async function planToolsets(
+  clients: readonly FoundClient[],
+  { servers, ofClients }: GatheredServers,
+  existing = "",
+): Promise<readonly ClientToolset[]> {
+  const mapping = (await parseMapping(existing)) ?? {};
+  const held = [...Object.keys(heldServers(mapping)), ...(await namesElsewhere(existing))];
+  const all = new Set([...Object.keys(servers), ...held].map(toNamespace));
+  return clients.flatMap(({ client, toolset: name, hasOwnEntry }) => {
+    const own = (ofClients.get(name) ?? []).map(toNamespace);
+    const before = heldEnsembles(mapping, name);
+    if (own.length === 0 || (hasOwnEntry && before === undefined)) return [];
+    const ensembles = [...new Set([...(before ?? []), ...own])];
+    if (before === undefined && ensembles.length === all.size) return [];
+    return [{ name, description: `The servers that ${client} had.`, include: { where: { ensembles } } }];
+  });
+}
+
+/** The servers of a toolset in arsenal.yaml that setup wrote; undefined if there is no such toolset. */
+function heldEnsembles({ toolsets }: Readonly<Record<string, unknown>>, name: string): readonly string[] | undefined {
+  const listed: readonly unknown[] = Array.isArray(toolsets) ? toolsets : [];
+  const found = listed.find((each) => isPlainObject(each) && each["name"] === name);
+  if (!isPlainObject(found)) return undefined;
+  const { where } = isPlainObject(found["include"]) ? found["include"] : {};
+  return isPlainObject(where) && isTexts(where["ensembles"]) ? where["ensembles"] : [];
+}
+
+/** The address of the gateway; undefined if it is not fixed, or callers must prove who they are, which stdio spares them. */
+async function sharedAddress(existing = ""): Promise<string | undefined> {
+  const { server } = (await parseMapping(existing)) ?? {};
+  const {
+    host = "127.0.0.1",
+    port = 8080,
+    public_url: publicUrl,
+    tokens,
+    auth,
+    tls,
+  } = isPlainObject(server) ? server : {};
+  if (tokens !== undefined || auth !== undefined || typeof port !== "number" || port === 0) return undefined;
+  if (typeof publicUrl === "string" && URL.canParse(publicUrl)) return publicUrl.replace(/\/$/, "");
+  return host === "127.0.0.1" || host === "localhost"
+    ? `${tls === undefined ? "http" : "https"}://${host}:${port}`
+    : undefined;
+}
+
+async function planClients(
+  clients: readonly FoundClient[],
+  routeOf: (found: FoundClient) => ClientRoute,
+): Promise<readonly Step[]> {
   const steps: Step[] = [];
   for (const found of clients) {
     const { client, file, servers } = found;
     if (Object.keys(servers).length === 0) continue;
-    const [old, next] = [hiddenSecrets(servers), ownServers(found, config)];
+    const [old, next] = [hiddenSecrets(servers), ownServers(found, routeOf(found))];
     const diff = lineDiff(JSON.stringify(old, undefined, 2), JSON.stringify(next, undefined, 2));
     // A file may have servers under two paths.
     const earlier = steps.findLast((step) => step.file === file)?.text;
-    const text = editedText(found, earlier ?? (await readFile(file, "utf8")), config);
+    const text = editedText(found, earlier ?? (await readFile(file, "utf8")), routeOf(found));
     steps.push({ client, file, action: "update", diff, text });
   }
   return steps;

@@ -219,7 +219,7 @@ describe("setup", () => {
     const cursor = await put(join(home, ".cursor/mcp.json"), CURSOR);
     const project = `{"mcpServers": {"a": {"command": "a"}}, "projects": {${JSON.stringify(folder)}: {"mcpServers": {"b": {"command": "b"}}, "trust": 1}}}`;
     const claude = await put(join(home, ".claude.json"), project);
-    const first = await run("--write-clients");
+    const first = await run("--write-clients", "--share", "--stdio");
     expect(first.code).toBe(0);
     const text = await readFile(cursor, "utf8");
     expect(text).toMatch(/^\{\n {2}\/\/ of the team\n {2}"mcpServers": \{\n {4}"toolarsenal": \{\n/);
