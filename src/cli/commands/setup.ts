@@ -141,12 +141,12 @@ function show(outcome: Outcome, input: Input, terminal: Terminal): void {
     out.write(
       `\nVS Code asks for these values, so setup cannot copy them. Write each into its file:\n${table(missing)}\n`,
     );
-  if (plan.gateway !== undefined)
-    out.write(
-      `\n${paint.bold(`These programs share the gateway at ${plan.gateway}: keep \`${PROGRAM} serve\` running.`)} --stdio lets each start its own.\n`,
-    );
-  if (config !== "written" || dryRun) return;
   const option = input.config === undefined ? "" : ` --config ${input.config}`;
+  if (plan.gateway !== undefined) {
+    const share = `Programs that take an address share the gateway at ${plan.gateway}.`;
+    out.write(`\n${share} Keep it running: ${PROGRAM} serve${option}\nWith --stdio, each starts its own.\n`);
+  }
+  if (config !== "written" || dryRun) return;
   const more = input.flags.has("write-clients") ? "" : `\n  ${PROGRAM} setup --write-clients${option}`;
   out.write(`\nNext\n  ${PROGRAM} doctor${option}\n  ${PROGRAM} serve${option}${more}\n`);
 }

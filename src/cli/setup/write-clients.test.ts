@@ -36,7 +36,7 @@ const own = async (file: string, key = "mcpServers"): Promise<unknown> =>
 it("gives each client a toolset with the servers it had, over one address where the client can", async () => {
   const { code, out } = await run();
   expect(code).toBe(0);
-  expect(out).toContain("share the gateway at http://127.0.0.1:8080");
+  expect(out).toContain("share the gateway at http://127.0.0.1:8080.");
   const { config, problems } = await loadConfig(join(folder, "arsenal.yaml"), {});
   expect(problems).toEqual([]);
   expect(config.toolsets.map(({ name, include }) => [name, include])).toEqual([
