@@ -1,5 +1,6 @@
 // Plays a newcomer's first hour with the packed package, on the oldest Node we support and on the current one: install, init,
-// every README command, setup from a client's configuration, doctor, serve, approve, and three SDK loops under `tsc --strict`.
+// every README command, setup from a client's configuration, doctor, serve, approve, three SDK loops under `tsc --strict`, a team in strict
+// mode, states that doctor must find, and a company's proxy.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -7,7 +8,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { ROOT, read } from "../repo/project.ts";
+import { asATeam } from "./as-a-team.ts";
 import { approveOutOfTheBox, readmeCommands, sdkLoops, setUp } from "./first-hour.ts";
+import { illnesses } from "./illnesses.ts";
 import { inACompany } from "./in-a-company.ts";
 import { type Place, versionOf } from "./place.ts";
 import { createShell } from "./shell.ts";
@@ -38,7 +41,7 @@ const OTHERS = [
 /** The AI SDK's declarations need it, and do not bring it. */
 OTHERS.push("@types/json-schema@7.0.15");
 
-const PARTS = [approveOutOfTheBox, readmeCommands, setUp, sdkLoops, inACompany];
+const PARTS = [approveOutOfTheBox, readmeCommands, setUp, sdkLoops, asATeam, illnesses, inACompany];
 
 const base = mkdtempSync(join(tmpdir(), "newcomer-"));
 try {
