@@ -81,7 +81,7 @@ describe("wrong usage", () => {
     [["list", "--hlep"], '"list" has no option --hlep. Did you mean --help?'],
     [["policy", "tset", "x.yaml"], 'There is no action "policy tset". Did you mean "test"?'],
     [["approvals", "aprove", "x"], 'There is no action "approvals aprove". Did you mean "approve"?'],
-    [["keys", "zzzzzz"], 'There is no action "keys zzzzzz". Use create, list or revoke.'],
+    [["keys", "zzzzzz"], 'There is no action "keys zzzzzz". Use create, grant, list or revoke.'],
     [["audit", "constructor"], 'There is no action "audit constructor". Use verify or tail.'],
     [["policy", "test"], '"policy test" needs FILE. For example: toolarsenal policy test policy.cases.yaml'],
     [["audit", "verify", "x"], '"audit verify" takes no arguments, not 1. Put quotes around text with spaces.'],
@@ -126,7 +126,7 @@ describe("configuration", () => {
   it("is arsenal.yaml of the folder, or the file named, or the demo catalog with a word about it", async () => {
     const home = await mkdtemp(join(folder, "home-"));
     const demo = await run(["list"], { folder: home });
-    expect(demo.err).toMatch(/^No arsenal\.yaml in this folder\. Using the demo catalog\.\n\d+ tools\n$/);
+    expect(demo.err).toMatch(/^No arsenal\.yaml in this folder\. Using the demo catalog\.\n\d+ tools, 1 of them refused\n$/);
     await writeFile(join(home, "tools.mjs"), TOOLS_MODULE);
     await writeFile(join(home, "arsenal.yaml"), "modules: [tools.mjs]\n");
     expect(await run(["list"], { folder: home })).toEqual({

@@ -81,7 +81,7 @@ async function viewFor(principal: Principal, context: SurfaceContext): Promise<H
     const connected = upstreams.filter(({ state }) => state.kind === "connected").length;
     return { ...common, servers: { count: upstreams.length, connected }, otherTools: 0 };
   }
-  const tools = await arsenal.listTools({ principal, includeRefused: true });
+  const tools = await arsenal.listTools({ principal });
   const toolsOf = (name: string): number => tools.filter(({ ensemble }) => ensemble === name).length;
   const servers = upstreams.map(({ name, state }) => ({
     name,
