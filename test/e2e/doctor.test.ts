@@ -37,9 +37,9 @@ describe("a state in which serve does not start", () => {
     ["is open to other machines", { server: { host: "0.0.0.0", port: 0 } }, "Listening on 0.0.0.0 lets other machines"],
     ["has a short token", { server: { port: 0, tokens: { ada: "short" } } }, "is shorter than 16 characters"],
     [
-      "has a public URL that is none",
-      { server: { port: 0, public_url: "tools.example.com" } },
-      "the address of a server",
+      "has a public URL below one of its own paths",
+      { server: { port: 0, public_url: "https://tools.example.com/mcp" } },
+      "which the gateway uses itself",
     ],
     [
       "lacks the file of its keys",
