@@ -73,9 +73,10 @@ function problemIn(text: string): ProblemBody {
   }
 }
 
-function detailsOf({ field, value, fix, issues, retryAfterMs, beforeSend, answered }: ErrorDetails): ErrorDetails {
-  const details = { field, value, fix, issues, retryAfterMs, beforeSend, answered };
-  return Object.fromEntries(Object.entries(details).filter(([, given]) => given !== undefined));
+function detailsOf(given: ErrorDetails): ErrorDetails {
+  const { field, value, fix, issues, retryAfterMs, beforeSend, answered, fault } = given;
+  const details = { field, value, fix, issues, retryAfterMs, beforeSend, answered, fault };
+  return Object.fromEntries(Object.entries(details).filter(([, detail]) => detail !== undefined));
 }
 
 /** The code of a response without one. */

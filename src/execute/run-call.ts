@@ -1,3 +1,4 @@
+import type { CallOutcome } from "../state/limits.port.ts";
 import type { ToolCall } from "./call.ts";
 import type { RunningEngine } from "./engine.ts";
 import { closedBefore, failed, type Outcome } from "./outcome.ts";
@@ -17,7 +18,7 @@ import type { CacheEntry } from "./steps/result-cache.ts";
 import { isConfirmedReadOnly } from "./steps/retry.ts";
 import { recallResult, runOnce } from "./steps/run-once.ts";
 import { unreadable } from "./steps/validate-call.ts";
-import { recordHealth, type Verdict, verdictOf } from "./steps/verdict.ts";
+import { recordHealth, verdictOf } from "./steps/verdict.ts";
 
 /** Runs one call to its one result. Never rejects. */
 export async function runCall(call: ToolCall, engine: RunningEngine): Promise<ToolResult> {
@@ -99,7 +100,7 @@ async function runPermitted(
   const entered = admissions.enter(checked, rates);
   const pass = entered instanceof Promise ? await entered : entered;
   if ("status" in pass) return pass;
-  let verdict: Verdict = "neutral";
+  let verdict: CallOutcome = "neutral";
   try {
     if (engine.closed) return closedBefore(tool);
 

@@ -3,14 +3,13 @@ import type { Principal } from "../../guard/principal.ts";
 import type { Clock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
 import type { HealthBook } from "../../observe/health.ts";
-import type { Admission, Limits, Pass, Places, Refused, RetryBudget } from "../../state/limits.port.ts";
+import type { Admission, CallOutcome, Limits, Pass, Places, Refused, RetryBudget } from "../../state/limits.port.ts";
 import { callerKey, largestShare } from "../../base/shares.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { cancelled, closedBefore, failed, neverStarted, type Outcome } from "../outcome.ts";
 import type { CheckedCall } from "../running-call.ts";
 import type { EngineSettings } from "../settings.ts";
 import { longestRunMs, timeLeftMs } from "./deadline.ts";
-import type { Verdict } from "./verdict.ts";
 
 /** The rate limits of a call. */
 export type Rates = ReturnType<Aegis["limitsOf"]>;
@@ -123,7 +122,7 @@ export function createAdmissions(parts: {
       return admission.finally(() => waiting--).then((answer) => toPass(answer, checked, rates, enteredAt));
     },
     /** Gives a pass back and records the verdict on the call. */
-    leave(tool: Tool, pass: Pass, verdict: Verdict): void | Promise<void> {
+    leave(tool: Tool, pass: Pass, verdict: CallOutcome): void | Promise<void> {
       running--;
       const book = ({ breaker, failures = 0 }: Awaited<ReturnType<Limits["release"]>>): void => {
         if (breaker === undefined) return;
@@ -132,8 +131,7 @@ export function createAdmissions(parts: {
         if (breaker === "closed") emit("circuit-closed", { toolId: tool.id });
         else emit("circuit-opened", { toolId: tool.id, consecutiveFailures: failures, retryAfterMs: coolDownMs });
       };
-      // An error that the tool itself reports is an answer: the tool works.
-      const released = limits.release(pass, verdict === "reported" ? "success" : verdict);
+      const released = limits.release(pass, verdict);
       return released instanceof Promise ? released.then(book) : book(released);
     },
     /** Takes one repeated attempt. False if the last minute had its share. */

@@ -12,6 +12,7 @@ import { cancelled, failed, type Outcome } from "../outcome.ts";
 import type { ResultError } from "../result.ts";
 import { mayRetry, retryDelayMs, withOutcomeKnown } from "./retry.ts";
 import type { CheckedCall } from "../running-call.ts";
+import type { EngineSettings } from "../settings.ts";
 import { toResultError } from "../results/to-result-error.ts";
 
 interface AttemptsOutcome {
@@ -51,7 +52,7 @@ export async function runAttempts(checked: CheckedCall, engine: RunningEngine): 
       return { outcome: { status: "success", result: ended.value, ...answer, ...ran }, lastAttemptMs };
     }
     if (ended.kind === "cancelled") return { outcome: cancelledAfter(attempt), lastAttemptMs };
-    const error = ended.kind === "timeout" ? timedOut(checked) : toResultError(ended.error);
+    const error = ended.kind === "timeout" ? timedOut(checked, lastAttemptMs, settings) : toResultError(ended.error);
     if (error.code === "HANDLER_MISSING") return { outcome: failed(error), lastAttemptMs: 0 };
     const delayMs = retryDelayMs(attempt, settings.retryBaseMs, engine.random, error.retryAfterMs);
     // A tool that wants to be left alone for longer than a call may take is not waited for: the caller gets its `retryAfterMs` instead.
@@ -118,11 +119,23 @@ function reportedBy(thrown: unknown): ReportedError {
   return { answer: cause instanceof Error ? { error: { ...cause, message: cause.message } } : { result: cause } };
 }
 
-function timedOut({ tool, limits }: CheckedCall): ResultError {
-  if (isPastDeadline(limits))
-    return { code: "TIMEOUT", message: `${tool.id} did not answer before the call's deadline.` };
+function timedOut(checked: CheckedCall, waitedMs: number, settings: EngineSettings): ResultError {
+  const { tool, limits } = checked;
   const { timeoutMs: value } = limits;
-  return { code: "TIMEOUT", message: `${tool.id} did not answer within ${value} ms.`, field: "timeoutMs", value };
+  const isLate = isPastDeadline(limits);
+  const isHurried = isCutShort(checked, isLate ? Math.min(waitedMs, value) : value, settings);
+  const error = { code: "TIMEOUT", ...(isHurried && { fault: "caller" as const }) } as const;
+  if (isLate) return { ...error, message: `${tool.id} did not answer before the call's deadline.` };
+  return { ...error, message: `${tool.id} did not answer within ${value} ms.`, field: "timeoutMs", value };
+}
+
+/** True if a remote caller gave the tool less time than its operator does. Otherwise one caller could open its circuit for all. */
+function isCutShort(
+  { tool, ensemble, principal }: CheckedCall,
+  givenMs: number,
+  { defaultTimeoutMs }: EngineSettings,
+): boolean {
+  return !principal.local && givenMs < (tool.timeoutMs ?? ensemble?.timeoutMs ?? defaultTimeoutMs);
 }
 
 function noExecutor({ id, source }: Tool): ResultError {

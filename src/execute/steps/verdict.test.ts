@@ -5,7 +5,7 @@ import { ArsenalError } from "../../errors/arsenal-error.ts";
 describe("an error that the tool itself reports", () => {
   const nothing = { type: "object", properties: {} } as const;
 
-  it("counts against its health and leaves its circuit closed, however often it comes", async () => {
+  it("leaves its health and its circuit as they are, however often it comes", async () => {
     await using arsenal = new ToolArsenal({ telemetry: { enabled: false } });
     const tool = arsenal.register({ name: "look", description: "Looks for a file.", parameters: nothing }, () => {
       throw new ArsenalError("EXECUTION_FAILED", "no such file", { answered: true });
@@ -13,7 +13,7 @@ describe("an error that the tool itself reports", () => {
     for (let count = 0; count < 8; count++) {
       expect(await arsenal.execute({ toolName: "look" })).toMatchObject({ status: "failure" });
     }
-    expect(internalsOf(arsenal).health(tool.id)).toMatchObject({ successRate: 0, circuitOpen: false });
+    expect(internalsOf(arsenal).health(tool.id)).toMatchObject({ successRate: 1, circuitOpen: false });
   });
 
   it("says nothing of its health if it waits for an approval elsewhere", async () => {

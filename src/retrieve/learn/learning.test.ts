@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ToolArsenal } from "../../arsenal.ts";
 import type { ToolArsenalConfig } from "../../config/config.ts";
+import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { parseConfig } from "../../config/load/load-config.ts";
 import { resolveConfig } from "../../config/load/resolve-config.ts";
 import type { ToolCall } from "../../execute/call.ts";
@@ -218,6 +219,17 @@ describe("calls that count", () => {
     await slow.started;
     controller.abort();
     expect((await running).status).toBe("cancelled");
+    expect((await at.find("take a nap")).tools[0]?.signals.learned).toBe(0.5);
+  });
+
+  it("that fail by a mistake of the caller teach nothing", async () => {
+    await using at = await scene();
+    const draft = { name: "take_nap", description: "Takes a nap.", parameters: { type: "object" } };
+    await at.arsenal.addTool(draft, () => {
+      throw new ArsenalError("EXECUTION_FAILED", "no such bed", { answered: true });
+    });
+    await at.find("take a nap");
+    expect((await at.arsenal.execute({ toolName: "take_nap" })).status).toBe("failure");
     expect((await at.find("take a nap")).tools[0]?.signals.learned).toBe(0.5);
   });
 

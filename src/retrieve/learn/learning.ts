@@ -1,4 +1,5 @@
 import { isArsenalError } from "../../errors/arsenal-error.ts";
+import { sideOf } from "../../errors/blame.ts";
 import type { ToolCall } from "../../execute/call.ts";
 import type { Engine } from "../../execute/engine.ts";
 import type { ToolResult } from "../../execute/result.ts";
@@ -22,10 +23,11 @@ export function createLearning(parts: LearningParts) {
   const usage = createUsagePrior(parts);
 
   function noteCall(call: ToolCall | undefined, result: ToolResult): void {
-    const { toolId, status, startedAt, traceId, queuedAt } = result;
+    const { toolId, status, error, startedAt, traceId, queuedAt } = result;
     // A call blocked by a policy, a limit, a breaker or a person says nothing about the tool.
     if (toolId === undefined || startedAt === undefined) return;
-    if (status !== "success" && status !== "failure" && status !== "timeout") return;
+    // Nor does a mistake of its caller.
+    if (status !== "success" && (error === undefined || sideOf(error) === "caller")) return;
     const principal = call?.principal ?? parts.operator;
     usage.noteCall({ ...keysOf(principal), traceId, toolId, succeeded: status === "success", at: queuedAt });
   }

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import type { Readable } from "node:stream";
 import { ArsenalError, fixable, isArsenalError } from "../../../errors/arsenal-error.ts";
+import { sideOfRpcError, sideOfStatus } from "../../../errors/blame.ts";
 import type { ErrorCode } from "../../../errors/codes.ts";
 import { messageOf } from "../../../errors/show-value.ts";
 import { checkInCall } from "../../../guard/egress/check-url.ts";
@@ -244,7 +245,14 @@ function refusedBy({ name, redactor }: Agent, error: Readonly<Record<string, unk
   const said = redactor.text(typeof message === "string" ? message : "it gave no reason").slice(0, SHOWN_LENGTH);
   const value = { ...(code !== undefined && { code }), ...(typeof status === "string" && { status }) };
   const shown = typeof code === "number" ? ` (${code})` : "";
-  return new ArsenalError("EXECUTION_FAILED", `The agent ${name} refused${shown}: ${said}`, { value, answered: true });
+  const details = { value, answered: true, ...(isFailure(code) && { fault: "tool" as const }) };
+  return new ArsenalError("EXECUTION_FAILED", `The agent ${name} refused${shown}: ${said}`, details);
+}
+
+/** True for the error codes of JSON-RPC and HTTP that mean that the agent failed. A2A's own codes, from -32099 to -32001, mean that it works. */
+function isFailure(code: unknown): boolean {
+  if (typeof code !== "number" || (code >= -32099 && code <= -32001)) return false;
+  return (code >= 400 ? sideOfStatus(code) : sideOfRpcError(code)) === "tool";
 }
 
 async function toRefusal(answer: EgressResponse, { name, redactor, clock }: Agent): Promise<ArsenalError> {
@@ -252,7 +260,7 @@ async function toRefusal(answer: EgressResponse, { name, redactor, clock }: Agen
   if (status < 400) {
     const problem = `The agent ${name} redirected the call to ${headers["location"] ?? "nowhere"}.`;
     const fix = "Set endpoint to the address that it redirects to, if you trust it.";
-    return fixable("PROTOCOL_ERROR", problem, fix, { field: "endpoint", answered: true });
+    return fixable("PROTOCOL_ERROR", problem, fix, { field: "endpoint", answered: true, fault: "tool" });
   }
   const body = await readShortly(answer, SHOWN_LENGTH, redactor).catch(() => "");
   const told = parseObject(body) ?? {};

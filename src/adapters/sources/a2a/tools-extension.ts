@@ -47,6 +47,7 @@ export function toToolResult(task: FollowedTask, agent: string, tool: string): u
     const { code, message, fix, retryAfterMs } = refusal;
     throw new ArsenalError(code as ErrorCode, `The agent ${agent} refused: ${String(message)}`, {
       answered: true,
+      ...(code === "OUTCOME_UNKNOWN" && { fault: "tool" }),
       ...(typeof fix === "string" && { fix }),
       ...(typeof retryAfterMs === "number" && { retryAfterMs }),
     });

@@ -24,7 +24,7 @@ export function httpGet(egress: Egress, { allowedDomains, maxBytes = MAX_BYTES }
     },
     async handler(args, { signal }) {
       const { url } = args as { readonly url: string };
-      return withoutEffect(async () => {
+      return withoutEffect("caller", async () => {
         const asked = { signal, maxBytes, ...(allowedDomains && { allowedDomains }) };
         const { status, url: address, headers, body } = await egress.request(url, asked);
         const contentType = headers["content-type"];

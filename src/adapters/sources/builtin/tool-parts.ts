@@ -1,4 +1,4 @@
-import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
+import { ArsenalError, type ErrorDetails, isArsenalError } from "../../../errors/arsenal-error.ts";
 import type { JsonSchema } from "../../../tool/json-schema.ts";
 
 /** The schema of a tool's arguments, with the required ones. */
@@ -6,13 +6,19 @@ export function argumentsOf(properties: Readonly<Record<string, JsonSchema>>, ..
   return { type: "object", properties, required, additionalProperties: false };
 }
 
-/** Runs a request without side effects: if its answer is lost, the outcome is a plain failure, not an unknown one. */
-export async function withoutEffect<Result>(request: () => Promise<Result>): Promise<Result> {
+/**
+ * Runs a request without side effects: if its answer is lost, the outcome is a plain failure, not an unknown one. `fault` is the side that chose
+ * the address.
+ */
+export async function withoutEffect<Result>(
+  fault: NonNullable<ErrorDetails["fault"]>,
+  request: () => Promise<Result>,
+): Promise<Result> {
   try {
     return await request();
   } catch (error) {
     if (!isArsenalError(error)) throw error;
-    throw new ArsenalError(error.code, error.message, { ...error.details, answered: true, cause: error });
+    throw new ArsenalError(error.code, error.message, { fault, ...error.details, answered: true, cause: error });
   }
 }
 

@@ -1,5 +1,6 @@
 import { text as textOf } from "node:stream/consumers";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { sideOfStatus } from "../../../errors/blame.ts";
 import type { Egress, EgressResponse } from "../../../guard/egress/egress.ts";
 import type { Secrets } from "../../../guard/secrets/secrets.ts";
 import { systemClock } from "../../../observe/clock.ts";
@@ -42,7 +43,7 @@ export function webSearch(
       const { query, maxResults = 5 } = args as { readonly query: string; readonly maxResults?: number };
       const use = { scope: "web-search", field: "webSearch.apiKey", principal: caller, signal };
       const key = await parts.secrets.resolve(apiKey, use);
-      return withoutEffect(async () => {
+      return withoutEffect("tool", async () => {
         const response = await parts.egress.request(new URL("/search", url ?? TAVILY), {
           method: "POST",
           headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
@@ -81,5 +82,5 @@ function refused({ status, headers }: EgressResponse, text: string): ArsenalErro
   const fix = status === 401 ? " Check the key that webSearch.apiKey refers to." : "";
   const code = status === 429 ? "RATE_LIMITED" : "EXECUTION_FAILED";
   const message = `The search was refused with status ${status}: ${why}${fix}`;
-  return new ArsenalError(code, message, { answered: true, ...present({ retryAfterMs }) });
+  return new ArsenalError(code, message, { answered: true, fault: sideOfStatus(status), ...present({ retryAfterMs }) });
 }

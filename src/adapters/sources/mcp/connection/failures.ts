@@ -1,4 +1,5 @@
 import { ArsenalError, fixable, isArsenalError } from "../../../../errors/arsenal-error.ts";
+import { sideOfStatus } from "../../../../errors/blame.ts";
 import { certificateFix, NOT_CONNECTED } from "../../../../guard/egress/check-url.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
 import { parseObject } from "../../parse-object.ts";
@@ -6,6 +7,7 @@ import { RpcError } from "../../../../mcp/protocol.ts";
 
 const expired = new WeakSet<object>();
 const unreached = new WeakSet<object>();
+const refused = new WeakSet<object>();
 
 /** True if the server answered that the session no longer exists. */
 export function isSessionExpired(error: unknown): boolean {
@@ -14,6 +16,11 @@ export function isSessionExpired(error: unknown): boolean {
 
 export function isUnreachable(error: unknown): boolean {
   return error instanceof Error && unreached.has(error);
+}
+
+/** True for a JSON-RPC error that came with an HTTP status of 4xx. */
+export function isRefusedByStatus(error: RpcError): boolean {
+  return refused.has(error);
 }
 
 export function httpStatusOf(error: unknown): number | undefined {
@@ -41,10 +48,11 @@ export function toFailure(
       const reason = `${what} was answered with HTTP ${status}: the server no longer knows the session`;
       return mark(expired, unknownOutcome(reason, cause));
     }
+    const fault = sideOfStatus(status);
     const body = toRpcError(text);
-    if (body !== undefined) return body;
+    if (body !== undefined) return fault === "caller" ? mark(refused, body) : body;
     const refusal = `${what} was refused with HTTP ${status}. ${fixOf(status)}`;
-    if (status >= 400 && status < 500) return new ArsenalError("TRANSPORT_FAILED", refusal, { cause });
+    if (fault === "caller") return new ArsenalError("TRANSPORT_FAILED", refusal, { fault, cause });
     return unknownOutcome(`${what} was answered with HTTP ${status}`, cause);
   }
   if (isUnauthorized(error)) {
@@ -78,7 +86,9 @@ export function toConnectFailure(given: unknown, server: string): Error {
   const reason = status === undefined ? reasonOf(error) : `it answered HTTP ${status}`;
   const fix = certificateFix(error) ?? (isUnauthorized(error) ? fixOf(401) : fixOf(status));
   const problem = `The MCP server "${server}" cannot be connected: ${reason}.`;
-  return fixable("TRANSPORT_FAILED", problem, fix, { field: server, cause: error });
+  const isRefused = isUnauthorized(error) || (status !== undefined && sideOfStatus(status) === "caller");
+  const details = { field: server, cause: error, ...(isRefused && { fault: "caller" as const }) };
+  return fixable("TRANSPORT_FAILED", problem, fix, details);
 }
 
 /** The login error of a server, out of the error that the SDK's client wraps it in. */
@@ -109,7 +119,7 @@ function fixOf(status: number | undefined): string {
   return "Check that it runs and can be reached.";
 }
 
-function mark(set: WeakSet<object>, error: ArsenalError): ArsenalError {
+function mark<Marked extends Error>(set: WeakSet<object>, error: Marked): Marked {
   set.add(error);
   return error;
 }

@@ -1,4 +1,5 @@
 import { ArsenalError, isArsenalError } from "../../../../errors/arsenal-error.ts";
+import { sideOfRpcError } from "../../../../errors/blame.ts";
 import type { ErrorCode } from "../../../../errors/codes.ts";
 import type { EndedRequest, HandlerContext } from "../../../../tool/handler.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
@@ -6,6 +7,7 @@ import { traceHeadersOf } from "../../../../base/trace-headers.ts";
 import type { McpRequest, McpRequestParts } from "../../../../mcp/connection.ts";
 import { isInputRequired, type JsonObject, RPC, RpcError, type RpcNotification } from "../../../../mcp/protocol.ts";
 import type { McpUpstream } from "../upstream/upstream.ts";
+import { isRefusedByStatus } from "./failures.ts";
 
 export interface ServerRequest {
   readonly method: string;
@@ -147,7 +149,8 @@ function toProgress(context: HandlerContext): (notification: RpcNotification) =>
 function toRefusal(cause: RpcError, server: string, subject: string): ArsenalError {
   const code = cause.code === RPC.invalidParams ? "ARGUMENTS_INVALID" : "PROTOCOL_ERROR";
   const message = `The MCP server "${server}" refused ${subject} with error ${cause.code}: ${cause.message}`;
-  return new ArsenalError(code, message, { answered: true, cause });
+  const isFailure = !isRefusedByStatus(cause) && sideOfRpcError(cause.code) === "tool";
+  return new ArsenalError(code, message, { answered: true, ...(isFailure && { fault: "tool" as const }), cause });
 }
 
 function needsInput(server: string, subject: string, cause: JsonObject): ArsenalError {

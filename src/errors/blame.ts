@@ -1,0 +1,70 @@
+import type { ErrorDetails } from "./arsenal-error.ts";
+import type { ErrorCode } from "./codes.ts";
+
+type Side = NonNullable<ErrorDetails["fault"]>;
+
+/**
+ * The side that causes errors of each code. Codes of the caller are final; those of the tool can be the caller's fault too. Whatever ends a call
+ * before or besides the tool, such as a limit or a shutdown, is on the caller's side.
+ */
+const SIDES: Readonly<Record<ErrorCode, Side>> = {
+  TOOL_INVALID: "caller",
+  TOOL_NOT_FOUND: "caller",
+  TOOL_OWNED: "caller",
+  TOOLSET_NOT_FOUND: "caller",
+  ENSEMBLE_NOT_FOUND: "caller",
+  HANDLER_MISSING: "caller",
+  ARGUMENTS_INVALID: "caller",
+  CALL_INVALID: "caller",
+  QUERY_INVALID: "caller",
+  INPUT_INVALID: "caller",
+  UNAUTHENTICATED: "caller",
+  PERMISSION_DENIED: "caller",
+  CONFIRMATION_REQUIRED: "caller",
+  APPROVAL_INVALID: "caller",
+  IDEMPOTENCY_CONFLICT: "caller",
+  AUDIT_FAILED: "caller",
+  RATE_LIMITED: "caller",
+  CIRCUIT_OPEN: "caller",
+  CANCELLED: "caller",
+  CLOSED: "caller",
+  RESULT_TOO_LARGE: "caller",
+  CONTEXT_TOO_LONG: "caller",
+  TIMEOUT: "tool",
+  OUTCOME_UNKNOWN: "tool",
+  EXECUTION_FAILED: "tool",
+  TRANSPORT_FAILED: "tool",
+  PROTOCOL_ERROR: "tool",
+  SOURCE_UNAVAILABLE: "tool",
+  SANDBOX_FAILED: "tool",
+  CONFIG_INVALID: "tool",
+  STORE_FAILED: "tool",
+  LIBRARY_MISSING: "tool",
+  AGENT_STOPPED: "tool",
+  INTERNAL_ERROR: "tool",
+};
+
+/**
+ * The one rule that decides whose failure an error is. Circuit breakers, the health of tools and learning from use follow it: only failures of
+ * the tool count, so that one caller's mistakes change nothing for others.
+ */
+export function sideOf({ code, fault, answered, value }: ErrorDetails & { readonly code: ErrorCode }): Side {
+  if (SIDES[code] === "caller") return "caller";
+  if (fault !== undefined) return fault;
+  const status: unknown = typeof value === "object" && value !== null && "status" in value ? value.status : undefined;
+  if (typeof status === "number" && status >= 400) return sideOfStatus(status);
+  return answered === true ? "caller" : "tool";
+}
+
+/** The side that caused an HTTP error: 5xx is the tool's. 4xx is the caller's, also 401 and 403 (whose credentials they are is unknown) and 429. */
+export function sideOfStatus(status: number): Side {
+  return status >= 400 && status < 500 ? "caller" : "tool";
+}
+
+/** JSON-RPC errors that a caller causes: wrong parameters, and of MCP a resource that does not exist and a page that a person must open first. */
+const CALLERS_RPC_ERRORS: ReadonlySet<unknown> = new Set([-32602, -32002, -32042]);
+
+/** The side that caused a JSON-RPC error on a call. Like any other error of a protocol, it is the tool's, unless its code says otherwise. */
+export function sideOfRpcError(code: unknown): Side {
+  return CALLERS_RPC_ERRORS.has(code) ? "caller" : "tool";
+}
