@@ -11,6 +11,7 @@ import type { Dependencies } from "./dependencies.ts";
 import type { ListenOptions } from "./http/listen-options.ts";
 import type { ServeMode } from "./meta-tools/definitions.ts";
 import type { ServableArsenal } from "./served-arsenal.ts";
+import { toNamespace } from "../tool/normalise/slug.ts";
 import { createReplica, type ReplicaState } from "./replica.ts";
 import { createMcpRoom } from "./mcp/room.ts";
 import { servedToolset } from "./scoped-arsenal.ts";
@@ -71,7 +72,12 @@ export interface ServedGateway {
 export interface ServeParts {
   /** The defaults of options that are left out. */
   readonly config: {
-    readonly mcp: { readonly mcpMode: ServeMode; readonly startupWaitMs: number };
+    readonly mcp: {
+      readonly mcpMode: ServeMode;
+      readonly startupWaitMs: number;
+      readonly servers?: readonly ConfiguredServer[];
+    };
+    readonly sources?: readonly (ConfiguredServer & { readonly type: string })[];
     readonly server: {
       readonly drainTimeoutS: number;
       readonly shutdownDelayS: number;
@@ -91,6 +97,20 @@ export interface ServeParts {
   readonly administration: Administration;
   /** Shared with other processes that serve the same clients. */
   readonly state: ReplicaState & Pick<SharedState, "limits">;
+}
+
+/** A configured MCP server, as far as its name goes. */
+interface ConfiguredServer {
+  readonly name?: string;
+  readonly disabled?: boolean;
+}
+
+/** The names that the configured MCP servers get when they are added, in the same order. */
+function configuredServers({ sources = [], mcp: { servers = [] } }: ServeParts["config"]): readonly string[] {
+  const ofSources = sources.filter(({ type }) => type === "mcp");
+  return [...ofSources, ...servers].flatMap(({ name, disabled = false }) =>
+    disabled ? [] : [toNamespace(name ?? "mcp")],
+  );
 }
 
 /** The surfaces that serve something else than the one toolset that is to be served. */
@@ -119,6 +139,7 @@ export async function serveArsenal(
     starting: Promise.allSettled([starting])
       .then(() => arsenal.upstreamsAttempted({ name: "" }))
       .catch(() => {}),
+    servers: configuredServers(config),
     waitMs,
   });
   const [work, replica] = [createWork(), await createReplica(state)];

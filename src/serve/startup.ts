@@ -5,6 +5,8 @@ import type { ServableArsenal } from "./served-arsenal.ts";
 
 /** Tracks the MCP servers that are still connecting for the first time, and lets requests wait for them. */
 export interface Startup {
+  /** Names of the configured servers, until they have been added. */
+  expected(): readonly string[];
   /** Names of the servers whose first attempt to connect has not ended, in the order they were added. */
   connecting(): readonly string[];
   /** The connecting servers that callers may see. */
@@ -15,26 +17,29 @@ export interface Startup {
   close(): void;
 }
 
+const NONE: readonly never[] = [];
+
 /** Nothing is connecting: for an arsenal without MCP servers. */
 export const STARTED: Startup = {
+  expected: () => NONE,
   connecting: () => [],
   shown: () => [],
   wait: () => undefined,
   close: () => undefined,
 };
 
-const NONE: readonly never[] = [];
-
 /** Follows the first attempt of each server, including servers that are added later. */
 export function createStartup(parts: {
   readonly arsenal: Pick<ServableArsenal, "upstreams" | "upstreamsAttempted" | "subscribe">;
   /** Resolves when every configured server has been added. Defaults to: they have been. */
   readonly starting?: Promise<unknown>;
+  /** The names of the servers that are added until then. */
+  readonly servers?: readonly string[];
   /** The longest that one request waits, in milliseconds. Default 10,000. */
   readonly waitMs?: number;
   readonly clock?: Clock;
 }): Startup {
-  const { arsenal, starting, waitMs = 10_000, clock = systemClock } = parts;
+  const { arsenal, starting, servers = NONE, waitMs = 10_000, clock = systemClock } = parts;
   const attempts = new Map<McpUpstream, Promise<void>>();
   const ended = new WeakSet<McpUpstream>();
   let filling: Promise<void> | undefined;
@@ -89,6 +94,7 @@ export function createStartup(parts: {
   open();
   const unsubscribe = arsenal.subscribe(reopen, { names: ["ensemble-connected"] });
   return {
+    expected: () => (filling === undefined ? NONE : servers),
     connecting,
     shown: connecting,
     wait: (signal) => (isClosed || (filling === undefined && open().length === 0) ? undefined : waitInTime(signal)),

@@ -124,6 +124,7 @@ describe("a gateway whose servers are still connecting", () => {
     closers.push(() => client.close());
     const args = [...gateway.args, "--stdio"];
     await client.connect(new StdioClientTransport({ command: gateway.command, args, stderr: "ignore" }));
+    expect(client.getInstructions()).toBe("This server offers the tools of slow.");
     const { tools } = await whileHeld(held, () => client.listTools());
     expect(tools.map(({ name }) => name)).toEqual(["slow-greet"]);
   });

@@ -104,7 +104,7 @@ export function aggregatePlane(parts: AggregateParts): Plane {
   async function describe(): Promise<ServerDescription> {
     const { info } = ownIdentity();
     if (toolset === undefined) {
-      const offer = offerOf(upstreams().map((upstream) => upstream.name));
+      const offer = offerOf([...new Set([...startup.expected(), ...upstreams().map((upstream) => upstream.name)])]);
       return { info, capabilities: CAPABILITIES, instructions: instructionsFor(mode, offer) };
     }
     const offer = `This server offers the tools of the toolset ${toolset}. ${descriptionOf(arsenal, toolset)}`.trim();
