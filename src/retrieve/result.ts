@@ -63,6 +63,8 @@ export interface RoutingSignals {
   readonly alreadyUsedPenalty: number;
   readonly alreadyFailedPenalty: number;
   readonly deprecatedPenalty: number;
+  /** Given to a destructive tool that is nearly tied with harmless ones. */
+  readonly destructivePenalty?: number;
 }
 
 /** How much each signal counts. */

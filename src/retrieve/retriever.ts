@@ -24,6 +24,7 @@ import type { IntentClassifier, ToolQuery } from "./query.ts";
 import { coverClauses } from "./rank/cover-clauses.ts";
 import { type Companion, dropConflicts, findCompanions, loadDependencies } from "./rank/dependencies.ts";
 import { type MmrOptions, nearDuplication, selectDiverse } from "./rank/mmr.ts";
+import { preferHarmless } from "./rank/prefer-harmless.ts";
 import { applyReranking, rerank, type Reranking } from "./rank/rerank.ts";
 import { byScore, type Candidate, createScorer, type Scorer } from "./rank/scorer.ts";
 import { createTagMatcher } from "./rank/signals.ts";
@@ -135,7 +136,8 @@ export function createRetriever(parts: RetrieverParts): Retriever {
     const reranking = query.enableReranking ? await askReranker(inConversation(request), scored, query) : undefined;
     const rerankedAt = clock.now();
     const rerankTimeMs = rerankedAt - rerankedFrom;
-    const ranked = applyReranking(scored, reranking, score);
+    const reranked = applyReranking(scored, reranking, score);
+    const ranked = preferHarmless(reranked, request.text, vectors.provisional === true);
 
     // fit
     const found = { ...fused, hits, candidateCount };

@@ -157,3 +157,32 @@ describe("the library and the vector cache", () => {
     expect(found[0]).toBe(expected);
   });
 });
+
+it("a first search right after the start uses the cached vectors, so that no destructive tool leads", async () => {
+  const cache = await mkdtemp(join(tmpdir(), "cache-"));
+  onTestFinished(() => rm(cache, { recursive: true, force: true }));
+  const memory: readonly (readonly [name: string, description: string, destructive: boolean])[] = [
+    ["create_entities", "Create multiple new entities in the knowledge graph", false],
+    ["add_observations", "Add new observations to existing entities in the knowledge graph", false],
+    ["delete_observations", "Delete specific observations from entities in the knowledge graph", true],
+    ["search_nodes", "Search for nodes in the knowledge graph based on a query", false],
+  ];
+  const started = async (): Promise<ToolArsenal> => {
+    const arsenal = new ToolArsenal({ telemetry: { enabled: false }, embedder: { tier: "tuned", cache } });
+    for (const [name, description, destructive] of memory) {
+      const tool = { namespace: "memory", name, description, annotations: { destructive } };
+      await arsenal.addTool({ ...tool, parameters: { type: "object" } }, () => "done");
+    }
+    return arsenal;
+  };
+  const search = async (arsenal: ToolArsenal): Promise<readonly [string, string | undefined]> => {
+    const { tier, tools } = await arsenal.retrieve({ context: { query: "remember that Alice likes tea" } });
+    return [tier, tools[0]?.tool.annotations.destructive === true ? "destructive" : "harmless"];
+  };
+  await using cold = await started();
+  expect(await search(cold)).toEqual(["static", "harmless"]);
+  await internalsOf(cold).settled();
+  await cold.close();
+  await using warm = await started();
+  expect(await search(warm)).toEqual(["tuned", "harmless"]);
+});

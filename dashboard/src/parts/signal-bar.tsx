@@ -12,6 +12,7 @@ const TITLES: Readonly<Record<Signal["name"], string>> = {
   alreadyUsedPenalty: "already used",
   alreadyFailedPenalty: "already failed",
   deprecatedPenalty: "deprecated",
+  destructivePenalty: "destructive, nearly tied",
 };
 
 /** One bar of each signal's contribution to a score, and the penalties as text. `scale` is the score that fills the bar. */

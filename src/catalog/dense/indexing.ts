@@ -11,6 +11,8 @@ import { pause, untilAborted } from "../../base/turns/until-aborted.ts";
 const DELAY_MS = 150;
 /** The polling interval while another process embeds. */
 const LOOK_MS = 500;
+/** The longest that requests wait for a model whose vectors are there, in milliseconds. */
+const WARM_MS = 3_000;
 const PAGE = 1000;
 /** The interval of reports to a caller that waits. */
 const REPORT_MS = 100;
@@ -47,6 +49,9 @@ export function createIndexing({
   let asked = 0;
   let cancelStart: (() => void) | undefined;
   let running: Promise<void> | undefined;
+  /** The requests for work after which cached vectors were looked up for a search. */
+  let warmed = 0;
+  let warming: Promise<void> | undefined;
 
   /** Pages of ids without vectors. An engine with a single writer is not queried. */
   async function* lacking(): AsyncGenerator<readonly string[]> {
@@ -138,8 +143,33 @@ export function createIndexing({
     cancelStart ??= clock.after(DELAY_MS, () => void run(), { background: true });
   }
 
+  async function warmUp(knowsEnough: () => boolean): Promise<void> {
+    const now = asked;
+    const bound = new AbortController();
+    try {
+      if (!exclusively && missing.size > 0) await recallLacking(signal);
+      if (embedder.ready !== false || !knowsEnough()) return;
+      const loaded = embedder.healthCheck({ signal });
+      await Promise.race([loaded, pause(WARM_MS, clock, { signal: AbortSignal.any([signal, bound.signal]) })]);
+    } catch {
+      // The background work reports why.
+    } finally {
+      bound.abort();
+      warmed = now;
+      warming = undefined;
+    }
+  }
+
   return {
     add,
+    /**
+     * Takes the vectors that the embedder has cached before a search, and waits for the model if they are enough to answer with. Undefined if
+     * that was done since tools were added.
+     */
+    warm(knowsEnough: () => boolean): Promise<void> | undefined {
+      if (first || warmed === asked || signal.aborted) return undefined;
+      return (warming ??= warmUp(knowsEnough));
+    },
     /** Loads the model soon, if that has not been done. */
     load() {
       if (embedder.ready === false) add();

@@ -149,6 +149,30 @@ describe("tiers", () => {
     expect(good.embedded).toEqual(["first: Does first for people."]);
   });
 
+  it("answers the first request from the better tier if its vectors are cached, as soon as its model is loaded", async () => {
+    const { catalog, good, clock } = await open();
+    for (const name of ["first", "second"]) good.known.add(`${name}: Does ${name} for people.`);
+    good.ready = false;
+    good.healthCheck = async () => (good.ready = true);
+    await catalog.upsert([tool("first"), tool("second")]);
+    expect(await tierOf(catalog)).toBe("tuned");
+    expect([good.asked, clock.now()]).toEqual([0, 0]);
+  });
+
+  it("waits three seconds for a model at the first request, and not again", async () => {
+    const { catalog, good, clock } = await open();
+    good.known.add("first: Does first for people.");
+    good.ready = false;
+    good.healthCheck = () => new Promise(() => {});
+    await catalog.upsert([tool("first")]);
+    const searching = tierOf(catalog);
+    for (let turn = 0; turn < 20; turn++) await nextTurn();
+    await clock.advance(2_999);
+    expect(await Promise.race([searching, "waiting"])).toBe("waiting");
+    await clock.advance(1);
+    expect([await searching, await tierOf(catalog)]).toEqual(["static", "static"]);
+  });
+
   it("mixes the two while the better tier knows a part, and puts unknown tools where the lesser one lets expect", async () => {
     const { catalog, good, clock } = await open();
     const tools = [...many(30), tool("mailer", "Sends mail."), tool("poster", "Posts a letter.")];

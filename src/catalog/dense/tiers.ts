@@ -6,6 +6,7 @@ import type { Embedder } from "../embedder.port.ts";
 import type { Exclusively } from "../exclusively.ts";
 import { createEmbeddings, type Embeddings, vectorsName } from "./embeddings.ts";
 import { createIndexing, withoutVectors } from "./indexing.ts";
+import { untilAborted } from "../../base/turns/until-aborted.ts";
 
 /** An embedder and the name of its tier. */
 export interface Tier {
@@ -42,6 +43,8 @@ export interface RequestVectors {
   /** For each tier, the vector of each text. */
   readonly vectors: readonly ModelVector[];
   readonly embeddingTimeMs: number;
+  /** True while a lesser tier answers, alone or in part, for a better one. */
+  readonly provisional?: boolean;
   /** Returns whether a tier that knows `known` of the searched tools can answer. */
   readonly knowsEnough: (known: number, population: number) => boolean;
 }
@@ -105,8 +108,12 @@ export function createTiers({
     if (level.embedder.ready === false) return "none";
     const unknown = level.embeddings.missing.size;
     if (unknown === 0) return "all";
-    const known = size() - unknown;
-    return knowsEnough(known, size()) || (filtered && known > 0) ? "part" : "none";
+    return knowsEnoughOf(level) || (filtered && size() > unknown) ? "part" : "none";
+  }
+
+  /** Returns whether a tier could answer once its model is loaded. */
+  function knowsEnoughOf({ embeddings: { missing } }: Level): boolean {
+    return missing.size === 0 || knowsEnough(size() - missing.size, size());
   }
 
   /** A request's vectors; undefined, and reported as an event, if the embedder fails. */
@@ -191,7 +198,12 @@ export function createTiers({
       const vectors: ModelVector[] = [];
       let embeddingTimeMs = 0;
       for (const level of fromBest) {
-        const known = coverage(level, filtered);
+        let known = coverage(level, filtered);
+        const warming = known === "none" ? level.indexing?.warm(() => knowsEnoughOf(level)) : undefined;
+        if (warming !== undefined) {
+          await untilAborted(warming, signal);
+          known = coverage(level, filtered);
+        }
         const found = known === "none" ? undefined : await attempt(level, texts, signal);
         if (found === undefined) continue;
         answering.push(level);
@@ -200,7 +212,8 @@ export function createTiers({
         // A tier that knows only a part is completed by the next one.
         if (known === "all" || answering.length === 2) break;
       }
-      return { tiers: answering, vectors, embeddingTimeMs, knowsEnough };
+      const provisional = answering.length > 1 || answering[0] !== fromBest[0];
+      return { tiers: answering, vectors, embeddingTimeMs, provisional, knowsEnough };
     },
 
     /** Resolves when no background work is left, up to the named tier if there is one. `SettledOptions` limits the wait. */

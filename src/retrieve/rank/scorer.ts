@@ -29,7 +29,8 @@ export function finalScore(signals: RoutingSignals, weights: RoutingWeights): nu
     signals.health * weights.health +
     signals.cost * weights.cost +
     (signals.learned ?? 0) * (weights.learned ?? 0);
-  const penalties = signals.alreadyUsedPenalty + signals.alreadyFailedPenalty + signals.deprecatedPenalty;
+  const { alreadyUsedPenalty, alreadyFailedPenalty, deprecatedPenalty, destructivePenalty = 0 } = signals;
+  const penalties = alreadyUsedPenalty + alreadyFailedPenalty + deprecatedPenalty + destructivePenalty;
   return Math.max(0, base - penalties);
 }
 

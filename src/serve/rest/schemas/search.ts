@@ -47,6 +47,7 @@ const signals = entry(
     alreadyUsedPenalty: signal("Penalty for a tool that was used already"),
     alreadyFailedPenalty: signal("Penalty for a tool that failed already"),
     deprecatedPenalty: signal("Penalty for a deprecated tool"),
+    destructivePenalty: signal("Penalty for a destructive tool nearly tied with harmless ones"),
   },
   [
     ...(["semantic", "intent", "conversation", "health", "cost"] as const),

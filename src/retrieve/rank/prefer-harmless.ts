@@ -1,0 +1,39 @@
+import { profileRequest, profileTool } from "../understand/action-object.ts";
+import type { VerbGroupName } from "../understand/verb-groups.ts";
+import type { Candidate } from "./scorer.ts";
+
+/** Scores this close together are a near-tie. While a lesser ranker answers for one that is still loading, scores are coarser. */
+const NEAR_TIE = 0.01;
+const COARSE_NEAR_TIE = 0.04;
+
+/**
+ * Puts a tool that is annotated as destructive behind the others that fit nearly as well, with their score, unless the request asks for what it
+ * does. Candidates come best first. Returns the same list if nothing changes.
+ */
+export function preferHarmless(ranked: readonly Candidate[], request: string, isCoarse: boolean): readonly Candidate[] {
+  if (!ranked.some(isDestructive)) return ranked;
+  const margin = isCoarse ? COARSE_NEAR_TIE : NEAR_TIE;
+  const order = [...ranked];
+  let wanted: readonly VerbGroupName[] | undefined;
+  for (let at = order.length - 1; at >= 0; at--) {
+    const candidate = order[at];
+    if (candidate === undefined || !isDestructive(candidate)) continue;
+    let place = at;
+    for (let next = order[place + 1]; next !== undefined && !isDestructive(next); next = order[place + 1]) {
+      if (next.score < candidate.score - margin) break;
+      wanted ??= profileRequest(request).actions;
+      if (wanted.some((action) => profileTool(candidate.tool).actions.has(action))) break;
+      order[place++] = next;
+    }
+    if (place > at) order[place] = withScore(candidate, order[place - 1]?.score ?? candidate.score);
+  }
+  return order;
+}
+
+function isDestructive({ tool }: Candidate): boolean {
+  return tool.annotations.destructive === true;
+}
+
+function withScore(candidate: Candidate, score: number): Candidate {
+  return { ...candidate, score, signals: { ...candidate.signals, destructivePenalty: candidate.score - score } };
+}
