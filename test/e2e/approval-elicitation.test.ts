@@ -83,6 +83,12 @@ function ending(result: unknown): unknown {
   return isError === true ? _meta?.["toolarsenal/error"] : content[0]?.text;
 }
 
+/** The sentences of a refusal that a model reads. */
+function toldIn(result: unknown): readonly string[] {
+  const { content } = result as { readonly content: readonly { readonly text: string }[] };
+  return (content[0]?.text ?? "").split("\n").filter((line) => /^(?:Error: |Please )/.test(line));
+}
+
 const states = async (): Promise<readonly string[]> => (await arsenal.approvals.list()).map(({ state }) => state);
 
 describe.each(CASES)("a $era client of the $plane plane", ({ era, path, pay, paySomebody }) => {
@@ -115,6 +121,10 @@ describe.each(CASES)("a $era client of the $plane plane", ({ era, path, pay, pay
     const client = await connect(era, (await start()) + path, person(answer).reply);
     const result = await client.callTool({ name: pay, arguments: { amount: 5 } });
     expect(ending(result)).toMatchObject({ status: "permission_denied", code: "APPROVAL_INVALID" });
+    expect(toldIn(result)).toEqual([
+      "Error: The confirmation was denied. Do not make this call again unless the user asks for it.",
+      "Please do what the error says.",
+    ]);
     expect(upstream.paid).toEqual([]);
     expect(await states()).toEqual([]);
   });
@@ -179,7 +189,9 @@ describe.each(CASES)("a $era client of the $plane plane", ({ era, path, pay, pay
     const dana = { id: "dana", roles: ["approver"], capabilities: [], scopes: [], local: false };
     await arsenal.approvals.approve(waiting?.id ?? "", dana);
     answered.resolve({ action: "decline" });
-    expect(ending(await call)).toMatchObject({ status: "pending_confirmation" });
+    const result = await call;
+    expect(ending(result)).toMatchObject({ status: "permission_denied", code: "APPROVAL_INVALID" });
+    expect(toldIn(result)[0]).toContain("The confirmation was denied. Do not make this call again");
     expect(upstream.paid).toEqual([]);
   });
 

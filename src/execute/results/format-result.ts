@@ -31,8 +31,9 @@ function nextStep({ code, retryAfterMs }: ResultError): string {
       return "Please try again with valid arguments.";
     case "TOOL_NOT_FOUND":
       return "Please search for a tool that does the job and call it by its name.";
-    case "PERMISSION_DENIED":
     case "APPROVAL_INVALID":
+      return "Please do what the error says.";
+    case "PERMISSION_DENIED":
       return "Please do not repeat this call; use another tool or tell the user what is missing.";
     case "CONFIRMATION_REQUIRED":
       return "Please ask the user to approve this call, and do not approve it yourself. Once it is approved, make exactly the same call again.";

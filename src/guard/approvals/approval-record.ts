@@ -78,8 +78,17 @@ const ENDS: Readonly<Record<Settled, string>> = {
   used: "was already used",
 };
 
-export function gone(outcome: Settled | undefined): string {
+function gone(outcome: Settled | undefined): string {
   return outcome === undefined ? "is unknown" : ENDS[outcome];
+}
+
+/** What a model reads about a call that a person declined, on every surface. */
+export const DECLINED = "The confirmation was denied. Do not make this call again unless the user asks for it.";
+
+/** Why a call cannot use a confirmation that is no longer open. */
+export function unusable(outcome: Settled | undefined): string {
+  if (outcome === "denied") return DECLINED;
+  return `The confirmation ${gone(outcome)}. Make the call without confirmationId to ask again.`;
 }
 
 type Refused = Extract<ApprovalAnswer, { readonly outcome: "refused" }>;

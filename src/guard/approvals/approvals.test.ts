@@ -370,7 +370,7 @@ describe("deny", () => {
     expect(await call({ confirmationId })).toEqual({
       effect: "deny",
       code: "APPROVAL_INVALID",
-      reason: "The confirmation was denied. Make the call without confirmationId to ask again.",
+      reason: "The confirmation was denied. Do not make this call again unless the user asks for it.",
     });
     expect((await errorOf(() => aegis.approvals.approve(confirmationId, carol))).message).toBe(
       "The confirmation was denied.",

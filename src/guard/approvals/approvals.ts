@@ -10,12 +10,12 @@ import {
   argumentsToShow,
   bindingOf,
   difference,
-  gone,
   MAX_ARGUMENT_BYTES,
   type OpenApproval,
   refusedAnswer,
   type Settled,
   type SettledApproval,
+  unusable,
 } from "./approval-record.ts";
 import { createApprovalStore, type KeptApproval, newId, sizeOf } from "./approval-store.ts";
 
@@ -212,10 +212,7 @@ export function createApprovals(options: {
     call: PolicyRequest,
   ): Promise<{ answer: ApprovalState; found?: VersionedApproval }> {
     const found = await read(id);
-    if (!isOpen(found)) {
-      const reason = `The confirmation ${gone(found?.outcome)}. Make the call without confirmationId to ask again.`;
-      return { answer: { state: "invalid", reason } };
-    }
+    if (!isOpen(found)) return { answer: { state: "invalid", reason: unusable(found?.outcome) } };
     const { approval } = found;
     if (approval.binding !== bindingOf(call, argumentsToShow(call)))
       return { answer: { state: "invalid", reason: difference(approval, call) } };

@@ -1,6 +1,7 @@
 import type { ToolCall } from "../../execute/call.ts";
 import type { ToolResult } from "../../execute/result.ts";
 import type { Approvals } from "../../guard/aegis.ts";
+import { DECLINED } from "../../guard/approvals/approval-record.ts";
 import type { McpRequest, McpRequestParts } from "../../mcp/connection.ts";
 import { type JsonObject, RPC, RpcError, type RpcErrorBody } from "../../mcp/protocol.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
@@ -37,7 +38,11 @@ export async function runForClient(
   if (answer === undefined) return ran;
   const { outcome } = await approvals.answer(confirmationId, answer, principal);
   // Even if another person approved the call meanwhile, it does not run against this person's no.
-  return answer === "deny" && outcome !== "denied" ? ran : run({ confirmationId });
+  return answer === "deny" && outcome !== "denied" ? declined(ran) : run({ confirmationId });
+}
+
+function declined({ confirmationId: _, ...ran }: ToolResult): ToolResult {
+  return { ...ran, status: "permission_denied", error: { code: "APPROVAL_INVALID", message: DECLINED } };
 }
 
 /** The MCP server's own answer that a result carries; undefined if it carries none. Throws if the server answered with an error. */
