@@ -1,12 +1,27 @@
 import { fixable } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
+import { remember } from "../../base/remember.ts";
 import { compilePatterns, matchPatterns } from "../../guard/pattern.ts";
 import type { Policy, PolicyDecision, PolicyRule, Refusal } from "../../guard/policy.port.ts";
+import { splitWords } from "../../tool/split-words.ts";
 import { EVERY_TOOL, type ToolFilter } from "../../tool/tool-filter.ts";
 import type { Tool } from "../../tool/tool.ts";
 
 /** The default patterns of tools whose calls need approval. @internal */
 export const DEFAULT_CONFIRMATION: readonly string[] = ["delete_*", "payment_*", "drop_*", "refund_*"];
+
+/**
+ * The words by which an operation of an API does what a tool named `delete_x` or `payment_x` does. Its name alone does not show it: POST /transfers
+ * becomes `post_transfers`.
+ */
+const OPERATION_WORDS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    delete: "delete remove destroy purge erase wipe",
+    drop: "drop",
+    payment: "payment pay payout transfer charge withdraw withdrawal deposit purchase buy donate donation",
+    refund: "refund",
+  }).flatMap(([name, words]) => words.split(" ").map((word) => [word, name] as const)),
+);
 
 /** Tool names, ids and patterns (`*`, `?`), by effect. */
 export interface PatternsOptions {
@@ -36,7 +51,8 @@ export function patternsPolicy(options: PatternsOptions = {}): Policy {
     });
   const list = (name: string, effect: PolicyRule["effect"], patterns: readonly string[] = []) => {
     const rule = `security.${name}`;
-    return { rule, effect, patterns, match: compilePatterns(patterns, { field: rule, grants: effect === "allow" }) };
+    const compile = effect === "confirm" ? confirmationMatcher : compilePatterns;
+    return { rule, effect, patterns, match: compile(patterns, { field: rule, grants: effect === "allow" }) };
   };
   const denied = list("deny", "deny", options.deny);
   const allowed = list("allow", "allow", options.allow);
@@ -111,6 +127,34 @@ export function unmatchedPatterns(
   return patterns.filter((pattern) => {
     const match = matchPatterns([pattern], { grants });
     return !tools.some((tool) => match(tool) !== undefined);
+  });
+}
+
+/**
+ * Matches the names of tools, and what operations of an API do: one that changes something and moves money or deletes, by the words of its path
+ * and id and the first word of its summary, matches like a tool named `payment_x` or `delete_x`. Cached per tool. @internal
+ */
+export function confirmationMatcher(...given: Parameters<typeof matchPatterns>): (tool: Tool) => string | undefined {
+  const match = matchPatterns(...given);
+  return remember((tool) => {
+    const named = match(tool);
+    if (named !== undefined || tool.source !== "openapi" || tool.annotations.readOnly === true) return named;
+    for (const name of operationNames(tool)) {
+      const pattern = match({ id: `${tool.namespace}.${name}`, name, sourceName: name });
+      if (pattern !== undefined) return pattern;
+    }
+    return undefined;
+  });
+}
+
+function operationNames({ sourceMeta, title = "" }: Tool): readonly string[] {
+  const { openapi } = sourceMeta as { readonly openapi?: { readonly path?: unknown; readonly operationId?: unknown } };
+  if (openapi === undefined) return [];
+  const path = String(openapi.path ?? "").replaceAll(/\{[^}]*\}/g, " ");
+  const words = [...splitWords(`${path} ${String(openapi.operationId ?? "")}`), ...splitWords(title).slice(0, 1)];
+  return words.flatMap((word) => {
+    const name = OPERATION_WORDS.get(word) ?? OPERATION_WORDS.get(word.replace(/s$/, ""));
+    return name === undefined ? [] : [`${name}_operation`];
   });
 }
 

@@ -1,7 +1,6 @@
-import { matchPatterns } from "../../../guard/pattern.ts";
 import { isPlainObject, isTexts } from "../../../tool/json-schema.ts";
 import { RISK_LEVELS, type Tool, TOOL_SOURCES } from "../../../tool/tool.ts";
-import { askedByTool, confirm, type Confirmation, DEFAULT_CONFIRMATION } from "../patterns.ts";
+import { askedByTool, confirm, type Confirmation, confirmationMatcher, DEFAULT_CONFIRMATION } from "../patterns.ts";
 import { isAboutReach } from "./conditions/conditions.ts";
 import type { Rule } from "./rule.ts";
 import { toolView } from "./tool-view.ts";
@@ -27,7 +26,7 @@ export interface ToolRules {
 /** Finds the rules for a tool. Tools are immutable, so each is compared with the rules once. */
 export function createToolRules(rules: readonly Rule[], mode: "standard" | "strict"): (tool: Tool) => ToolRules {
   const candidates = createRuleIndex(rules);
-  const confirmed = matchPatterns(DEFAULT_CONFIRMATION);
+  const confirmed = confirmationMatcher(DEFAULT_CONFIRMATION);
   return remember((tool) => {
     const broken = brokenAttribute(tool);
     if (broken !== undefined) return { ...NOTHING, broken };
