@@ -8,6 +8,7 @@ import type { ToolResult } from "../execute/result.ts";
 import { toResultError } from "../execute/results/to-result-error.ts";
 import { type Clock, systemClock } from "../observe/clock.ts";
 import { resultOf } from "../serve/result-of.ts";
+import { looselyMeant } from "../register/look-up.ts";
 import { toAlias } from "../transcode/alias.ts";
 import { neverRan } from "../transcode/answer-calls.ts";
 import { convertSet } from "../transcode/convert-set.ts";
@@ -181,7 +182,13 @@ function findInvoker(name: string, invokers: ReadonlyMap<string, Invoker>): Invo
   const exact = invokers.get(name) ?? invokers.get(toAlias(name));
   if (exact !== undefined) return exact;
   const named = [...invokers.values()].filter(({ name: own, tool }) => own === name || tool.name === name);
-  return named.length === 1 ? named[0] : undefined;
+  if (named.length > 0) return named.length === 1 ? named[0] : undefined;
+  const all = [...invokers.values()];
+  const meant = looselyMeant(
+    name,
+    all.map(({ tool }) => tool),
+  );
+  return all.find(({ tool }) => tool === meant);
 }
 
 function notFound(name: string, names: readonly string[]) {

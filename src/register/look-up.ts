@@ -38,6 +38,8 @@ export interface LookUpParts {
   readonly named: (name: string) => readonly Tool[];
   /** True for a tool that the caller may see. Defaults to every tool. */
   readonly sees?: ((tool: Tool) => boolean) | undefined;
+  /** The tools that a name may mean by another spelling. Defaults to none. */
+  readonly respelled?: () => Iterable<Tool>;
 }
 
 const everything = (): boolean => true;
@@ -47,8 +49,30 @@ export function lookUp(name: string, parts: LookUpParts): Tool | undefined {
   const exact = meant(name, parts);
   if (exact.length > 0) return only(exact);
   const { base, version } = divideVersion(name);
-  if (version === undefined) return undefined;
+  if (version === undefined) return looselyMeant(name, parts.respelled?.() ?? [], parts.sees);
   return only(meant(base, parts).filter((tool) => tool.version === version));
+}
+
+/** The one tool whose id, or else whose name, has the same letters and digits: `Git_Hub.Search` and `git--hub-search` mean `git-hub.search`. */
+export function looselyMeant(
+  name: string,
+  tools: Iterable<Tool>,
+  sees: (tool: Tool) => boolean = everything,
+): Tool | undefined {
+  const given = lettersOf(name.slice(0, LONGEST_NAME));
+  // Surfaces use a leading dot for a name that no tool may have.
+  if (given === "" || name.startsWith(".")) return undefined;
+  const visible = [...tools].filter(sees);
+  const sameId = visible.filter(({ id }) => lettersOf(id) === given);
+  if (sameId.length > 0) return only(sameId);
+  return only(visible.filter((tool) => lettersOf(tool.name) === given || lettersOf(tool.sourceName) === given));
+}
+
+/** No id is longer. */
+const LONGEST_NAME = 300;
+
+function lettersOf(name: string): string {
+  return name.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "");
 }
 
 interface ExplainParts extends LookUpParts {

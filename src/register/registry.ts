@@ -186,7 +186,8 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
   /** The one tool that a name means which is neither an id nor an alias of a tool registered here. */
   async function findOther(name: string, sees: (tool: Tool) => boolean): Promise<Tool | undefined> {
     lookUp ??= await import("./look-up.ts");
-    return lookUp.lookUp(name, { ...(await partsFor(name, lookUp)), sees });
+    const respelled = (): readonly Tool[] => Array.from(owned.values(), ({ tool }) => tool);
+    return lookUp.lookUp(name, { ...(await partsFor(name, lookUp)), sees, respelled });
   }
 
   /** The only place that writes `changes`, so that the values derived from it stay correct. */

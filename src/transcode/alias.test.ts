@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fromAlias, isCutAlias, toAlias } from "./alias.ts";
+import { fromAlias, fromFormerAlias, isCutAlias, toAlias } from "./alias.ts";
 
 const name = fc.stringMatching(/^[a-z][a-z0-9_]{0,127}$/);
 const namespace = fc.oneof(
@@ -15,9 +15,10 @@ describe("toAlias", () => {
   it.each([
     ["default.add", "add"],
     ["billing.refund_user", "billing-refund_user"],
-    ["maths.basic.add", "maths-basic-add"],
-    ["git-hub.search", "git--hub-search"],
-    ["default.sub.add", "default-sub-add"],
+    ["maths.basic.add", "maths--basic-add"],
+    ["git-hub.search", "git-hub-search"],
+    ["sequential-thinking.sequentialthinking", "sequential-thinking-sequentialthinking"],
+    ["default.sub.add", "default--sub-add"],
     ["3d.print", "_3d-print"],
   ])("spells %s as %s, and back", (given, alias) => {
     expect(toAlias(given)).toBe(alias);
@@ -34,7 +35,7 @@ describe("toAlias", () => {
 
   it.each([
     ["evil", `github_create_issue_${"x".repeat(80)}`, /^evil-github_create_issue_x+-0[0-9a-f]{12}$/],
-    ["acme.git-hub", "x".repeat(128), /^acme-git--hub-x+-0[0-9a-f]{12}$/],
+    ["acme.git-hub", "x".repeat(128), /^acme--git-hub-x+-0[0-9a-f]{12}$/],
     ["3d", "x".repeat(128), /^_3d-x+-0[0-9a-f]{12}$/],
     ["n".repeat(100), "x".repeat(128), /^n{24}-x{25}-0[0-9a-f]{12}$/],
     [`${"n".repeat(23)}.${"m".repeat(60)}`, "x".repeat(128), /^n{23}-x{26}-0[0-9a-f]{12}$/],
@@ -83,6 +84,12 @@ describe("toAlias", () => {
       }),
     );
   });
+});
+
+it("reads the names of earlier versions, in which dashes were doubled", () => {
+  expect(fromFormerAlias("sequential--thinking-sequentialthinking")).toBe("sequential-thinking.sequentialthinking");
+  expect(fromFormerAlias("maths-basic-add")).toBe("maths.basic.add");
+  expect(fromFormerAlias("_3d-print")).toBe("3d.print");
 });
 
 describe("fromAlias", () => {

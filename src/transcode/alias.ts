@@ -10,8 +10,8 @@ const MIN_NAMESPACE = 24;
 
 /**
  * Returns the name a model sees for a tool id. Model APIs accept at most 64 letters, digits, `_` and `-`, beginning with a letter or `_`. A tool of
- * the default namespace has its bare name; in other ids a dot becomes one dash and a dash becomes two, so `billing.refund_user` is
- * `billing-refund_user`. A longer alias is cut and ends in a hash. It still begins with its namespace, so that no server can imitate another server's
+ * the default namespace has its bare name. In other ids a dash joins namespace and name, and dashes of the namespace stay: `billing.refund_user` is
+ * `billing-refund_user`, and `git-hub.search` is `git-hub-search`. A dot in the namespace becomes two dashes. A longer alias is cut and ends in a hash. It still begins with its namespace, so that no server can imitate another server's
  * tool. Different ids have different aliases.
  */
 export function toAlias(id: string): string {
@@ -42,11 +42,20 @@ export function isCutAlias(alias: string): boolean {
   return HASHED.test(alias);
 }
 
+/**
+ * Returns the id of an alias as it was written before dashes stayed dashes: a dot was one dash and a dash two, so `git-hub.search` was
+ * `git--hub-search`. Saved conversations have such names. Undefined if it is none.
+ */
+export function fromFormerAlias(alias: string): string | undefined {
+  if (alias.length > MAX_ALIAS || isCutAlias(alias) || !alias.includes("-")) return undefined;
+  const text = alias.startsWith("_") ? alias.slice(1) : alias;
+  return text.replaceAll(/-+/g, (run) => "-".repeat(run.length >> 1) + (run.length % 2 === 1 ? "." : ""));
+}
+
 function spell(id: string): string {
   const isDefault = id.startsWith(DEFAULT_PREFIX) && !id.includes(".", DEFAULT_PREFIX.length);
   if (isDefault) return id.slice(DEFAULT_PREFIX.length);
-  const dashed = id.includes("-") ? id.replaceAll("-", "--") : id;
-  const alias = dashed.replaceAll(".", "-");
+  const alias = id.replaceAll(RUNS, (run, at) => "-".repeat(spelledLength(run, at + run.length > id.lastIndexOf("."))));
   const first = alias.charCodeAt(0);
   return first >= ZERO && first <= NINE ? `_${alias}` : alias;
 }
@@ -54,7 +63,20 @@ function spell(id: string): string {
 const ZERO = 48;
 const NINE = 57;
 
+/** Dashes, and the dot after them if there is one: a segment of a namespace can end in dashes, but not begin with one. */
+const RUNS = /-*\.|-+/g;
+
+/** The number of dashes for a run of dashes and dots. No name has a dash, so the run before it is the last one, and has a scale of its own. */
+function spelledLength(run: string, isLast: boolean): number {
+  if (isLast) return run.length;
+  const dashes = run.replace(".", "").length;
+  return run.endsWith(".") ? 2 * dashes + 2 : 2 * dashes - 1;
+}
+
 function unspell(alias: string): string {
-  if (!alias.includes("--")) return alias.replaceAll("-", ".");
-  return alias.replaceAll(/-+/g, (run) => "-".repeat(run.length >> 1) + (run.length % 2 === 1 ? "." : ""));
+  const last = alias.lastIndexOf("-");
+  return alias.replaceAll(/-+/g, (run, at: number) => {
+    if (at + run.length > last) return `${run.slice(1)}.`;
+    return run.length % 2 === 1 ? "-".repeat((run.length + 1) / 2) : `${"-".repeat(run.length / 2 - 1)}.`;
+  });
 }

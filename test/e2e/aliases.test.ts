@@ -40,6 +40,45 @@ describe("names for models", () => {
     expect((await arsenal.execute({ toolName: "look_around" })).result).toBe("default");
   });
 
+  it("may be spelled otherwise, as long as only one tool is meant", async () => {
+    await using arsenal = new ToolArsenal(quiet);
+    const space = "sequential-thinking";
+    await arsenal.addTool({ ...look, namespace: space, name: "sequentialthinking" }, () => "thought");
+    await arsenal.addTool({ ...look, namespace: "maths.basic", name: "add" }, () => "added");
+    const thinking = [
+      "sequential-thinking-sequentialthinking",
+      "sequential--thinking-sequentialthinking",
+      "sequential_thinking.sequentialthinking",
+      "Sequential-Thinking.SequentialThinking",
+      "sequential_thinking_sequentialthinking",
+      "sequentialThinking",
+    ];
+    for (const toolName of thinking) expect((await arsenal.execute({ toolName })).result, toolName).toBe("thought");
+    for (const toolName of ["maths--basic-add", "maths-basic-add"])
+      expect((await arsenal.execute({ toolName })).result, toolName).toBe("added");
+
+    await arsenal.addTool({ ...look, namespace: "sequential.thinking", name: "sequentialthinking" }, () => "other");
+    const other = await arsenal.execute({ toolName: "sequential--thinking-sequentialthinking" });
+    expect([toAlias(`${space}.sequentialthinking`), other.result]).toEqual([thinking[0], "other"]);
+    expect((await arsenal.execute({ toolName: thinking[0] ?? "" })).result).toBe("thought");
+    expect((await arsenal.execute({ toolName: thinking[4] ?? "" })).error?.code).toBe("TOOL_NOT_FOUND");
+  });
+
+  it("of earlier versions still work for clients of the gateway", async () => {
+    await using arsenal = new ToolArsenal(quiet);
+    await arsenal.addTool({ ...look, namespace: "my-files", name: "read" }, () => "read");
+    const served = await arsenal.serve({ port: 0, mode: "dynamic" });
+    const client = new Client({ name: "agent", version: "1.0.0" });
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${served.url}/mcp`)));
+    for (const name of ["my-files-read", "my--files-read"])
+      expect((await client.callTool({ name, arguments: {} })).content).toMatchObject([{ text: "read" }]);
+    const loosely = { tool_name: "My_Files.read", arguments: {} };
+    const { content } = await client.callTool({ name: "execute_tool", arguments: loosely });
+    expect(content).toMatchObject([{ text: "read" }]);
+    await client.close();
+    await served.close();
+  });
+
   it("are suggested when one is misspelled", async () => {
     await using arsenal = new ToolArsenal(quiet);
     const long = {
@@ -58,8 +97,7 @@ describe("names for models", () => {
     const cut = toAlias(`${long.namespace}.${long.name}`);
     for (const [toolName, meant] of [
       ["files-read_text_fil", "files.read_text_file"],
-      ["my--files-read_imag", "my-files.read_image"],
-      ["my-files-read_image", "my-files.read_image"],
+      ["my-files-read_imag", "my-files.read_image"],
       ["files.read_text_fil", "files.read_text_file"],
       ["read_text_fil", "files.read_text_file"],
       ["look_aroun", "default.look_around"],

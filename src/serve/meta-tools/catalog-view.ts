@@ -1,6 +1,7 @@
 import type { Principal } from "../../guard/principal.ts";
 import type { Tool } from "../../tool/tool.ts";
-import { isCutAlias, toAlias } from "../../transcode/alias.ts";
+import { looselyMeant } from "../../register/look-up.ts";
+import { fromFormerAlias, isCutAlias, toAlias } from "../../transcode/alias.ts";
 import { META_TOOL_NAMES } from "./definitions.ts";
 import { type ServedArsenal, CHANGES_TOOLS } from "../served-arsenal.ts";
 import { setNewest } from "../../base/remember.ts";
@@ -43,7 +44,7 @@ function createView(tools: readonly Tool[]) {
   function named(name: string): Tool | undefined {
     const asked = fromToolName(name);
     if (asked === undefined) return undefined;
-    if (!isCutAlias(asked)) return byId.get(asked);
+    if (!isCutAlias(asked)) return byId.get(asked) ?? byId.get(fromFormerAlias(name) ?? "");
     cut ??= new Map(tools.map((tool) => [toAlias(tool.id), tool] as const).filter(([alias]) => isCutAlias(alias)));
     return cut.get(asked);
   }
@@ -56,7 +57,8 @@ function createView(tools: readonly Tool[]) {
       const exact = named(name);
       if (exact !== undefined) return exact;
       const found = (loose ??= looseNames(tools)).get(name);
-      return found === "several" ? undefined : found;
+      if (found === "several") return undefined;
+      return found ?? looselyMeant(name, tools);
     },
   };
 }
