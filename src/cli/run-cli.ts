@@ -62,6 +62,12 @@ function report(thrown: unknown, json: boolean, terminal: Terminal): number {
   // The arsenal has redacted the secrets it knows. This redacts anything that looks like one.
   const error = createRedactor().error(thrown);
   const paint = styles(terminal.err, terminal.environment);
+  const unwritten = fileProblem(error);
+  if (unwritten !== undefined) {
+    if (json) terminal.err.write(`${JSON.stringify({ error: { code: "STORE_FAILED", ...unwritten } })}\n`);
+    else terminal.err.write(`${paint.red("toolarsenal failed:")} ${unwritten.message} ${unwritten.fix}\n`);
+    return 1;
+  }
   if (!isArsenalError(error)) {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
     terminal.err.write(`${paint.red("toolarsenal failed:")} ${text}\n`);
@@ -78,6 +84,27 @@ function report(thrown: unknown, json: boolean, terminal: Terminal): number {
       terminal.err.write(`  ${issue.field}: ${issue.message}. ${issue.fix ?? ""}\n`);
   }
   return WRONG_USAGE.has(code) ? 2 : 1;
+}
+
+/** Reasons why the system does not let a program use a file, and what to do about each. */
+const FILE_REASONS: Readonly<Record<string, readonly [reason: string, fix: string]>> = {
+  EACCES: ["permission denied", "Change its permissions, run this as its owner, or use another folder."],
+  EPERM: ["permission denied", "Change its permissions, run this as its owner, or use another folder."],
+  EROFS: ["the file system is read-only", "Use a folder on another file system."],
+  ENOSPC: ["no space is left on the disk", "Free some, or use another disk."],
+  ENOTDIR: ["a file is in the place of a folder", "Check the path."],
+  EISDIR: ["it is a folder", "Name a file."],
+};
+
+/** A failed file operation as one sentence and a fix; undefined for any other error. A stack trace would only hide the path. */
+function fileProblem(error: unknown): { readonly message: string; readonly fix: string } | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { code = "", path, syscall } = error as NodeJS.ErrnoException;
+  const known = Object.hasOwn(FILE_REASONS, code) ? FILE_REASONS[code] : undefined;
+  if (known === undefined || path === undefined) return undefined;
+  const [reason, fix] = known;
+  const verb = syscall === "mkdir" ? "make the folder" : "open";
+  return { message: `Cannot ${verb} ${path}: ${reason}.`, fix };
 }
 
 async function loadCommand(name: string): Promise<NamedCommand> {

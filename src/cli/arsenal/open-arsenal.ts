@@ -18,6 +18,7 @@ import { createDemoArsenal } from "../demo/create-demo-arsenal.ts";
 import { toldFailure } from "../serve/upstream-status.ts";
 import { eventSink, protocolSink } from "../terminal/event-sink.ts";
 import { forOperator } from "./local-approvals.ts";
+import { warnOfOwnFolders } from "./own-folders.ts";
 
 /** Options of commands that connect MCP servers: more servers, from the configuration file of an MCP client, and a log of the protocol messages. */
 export const MCP_CONFIG: Readonly<Record<"mcp-config" | "debug-protocol", Option>> = {
@@ -109,10 +110,14 @@ export async function openArsenal(
   const parts = { environment: terminal.environment, ...others };
   const files = configFiles(input, terminal);
   if (files.paths.length === 0) {
-    if (!input.json) terminal.err.write("No arsenal.yaml in this folder. Using the demo catalog.\n");
+    if (!input.json) {
+      terminal.err.write("No arsenal.yaml in this folder. Using the demo catalog.\n");
+      warnOfOwnFolders({ embedder: {}, state: {} }, terminal);
+    }
     return createDemoArsenal(parts, { place: terminal, tier, llm });
   }
   const configured = await loadConfigured(files, terminal);
+  if (!input.json) warnOfOwnFolders(configured.config, terminal);
   const config = forOperator(configured.config, terminal, files.config);
   const { embedder, security } = config;
   const arsenal = createConfiguredArsenal(

@@ -22,6 +22,7 @@ import {
 import { forOperator, pruneApprovals } from "../arsenal/local-approvals.ts";
 import { problemsOf, stopAtErrors } from "../checks/checks.ts";
 import { planGateway } from "../checks/gateway.ts";
+import { warnOfOwnFolders } from "../arsenal/own-folders.ts";
 import { createDemoArsenal } from "../demo/create-demo-arsenal.ts";
 import { readChoice, readNumber, wrongInput } from "../input.ts";
 import { createAnnouncer } from "../serve/announce.ts";
@@ -74,6 +75,7 @@ export const command: Command = {
     const identity = await plan.identity();
     const { policyFile } = config.security;
     const knownPolicy = await fileTexts(policyFile === undefined ? [] : [policyFile]);
+    if (!json) warnOfOwnFolders(config, terminal);
     const operated = forOperator(config, terminal, files.config);
     const arsenal = isDemo
       ? await createDemoArsenal({ environment }, { place: terminal })

@@ -38,6 +38,24 @@ describe("an answer to an approval", () => {
     expect(await book.answer(await waits(book, guest, 2), "deny", ada)).toEqual({ outcome: "denied" });
   });
 
+  it("needs the person who gives it, and says how to name them", async () => {
+    const { book } = setUp();
+    const id = await waits(book, guest);
+    for (const by of [undefined, null, "ada", { id: "ada" }]) {
+      const rejected = expect.objectContaining({
+        code: "APPROVAL_INVALID",
+        message: expect.stringContaining("needs the person who gives it") as unknown,
+        details: expect.objectContaining({
+          field: "by",
+          fix: expect.stringContaining("approvals.approve(id, localOperator())") as unknown,
+        }) as unknown,
+      }) as unknown;
+      await expect(book.approve(id, by as never)).rejects.toEqual(rejected);
+    }
+    await expect(book.deny(id, undefined as never)).rejects.toMatchObject({ code: "APPROVAL_INVALID" });
+    expect(await book.get(id)).toMatchObject({ state: "pending" });
+  });
+
   it.each([
     ["never", person("ada"), "own-call"],
     ["never", operator, "own-call"],

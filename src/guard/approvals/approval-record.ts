@@ -1,4 +1,4 @@
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 import { canonicalJson } from "../../tool/json/canonical-json.ts";
 import { sha256 } from "../../base/crypto.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
@@ -92,6 +92,18 @@ export function unusable(outcome: Settled | undefined): string {
 }
 
 type Refused = Extract<ApprovalAnswer, { readonly outcome: "refused" }>;
+
+/** Throws if an answer comes without the person who gives it: programs without types leave them out. */
+export function checkApprover(by: unknown, answer: string): asserts by is Principal {
+  const { id, roles } = (by ?? {}) as Partial<Principal>;
+  if (typeof id === "string" && Array.isArray(roles)) return;
+  const method = answer === "approve" ? "approve" : "deny";
+  const fix = `Pass the approver: approvals.${method}(id, localOperator()), or a principal of createPrincipal with the role "approver".`;
+  throw fixable("APPROVAL_INVALID", "An answer to a confirmation needs the person who gives it.", fix, {
+    field: "by",
+    value: by,
+  });
+}
 
 /** Why an approver's answer is rejected; undefined if it is accepted. */
 export function refusedAnswer(given: {

@@ -12,6 +12,7 @@ import {
   difference,
   MAX_ARGUMENT_BYTES,
   type OpenApproval,
+  checkApprover,
   refusedAnswer,
   type Settled,
   type SettledApproval,
@@ -175,6 +176,7 @@ export function createApprovals(options: {
   }
 
   const takeAnswer: Approvals["answer"] = async (id, given, by) => {
+    checkApprover(by, given);
     for (;;) {
       const found = await read(id);
       const record = isOpen(found) ? found.approval : found;

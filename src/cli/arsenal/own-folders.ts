@@ -1,0 +1,42 @@
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { defaultCache } from "../../adapters/embedders/cached.ts";
+import { stateType } from "../../config/load/chosen-adapters.ts";
+import type { ResolvedConfig } from "../../config/load/resolve-config.ts";
+import type { Terminal } from "../command.ts";
+import { approvalsFolder } from "./local-approvals.ts";
+
+/**
+ * Warns once if the folders in the user's home cannot be written. The command goes on: vectors are not cached, and approvals that would be kept
+ * there end with the process.
+ */
+export function warnOfOwnFolders(
+  { embedder, state }: { readonly embedder: Pick<ResolvedConfig["embedder"], "cache"> } & Pick<ResolvedConfig, "state">,
+  { err, environment }: Pick<Terminal, "err" | "environment">,
+): void {
+  const cache = embedder.cache === undefined ? defaultCache(environment) : false;
+  const home = environment["HOME"] || environment["USERPROFILE"];
+  const losesApprovals = home && stateType(state) === "memory" && approvalsFolder(environment) === undefined;
+  const losesCache = cache !== false && !canWriteIn(cache);
+  if (!losesCache && !losesApprovals) return;
+  const lost = [
+    ...(losesCache ? ["tools are embedded again in every run"] : []),
+    ...(losesApprovals ? ["approvals end with this process"] : []),
+  ];
+  const fix = losesCache ? ", or TOOLARSENAL_CACHE to a folder for the cache, or to off" : "";
+  err.write(
+    `Cannot write to ${losesApprovals ? home : cache}: ${lost.join(", and ")}. Set HOME to a folder that you may write to${fix}.\n`,
+  );
+}
+
+/** Whether a folder can be written, or made in the nearest folder above it that exists. */
+function canWriteIn(folder: string): boolean {
+  let nearest = folder;
+  while (!existsSync(nearest) && dirname(nearest) !== nearest) nearest = dirname(nearest);
+  try {
+    accessSync(nearest, constants.W_OK);
+    return statSync(nearest).isDirectory();
+  } catch {
+    return false;
+  }
+}
