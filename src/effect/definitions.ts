@@ -1,7 +1,10 @@
+import { Schema } from "effect";
+import type { FunctionDefinition } from "../register/from-function.ts";
 import type { ToolDraft } from "../tool/draft.ts";
 import { isPlainObject, type JsonSchema } from "../tool/json-schema.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { ToolDefinition, ToolParameter } from "./schemas.ts";
+import type { RegisteredDefinition, ToolParameters } from "./tool-service.ts";
 
 const TYPES: readonly string[] = ["string", "number", "boolean", "object", "array"] satisfies ToolParameter["type"][];
 
@@ -23,6 +26,22 @@ export function toDraft(definition: ToolDefinition): ToolDraft {
       ...(returnType === undefined ? {} : { returnType }),
     },
   };
+}
+
+/** Whether parameters are a list, and not a Schema. */
+export function isParameterList(parameters: ToolParameters): parameters is readonly ToolParameter[] {
+  return Array.isArray(parameters);
+}
+
+/** The definition of a function whose parameters are a Schema: the arsenal checks and decodes the arguments by it. */
+export function toFunctionDefinition({
+  parameters,
+  ...definition
+}: RegisteredDefinition<Schema.ConstraintDecoder<unknown>>): FunctionDefinition {
+  const { source: _source, ...draft } = toDraft({ ...definition, parameters: [] });
+  const { "~standard": checking } = Schema.toStandardSchemaV1(parameters);
+  const { "~standard": described } = Schema.toStandardJSONSchemaV1(parameters);
+  return { ...draft, parameters: { "~standard": { ...checking, jsonSchema: described.jsonSchema } } };
 }
 
 function toSchema(parameters: readonly ToolParameter[]): JsonSchema {
@@ -77,7 +96,10 @@ function toParameter(name: string, schema: unknown, required: boolean): ToolPara
   };
 }
 
-function typeOf({ type, enum: values, properties, items }: Record<string, unknown>): ToolParameter["type"] {
+function typeOf({ type, enum: values, properties, items, anyOf }: Record<string, unknown>): ToolParameter["type"] {
+  // Effect writes Schema.optional(X) as a union of X and null.
+  const branch = Array.isArray(anyOf) ? anyOf.filter(isPlainObject).find((each) => each["type"] !== "null") : undefined;
+  if (branch !== undefined && type === undefined) return typeOf(branch);
   const [first] = [type].flat().filter((each) => each !== "null");
   if (first === "integer") return "number";
   if (TYPES.includes(first as string)) return first as ToolParameter["type"];

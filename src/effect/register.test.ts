@@ -24,6 +24,34 @@ class Greeting extends Context.Service<Greeting, { readonly word: string }>()("t
 const SERVICES = Layer.merge(EventBusLive, IdentityServiceLive);
 
 describe("register", () => {
+  it("takes parameters as a Schema, whose type the handler's arguments have", async () => {
+    const parameters = Schema.Struct({
+      city: Schema.String.annotate({ description: "The city." }),
+      days: Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 7 }))),
+      since: Schema.DateFromString,
+    });
+    const forecast = { ...WEB_SEARCH, name: "forecast", description: "Forecasts the weather of a city.", parameters };
+    const outcome = await runService(
+      Effect.gen(function* () {
+        const tools = yield* ToolService;
+        yield* tools.register(forecast, ({ city, days = 1, since }) =>
+          Effect.succeed(`${city.toUpperCase()}, ${days + 1}, ${since.getUTCFullYear()}`),
+        );
+        const listed = yield* tools.getTool("forecast");
+        const run = (args: Record<string, unknown>) => tools.execute(call("forecast", args));
+        const { result } = yield* run({ city: "Oslo", days: 2, since: "2026-11-17T00:00:00Z" });
+        const refused = yield* Effect.flip(run({ city: "Oslo", days: 9, since: "2026-11-17T00:00:00Z" }));
+        return { listed: listed.parameters, result, refused: refused._tag };
+      }),
+    );
+    expect(outcome).toMatchObject({ result: "OSLO, 3, 2026", refused: "ToolValidationError" });
+    expect(outcome.listed).toMatchObject([
+      { name: "city", type: "string", description: "The city.", required: true },
+      { name: "days", type: "number", required: false },
+      { name: "since", type: "string", required: true },
+    ]);
+  });
+
   it("keeps a definition as it was written, and lists by category, source and risk", async () => {
     const plugin: ToolDefinition = {
       ...WEB_SEARCH,

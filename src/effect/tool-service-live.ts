@@ -9,8 +9,9 @@ import { isArsenalError } from "../errors/arsenal-error.ts";
 import { messageOf } from "../errors/show-value.ts";
 import { createPrincipal, type Principal } from "../guard/principal.ts";
 import type { RiskLevel, Tool } from "../tool/tool.ts";
+import type { Handler } from "../tool/handler.ts";
 import { EVERY_TOOL } from "../tool/tool-filter.ts";
-import { nameOf, toDefinition, toDraft } from "./definitions.ts";
+import { isParameterList, nameOf, toDefinition, toDraft, toFunctionDefinition } from "./definitions.ts";
 import { ToolNotFoundError, ToolServiceError } from "./errors.ts";
 import { EventBus } from "./event-bus.ts";
 import { makeExecute } from "./execute.ts";
@@ -18,8 +19,15 @@ import { findTool } from "./find-tool.ts";
 import { IdentityService } from "./identity-service.ts";
 import { makeMcpServers } from "./mcp-servers.ts";
 import { toHandler } from "./run-handler.ts";
-import type { FunctionCallingTool, ToolDefinition } from "./schemas.ts";
-import { type EffectHandler, type SeenBy, ToolService } from "./tool-service.ts";
+import type { FunctionCallingTool } from "./schemas.ts";
+import {
+  type EffectHandler,
+  type RegisteredDefinition,
+  type SeenBy,
+  type ToolArguments,
+  type ToolParameters,
+  ToolService,
+} from "./tool-service.ts";
 
 /** Names in a `ToolNotFoundError`. */
 const MOST_NAMES = 100;
@@ -83,10 +91,19 @@ function makeToolService(
 
     return ToolService.of({
       execute: makeExecute({ arsenal, events, identity, callers, principalOf, namesFor, timeoutOf }),
-      register: <E, R>(definition: ToolDefinition, handler: EffectHandler<E, R>) =>
+      register: <E, R, Parameters extends ToolParameters>(
+        definition: RegisteredDefinition<Parameters>,
+        handler: EffectHandler<E, R, ToolArguments<Parameters>>,
+      ) =>
         Effect.contextWith((context: Context.Context<R>) => {
-          const run = toHandler(handler, context, { callers, isClosed: () => closed });
-          return Effect.asVoid(Effect.promise(() => arsenal.addTool(toDraft(definition), run)));
+          // The arsenal passes arguments that the parameters have checked.
+          const run = toHandler(handler as EffectHandler<E, R>, context, { callers, isClosed: () => closed });
+          const { parameters, ...rest } = definition;
+          if (isParameterList(parameters))
+            return Effect.asVoid(Effect.promise(() => arsenal.addTool(toDraft({ ...rest, parameters }), run)));
+          return Effect.sync(
+            () => void arsenal.register(toFunctionDefinition({ ...rest, parameters }), run as Handler<unknown>),
+          );
         }),
       ...(yield* makeMcpServers({ arsenal, events, owned })),
       listTools: ({ category, source, riskLevel, ...seenBy } = {}) =>

@@ -1,4 +1,4 @@
-import { Context, type Effect, type Scope } from "effect";
+import { Context, type Effect, type Schema, type Scope } from "effect";
 import type { DialectName, DialectTools } from "../adapters/dialects/built-in.ts";
 import type { RetrieveToolsOptions } from "../facade/options.ts";
 import type { ToolQuery } from "../retrieve/query.ts";
@@ -20,11 +20,25 @@ import type {
   ToolDefinition,
   ToolInput,
   ToolOutput,
+  ToolParameter,
 } from "./schemas.ts";
 
+/** The parameters of a tool: a list, or an Effect Schema, which also checks and decodes the arguments. */
+export type ToolParameters = readonly ToolParameter[] | Schema.ConstraintDecoder<unknown>;
+
+/** A definition whose parameters may be a Schema. */
+export type RegisteredDefinition<Parameters extends ToolParameters = ToolParameters> = Omit<
+  ToolDefinition,
+  "parameters"
+> & { readonly parameters: Parameters };
+
+/** The arguments of a handler: the decoded type of a Schema, and unknown values by name for a list. */
+export type ToolArguments<Parameters extends ToolParameters> =
+  Parameters extends Schema.ConstraintDecoder<unknown> ? Parameters["Type"] : Record<string, unknown>;
+
 /** Runs a tool. Interrupted when the call is cancelled or runs out of time. */
-export type EffectHandler<E = never, R = never> = (
-  args: Record<string, unknown>,
+export type EffectHandler<E = never, R = never, Arguments = Record<string, unknown>> = (
+  args: Arguments,
   context: HandlerContext,
 ) => Effect.Effect<unknown, E, R>;
 
@@ -52,10 +66,10 @@ export class ToolService extends Context.Service<
       ToolOutput,
       ToolNotFoundError | ToolExecutionError | ToolTimeoutError | ToolValidationError | ToolAuthorizationError
     >;
-    /** Registers a tool, which runs until the layer closes. The handler gets the services of the fiber that registers it. Dies if the definition is invalid. */
-    readonly register: <E = never, R = never>(
-      definition: ToolDefinition,
-      handler: EffectHandler<E, R>,
+    /** Registers a tool, which runs until the layer closes. The handler gets the services of the fiber that registers it, and arguments of the Schema's type if the parameters are one. Dies if the definition is invalid. */
+    readonly register: <E = never, R = never, Parameters extends ToolParameters = readonly ToolParameter[]>(
+      definition: RegisteredDefinition<Parameters>,
+      handler: EffectHandler<E, R, ToolArguments<Parameters>>,
     ) => Effect.Effect<void, never, R>;
     /** Connects an MCP server and registers its tools, until `disconnectMCPServer` or until the layer closes. */
     readonly connectMCPServer: (config: MCPServerConfig) => Effect.Effect<MCPServer, MCPConnectionError>;

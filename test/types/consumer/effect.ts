@@ -1,5 +1,5 @@
 /** The Effect service's types: this file is right where it compiles. Each `@ts-expect-error` is a control. */
-import { Context, Effect, type Layer, type Scope } from "effect";
+import { Context, Effect, type Layer, Schema, type Scope } from "effect";
 import {
   type EventBus,
   type IdentityService,
@@ -54,6 +54,16 @@ export const claims = Effect.gen(function* () {
   assertType<Equal<typeof plain, Effect.Effect<void>>>();
   const needing = tools.register(definition, () => Effect.map(Database, ({ rows }) => rows));
   assertType<Equal<typeof needing, Effect.Effect<void, never, Database>>>();
+
+  const typed = tools.register(
+    { ...definition, parameters: Schema.Struct({ city: Schema.String, days: Schema.optional(Schema.Number) }) },
+    (args) => {
+      assertType<Equal<typeof args, { readonly city: string; readonly days?: number | undefined }>>();
+      // @ts-expect-error the Schema has no such parameter
+      return Effect.map(Database, ({ rows }) => [args.city.length + (args.days ?? rows), args.country]);
+    },
+  );
+  assertType<Equal<typeof typed, Effect.Effect<void, never, Database>>>();
 
   const execute = tools.execute({ toolName: "x", arguments: {}, agentId: "a", sessionId: "s" });
   const recovered = execute.pipe(
