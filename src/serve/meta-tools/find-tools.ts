@@ -71,7 +71,11 @@ function toFound(result: RetrievalResult, most: number, connecting: readonly str
   const tools = result.tools.length > 0 ? result.tools : (result.nearest ?? []).slice(0, most);
   const match = matchOf(tools, result.nothingFits);
   const hints = [
-    match === "weak" ? `${PROBABLY_NONE}, or tell the user.` : match === "none" && connecting.length === 0 ? NO_TOOLS : "",
+    match === "weak"
+      ? `${PROBABLY_NONE}, or tell the user.`
+      : match === "none" && connecting.length === 0
+        ? NO_TOOLS
+        : "",
     sayConnecting(connecting, "Their tools are not found yet: try again in a few seconds."),
   ].filter((hint) => hint !== "");
   return {
