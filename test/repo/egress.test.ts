@@ -11,6 +11,7 @@ const HARMLESS: ReadonlySet<string> = new Set(["isIP", "isIPv4", "isIPv6", "STAT
 /** Files outside of guard/egress that need more, and why. */
 const EXCEPTIONS: Readonly<Record<string, { readonly names: readonly string[]; readonly because: string }>> = {
   "src/serve/http/http-server.ts": { names: ["createServer"], because: "it listens for clients" },
+  "src/serve/http/listening.ts": { names: ["createServer"], because: "it listens for clients" },
   "src/adapters/sources/mcp/oauth/redirect-listener.ts": {
     names: ["createServer"],
     because: "it listens on loopback for a person's browser",
