@@ -39,7 +39,8 @@ export function createAdministration(parts: AdministrationParts): Administration
     recorder: async () => (await parts.guard.load()).audit,
     history,
     async overview(principal) {
-      const keeps = { audit: audit !== undefined, history: history !== undefined };
+      const keepsArguments = audit !== undefined && parts.config.audit.arguments === "full";
+      const keeps = { audit: audit !== undefined, history: history !== undefined, arguments: keepsArguments };
       const openBreakers = await seenBy(principal, parts.health.openCircuits());
       const conflicts = await seenBy(principal, [...parts.registry.conflicts].sort());
       const listed = ensembles.list().map((each) => statusFor(principal, each));

@@ -57,11 +57,20 @@ function isOf(tenant: string | undefined, record: { readonly tenant?: string }):
   return tenant === undefined || record.tenant === tenant;
 }
 
-function toMatcher({ kind, tool, status, ensemble, tenant }: HistoryFilter): (record: StoredRecord) => boolean {
+function toMatcher({
+  kind,
+  tool,
+  status,
+  ensemble,
+  from,
+  to,
+  tenant,
+}: HistoryFilter): (record: StoredRecord) => boolean {
   const named = tool === undefined ? undefined : compilePatterns([tool], { field: "tool" });
   const isAny = named === undefined && status === undefined && ensemble === undefined;
   return (record) => {
     if (!isOf(tenant, record) || (kind !== undefined && record.kind !== kind)) return false;
+    if ((from !== undefined && record.at < from) || (to !== undefined && record.at >= to)) return false;
     if (record.kind === "retrieval") return isAny;
     const { toolId: id } = record;
     const { name } = divideId(id);

@@ -5,9 +5,16 @@ import type { McpServerSettings, WrittenMcpServer } from "../adapters/sources/mc
 import type { NamedSource } from "../adapters/sources/named-source.ts";
 import type { BatchCall, ToolCall } from "../execute/call.ts";
 import type { BatchResult, ToolResult } from "../execute/result.ts";
-import type { ApprovalPage, Approvals, ListApprovalsOptions, PendingApproval } from "../guard/aegis.ts";
+import type {
+  AnswerOptions,
+  ApprovalPage,
+  Approvals,
+  DecidedApproval,
+  ListApprovalsOptions,
+  PendingApproval,
+} from "../guard/aegis.ts";
+import type { AcceptOptions, ListPinsOptions, Pin } from "../guard/pins/pins.ts";
 import type { MarkedTool } from "../guard/policy.port.ts";
-import type { AcceptOptions, Pin } from "../guard/pins/pins.ts";
 import type { ArsenalEvent, EventLevel, EventName } from "../observe/events.ts";
 import type { RegisteredBatch } from "../register/register-batch.ts";
 import type { RetrieveOptions, ToolQuery } from "../retrieve/query.ts";
@@ -156,18 +163,26 @@ export interface ArsenalClient extends Arsenal, RemoteOperations {
 export interface RemoteApprovals {
   /** One page of the calls that the client may approve, oldest first. */
   list(options?: Pick<ListApprovalsOptions, "limit" | "cursor">): Promise<ApprovalPage>;
+  /** The latest answers to calls that the client may see, newest first. The limit defaults to 20, and is at most 100. */
+  decided(options?: Pick<ListApprovalsOptions, "limit">): Promise<readonly DecidedApproval[]>;
   get(id: string): Promise<PendingApproval | undefined>;
   /** Rejects with `APPROVAL_INVALID` if the id is unknown, expired or settled, or the call is the caller's own. */
-  approve(id: string): Promise<void>;
-  deny(id: string): Promise<void>;
+  approve(id: string, options?: AnswerOptions): Promise<void>;
+  deny(id: string, options?: AnswerOptions): Promise<void>;
   /** The same, with the answer as a value. */
-  answer(id: string, answer: "approve" | "deny"): Promise<{ readonly outcome: "approved" | "denied" }>;
+  answer(
+    id: string,
+    answer: "approve" | "deny",
+    options?: AnswerOptions,
+  ): Promise<{ readonly outcome: "approved" | "denied" }>;
 }
 
 export interface RemotePins {
-  list(): Promise<readonly Pin[]>;
+  list(options?: ListPinsOptions): Promise<readonly Pin[]>;
   /** Accepts the current definition of a tool, or the current instructions of a server. Needs the role `approver`. */
   accept(id: string, options?: AcceptOptions): Promise<void>;
+  /** Keeps refusing the current definition, so that it no longer waits. Needs the role `approver`. */
+  refuse(id: string, options?: Pick<AcceptOptions, "hash">): Promise<void>;
 }
 
 /** The toolsets that the caller may use. */

@@ -4,7 +4,7 @@ import type { NamedSource } from "../adapters/sources/named-source.ts";
 import { fixable, isArsenalError } from "../errors/arsenal-error.ts";
 import type { ErrorCode } from "../errors/codes.ts";
 import type { ResultError } from "../execute/result.ts";
-import type { PendingApproval } from "../guard/aegis.ts";
+import type { AnswerOptions, DecidedApproval, PendingApproval } from "../guard/aegis.ts";
 import type { MarkedTool } from "../guard/policy.port.ts";
 import type { Pin } from "../guard/pins/pins.ts";
 import type { RegisteredBatch } from "../register/register-batch.ts";
@@ -64,8 +64,8 @@ export function createClient(options: ClientOptions = {}): ArsenalClient {
     );
     return Object.assign(approvals, next !== undefined && { next });
   };
-  const settle = (id: string, answer: "approve" | "deny"): Promise<unknown> =>
-    post(`/approvals/${encodeURIComponent(id)}/${answer}`, {});
+  const settle = (id: string, answer: "approve" | "deny", { note }: AnswerOptions = {}): Promise<unknown> =>
+    post(`/approvals/${encodeURIComponent(id)}/${answer}`, note === undefined ? {} : { note });
   async function addTools(given: readonly unknown[], format: string | undefined, namespace: string | undefined) {
     if (format !== undefined)
       return toBatch(
@@ -167,16 +167,23 @@ export function createClient(options: ClientOptions = {}): ArsenalClient {
     approvals: {
       list: listApprovals,
       get: (id) => ifFound(get<PendingApproval>(`/approvals/${encodeURIComponent(id)}`), "APPROVAL_INVALID"),
-      approve: async (id) => void (await settle(id, "approve")),
-      deny: async (id) => void (await settle(id, "deny")),
-      answer: async (id, answer) => {
-        await settle(id, answer);
+      decided: async ({ limit = 20 } = {}) =>
+        (await get<{ readonly decided: readonly DecidedApproval[] }>("/approvals", { limit: 1, decided: limit }))
+          .decided,
+      approve: async (id, noted) => void (await settle(id, "approve", noted)),
+      deny: async (id, noted) => void (await settle(id, "deny", noted)),
+      answer: async (id, answer, noted) => {
+        await settle(id, answer, noted);
         return { outcome: answer === "approve" ? "approved" : "denied" };
       },
     },
     pins: {
-      list: async () => (await get<{ readonly pins: readonly Pin[] }>("/pins")).pins,
+      list: async ({ states, ...asked } = {}) => {
+        const query = { ...asked, ...(states !== undefined && { state: states.join(",") }) };
+        return (await get<{ readonly pins: readonly Pin[] }>("/pins", query)).pins;
+      },
       accept: async (id, given = {}) => void (await post(`/pins/${encodeURIComponent(id)}/accept`, given)),
+      refuse: async (id, given = {}) => void (await post(`/pins/${encodeURIComponent(id)}/refuse`, given)),
     },
     toolsets: {
       list: async () => (await get<{ readonly toolsets: readonly MarkedToolset[] }>("/toolsets")).toolsets,

@@ -24,6 +24,7 @@ export type {
   HistoryPage,
   PolicyQuestion,
   RemoteAuditQuery,
+  RemoteHistoryQuery,
   RemoteOperations,
 } from "./operate.ts";
 
@@ -31,8 +32,14 @@ export { ArsenalError, isArsenalError, type ErrorDetails, type ErrorIssue } from
 export type { ErrorCode } from "../errors/codes.ts";
 export type { ExportedTools } from "../facade/registrations.ts";
 export type { BatchResult, ExecutionStatus, ResultError, ToolResult } from "../execute/result.ts";
-export type { ApprovalPage, ListApprovalsOptions, PendingApproval } from "../guard/aegis.ts";
-export type { Pin } from "../guard/pins/pins.ts";
+export type {
+  AnswerOptions,
+  ApprovalPage,
+  DecidedApproval,
+  ListApprovalsOptions,
+  PendingApproval,
+} from "../guard/aegis.ts";
+export type { ListPinsOptions, Pin, PinFinding } from "../guard/pins/pins.ts";
 export type { MarkedTool, Refusal } from "../guard/policy.port.ts";
 export type { ArsenalEvent, EventLevel, EventMap, EventName } from "../observe/events.ts";
 export type { LogLine } from "../register/source.port.ts";

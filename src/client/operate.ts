@@ -64,9 +64,7 @@ export interface RemoteOperations {
   stats(): Promise<GatewayOverview>;
   readonly history: {
     /** Past searches and calls, newest first. `next` of a page is the `cursor` of the following one. */
-    list(
-      asked?: Omit<HistoryFilter, "tenant"> & { readonly limit?: number; readonly cursor?: string },
-    ): Promise<HistoryPage>;
+    list(asked?: RemoteHistoryQuery): Promise<HistoryPage>;
     /** The records of one trace: searches with every signal, calls with every step. Rejects with INPUT_INVALID if there are none. */
     trace(traceId: string): Promise<TraceHistory>;
     /** The costs of calls, by default by tool for the last 30 days. */
@@ -106,6 +104,17 @@ export interface RemoteAuditQuery {
 export interface AuditPage {
   readonly records: readonly KeptRecord[];
   readonly next?: string;
+}
+
+/** The conditions on past searches and calls. All must hold. */
+export interface RemoteHistoryQuery extends Omit<HistoryFilter, "tenant" | "from" | "to"> {
+  /** Not before this time: `2026-05-04T12:00:00Z`. */
+  readonly from?: string | undefined;
+  /** Before this time. */
+  readonly to?: string | undefined;
+  /** Records per page. Defaults to 50. */
+  readonly limit?: number;
+  readonly cursor?: string;
 }
 
 /** A page of past searches and calls. */

@@ -67,6 +67,7 @@ function setUp(handler: Handler, settings: Partial<EngineSettings>): Bench {
     approvals: {
       list: async () => [],
       count: async () => 0,
+      decided: async () => [],
       get: async () => undefined,
       answer: async () => ({ outcome: "denied" }),
       approve: async () => {},

@@ -65,6 +65,8 @@ export interface AegisRequest extends PolicyRequest {
   readonly guardsEgress?: boolean;
   /** True if processing the arguments takes milliseconds. */
   readonly isLarge?: boolean;
+  /** The trace of the call, which an approver can look at. */
+  readonly traceId?: string;
 }
 
 export type AegisDecision =
@@ -110,11 +112,18 @@ export interface Approvals {
   count(): Promise<number>;
   /** One approval of `list`, by its id. */
   get(id: string, options?: { readonly approver?: Principal }): Promise<PendingApproval | undefined>;
+  /** The latest answers, newest first: all, or those that this approver may see. The last hundred of a day are kept. */
+  decided(options?: Pick<ListApprovalsOptions, "approver" | "limit">): Promise<readonly DecidedApproval[]>;
   /** The same as `approve` and `deny`, with a refusal as a value. */
-  answer(id: string, answer: "approve" | "deny", by: Principal): Promise<ApprovalAnswer>;
+  answer(id: string, answer: "approve" | "deny", by: Principal, options?: AnswerOptions): Promise<ApprovalAnswer>;
   /** Rejects with `APPROVAL_INVALID` if the id is unknown, expired or settled, or the approver is the requester or lacks the `approver` role. */
-  approve(id: string, by: Principal): Promise<void>;
-  deny(id: string, by: Principal): Promise<void>;
+  approve(id: string, by: Principal, options?: AnswerOptions): Promise<void>;
+  deny(id: string, by: Principal, options?: AnswerOptions): Promise<void>;
+}
+
+export interface AnswerOptions {
+  /** Why the approver decided so. It is kept with the decision and in the audit log; callers do not get it. At most 1,000 characters. */
+  readonly note?: string | undefined;
 }
 
 export interface ListApprovalsOptions {
@@ -151,6 +160,17 @@ export interface PendingApproval {
   /** Milliseconds since the epoch. */
   readonly requestedAt: number;
   readonly expiresAt: number;
+  /** The trace of the call that waits. Omitted for calls of earlier releases. */
+  readonly traceId?: string;
+}
+
+/** An approval that an approver has answered. A call that its own caller withdrew is not one. */
+export interface DecidedApproval extends Omit<PendingApproval, "arguments" | "state" | "expiresAt"> {
+  readonly outcome: "approved" | "denied";
+  readonly decidedBy: string;
+  /** Milliseconds since the epoch. */
+  readonly decidedAt: number;
+  readonly note?: string;
 }
 
 export interface AegisSettings extends LimitSettings {
@@ -178,7 +198,7 @@ export function createAegis(options: {
   const { policy, state, clock, emit, settings, pins, inspection } = options;
   checkSettings(settings);
   const approvals = createApprovals({ state, clock, emit, settings });
-  const { list, count, get, answer, approve, deny } = approvals;
+  const { list, count, get, decided, answer, approve, deny } = approvals;
   const limitsOf = createCallLimits(settings);
 
   function sees(tool: Tool, principal: Principal, through?: PolicyView): boolean {
@@ -275,7 +295,7 @@ export function createAegis(options: {
         return undefined;
       }
     },
-    approvals: { list, count, get, answer, approve, deny },
+    approvals: { list, count, get, decided, answer, approve, deny },
 
     async decide(request, admit) {
       const { tool, confirmationId } = request;

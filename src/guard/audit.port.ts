@@ -136,6 +136,8 @@ export interface ApprovalRecord {
   readonly tenant?: string;
   /** Why an answer was refused. */
   readonly because?: "lacks-role" | "own-call" | "unknown" | "settled";
+  /** Why the approver decided so. */
+  readonly note?: string;
 }
 
 /** A failed attempt to accept a tool or the instructions of a server. */

@@ -223,6 +223,8 @@ export interface EventMap {
     /** `returned`: a call used the approval, did not run, and made it valid again. */
     readonly outcome: "approved" | "denied" | "expired" | "used" | "returned";
     readonly by?: string;
+    /** Why the approver decided so. */
+    readonly note?: string | undefined;
     /** Why it ended early. */
     readonly reason?: string;
   };

@@ -36,8 +36,8 @@ export interface GatewayOverview extends Statistics {
   /** Ids of the tools that the caller may see, that run here, and that the shared catalog holds with another definition. */
   readonly conflicts: readonly string[];
   readonly ensembles: readonly EnsembleStatus[];
-  /** True for each of the audit log and the history that is kept and can be read. */
-  readonly keeps: { readonly audit: boolean; readonly history: boolean };
+  /** True for each of the audit log and the history that is kept and can be read, and for arguments if the audit log holds them. */
+  readonly keeps: { readonly audit: boolean; readonly history: boolean; readonly arguments?: boolean };
 }
 
 /** A past request without its ranking, or a past call. */
@@ -45,13 +45,16 @@ export type HistoryEntry =
   | (Omit<RetrievalRecord, "explanation"> & { readonly toolIds: readonly string[] })
   | CallRecord;
 
-/** Which records are meant. All conditions hold; all but `kind` and `tenant` leave calls only. */
+/** Which records are meant. All conditions hold; `tool`, `status` and `ensemble` leave calls only. */
 export interface HistoryFilter {
   readonly kind?: HistoryEntry["kind"] | undefined;
   /** A tool's id, or a pattern: `shop.*`. */
   readonly tool?: string | undefined;
   readonly status?: ExecutionStatus | undefined;
   readonly ensemble?: string | undefined;
+  /** Milliseconds since the epoch; it ended not before the first, and before the second. */
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
   readonly tenant?: string | undefined;
 }
 

@@ -80,6 +80,7 @@ export function configuredGuard(
     list: async (...asked) => (await load()).aegis.approvals.list(...asked),
     count: async () => (await load()).aegis.approvals.count(),
     get: async (...asked) => (await load()).aegis.approvals.get(...asked),
+    decided: async (...asked) => (await load()).aegis.approvals.decided(...asked),
     answer: async (...asked) => (await load()).aegis.approvals.answer(...asked),
     approve: async (...asked) => (await load()).aegis.approvals.approve(...asked),
     deny: async (...asked) => (await load()).aegis.approvals.deny(...asked),
@@ -87,8 +88,9 @@ export function configuredGuard(
   const loadPins = async (): Promise<Pins> => (await load()).pins as Pins;
   const pins: Pins = {
     instructions: async (...asked) => (await loadPins()).instructions(...asked),
-    list: async () => (await loadPins()).list(),
+    list: async (...asked) => (await loadPins()).list(...asked),
     accept: async (...asked) => (await loadPins()).accept(...asked),
+    refuse: async (...asked) => (await loadPins()).refuse(...asked),
   };
 
   return {

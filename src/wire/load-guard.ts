@@ -56,6 +56,7 @@ export async function loadGuard(
             mode,
             onAccepted: registered.relist,
             held: registered.held,
+            scan: ({ tool, instructions }) => screening.findings(tool ?? instructions ?? ""),
           }),
           screening.instructions,
         );

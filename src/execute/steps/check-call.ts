@@ -36,6 +36,7 @@ export async function checkCall(
     tool,
     arguments: checked.arguments,
     principal: running.principal,
+    traceId: ids.traceId,
     requireConfirmation: call.requireConfirmation === true,
     ...(call.confirmationId !== undefined && { confirmationId: call.confirmationId }),
     ...(call.toolset !== undefined && { toolset: call.toolset }),

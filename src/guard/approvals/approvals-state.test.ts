@@ -176,6 +176,8 @@ describe("approvals in a state that outlives the process", () => {
     await aegis.approvals.deny(await ask({ arguments: { note: "secret" } }), bob);
     expect(JSON.stringify(await state.list(""))).not.toContain("secret");
     await clock.advance(20_000);
+    expect((await state.list("")).map(({ key }) => key)).toEqual(["approvals-decided"]);
+    await clock.advance(86_400_000);
     expect(await state.list("")).toEqual([]);
   });
 
@@ -206,7 +208,7 @@ describe("approvals in a state that outlives the process", () => {
     await clock.advance(20_000);
     await aegis.giveBack(request);
     expect(resolved.map(({ outcome }) => outcome)).toEqual(["approved", "used"]);
-    expect(await state.list("")).toEqual([]);
+    expect((await state.list("")).map(({ key }) => key)).toEqual(["approvals-decided"]);
   });
 
   it("are good again where the call that used one did not run, once", async () => {

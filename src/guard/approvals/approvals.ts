@@ -3,7 +3,7 @@ import type { Clock } from "../../observe/clock.ts";
 import type { Emit, EventMap } from "../../observe/events.ts";
 import type { State } from "../../state/state.port.ts";
 import { crowdedOut, type ShareBounds } from "../../base/shares.ts";
-import type { AegisSettings, Approvals, PendingApproval } from "../aegis.ts";
+import type { AegisRequest, AegisSettings, AnswerOptions, Approvals, PendingApproval } from "../aegis.ts";
 import type { PolicyRequest } from "../policy.port.ts";
 import type { Principal } from "../principal.ts";
 import {
@@ -19,12 +19,13 @@ import {
   unusable,
 } from "./approval-record.ts";
 import { createApprovalStore, type KeptApproval, newId, sizeOf } from "./approval-store.ts";
+import { checkedNote, createDecisions } from "./decisions.ts";
 
 /** The guard's view of approvals: it also requests and redeems them. */
 export interface ApprovalBook extends Approvals {
   /** The approval of exactly this call: its existing one, or a new one. `admit` runs before the call starts to wait, or continues to; if it throws, nothing is stored. */
   request(
-    call: PolicyRequest,
+    call: PolicyRequest & Pick<AegisRequest, "traceId">,
     reason: string,
     admit?: () => Promise<void>,
   ): Promise<Pick<PendingApproval, "id" | "reason" | "state">>;
@@ -82,23 +83,29 @@ export function createApprovals(options: {
   const store = createApprovalStore(state, timeoutMs, (approval) => {
     announce(approval, "expired", { reason: `Its arguments are larger than ${MAX_ARGUMENT_BYTES} bytes.` });
   });
+  const decisions = createDecisions(state, clock);
   /** The number of new approvals until the next check of all. */
   let untilLook = 0;
 
   function announce(
     { shown: { id, toolId } }: OpenApproval,
     outcome: Resolution["outcome"],
-    more: Pick<Resolution, "by" | "reason"> = {},
+    more: Pick<Resolution, "by" | "reason" | "note"> = {},
   ): void {
     emit("confirmation-resolved", { id, toolId, outcome, ...more });
   }
 
-  async function settle({ approval, version }: VersionedApproval, outcome: Settled, by?: Principal): Promise<boolean> {
+  async function settle(
+    { approval, version }: VersionedApproval,
+    outcome: Settled,
+    by?: Principal,
+    noted: AnswerOptions = {},
+  ): Promise<boolean> {
     const { tenant, shown } = approval;
     const record: SettledApproval = { open: false, outcome, ...(tenant !== undefined && { tenant }) };
     const settled = await store.write(shown.id, record, version, clock.now());
     if (!settled) return false;
-    announce(approval, outcome, by && { by: by.id });
+    announce(approval, outcome, by && { by: by.id, ...noted });
     await store.removeArguments(shown.id);
     // A caller may request and deny repeatedly. A used approval can be given back, and an expired one expires once.
     if (outcome === "denied") await store.forgetAsked(approval);
@@ -166,17 +173,22 @@ export function createApprovals(options: {
     return refusedAnswer({ id: approval.shown.id, answer: "approve", by, record: approval }) === undefined;
   }
 
-  async function approve({ approval, version }: VersionedApproval, by: Principal): Promise<boolean> {
+  async function approve(
+    { approval, version }: VersionedApproval,
+    by: Principal,
+    noted: AnswerOptions,
+  ): Promise<boolean> {
     // The wait for its use is as long as the wait for the answer.
     const expiresAt = Math.round(clock.now()) + timeoutMs;
     const shown = { ...approval.shown, state: "approved", expiresAt } as const;
     const approved = await store.write(shown.id, { ...approval, shown }, version, clock.now());
-    if (approved) announce(approval, "approved", { by: by.id });
+    if (approved) announce(approval, "approved", { by: by.id, ...noted });
     return approved;
   }
 
-  const takeAnswer: Approvals["answer"] = async (id, given, by) => {
+  const takeAnswer: Approvals["answer"] = async (id, given, by, more = {}) => {
     checkApprover(by, given);
+    const noted = checkedNote(more);
     for (;;) {
       const found = await read(id);
       const record = isOpen(found) ? found.approval : found;
@@ -199,12 +211,15 @@ export function createApprovals(options: {
       const open = found as VersionedApproval;
       // Any other answer denies.
       const outcome = given === "approve" ? "approved" : "denied";
-      if (await (outcome === "approved" ? approve(open, by) : settle(open, outcome, by))) return { outcome };
+      if (await (outcome === "approved" ? approve(open, by, noted) : settle(open, outcome, by, noted))) {
+        await decisions.add(open.approval, outcome, by, noted);
+        return { outcome };
+      }
     }
   };
 
-  async function answerOrThrow(id: string, given: "approve" | "deny", by: Principal): Promise<void> {
-    const answered = await takeAnswer(id, given, by);
+  async function answerOrThrow(...given: Parameters<typeof takeAnswer>): Promise<void> {
+    const answered = await takeAnswer(...given);
     if (answered.outcome === "refused") throw answered.error;
   }
 
@@ -258,8 +273,9 @@ export function createApprovals(options: {
     },
 
     answer: takeAnswer,
-    approve: (id, by) => answerOrThrow(id, "approve", by),
-    deny: (id, by) => answerOrThrow(id, "deny", by),
+    approve: (id, by, noted) => answerOrThrow(id, "approve", by, noted),
+    deny: (id, by, noted) => answerOrThrow(id, "deny", by, noted),
+    decided: decisions.list,
 
     async request(call, reason, admit) {
       const args = argumentsToShow(call);
@@ -277,7 +293,9 @@ export function createApprovals(options: {
         const id = newId(call.principal);
         const requestedAt = Math.round(clock.now());
         const expiresAt = requestedAt + timeoutMs;
-        const shown = { id, toolId, requestedBy, reason, requestedAt, expiresAt, state: "pending" } as const;
+        const { traceId } = call;
+        const traced = traceId === undefined ? {} : { traceId };
+        const shown = { id, toolId, requestedBy, reason, requestedAt, expiresAt, state: "pending", ...traced } as const;
         const owner = tenant === undefined ? {} : { tenant };
         const bound = { binding, contentHash, local, selfApproval: settings.selfApproval, ...owner };
         const asking: OpenApproval = { open: true, shown, bytes: sizeOf(args), ...bound };

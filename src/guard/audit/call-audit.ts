@@ -256,8 +256,9 @@ const RECORDED: { readonly [Name in EventName]?: (data: EventMap[Name]) => Audit
     outcome: "requested",
     by,
   }),
-  "confirmation-resolved": ({ id, toolId, outcome, by }) => {
-    return { kind: "approval", id, toolId, outcome, ...(by !== undefined && { by }) };
+  "confirmation-resolved": ({ id, toolId, outcome, by, note }) => {
+    const given = { ...(by !== undefined && { by }), ...(note !== undefined && { note }) };
+    return { kind: "approval", id, toolId, outcome, ...given };
   },
   "confirmation-refused": ({ id, toolId = "(unknown)", because, by, tenant }) => {
     return { kind: "approval", id, toolId, outcome: "refused", because, by, ...(tenant !== undefined && { tenant }) };

@@ -5,6 +5,34 @@ import { createManualClock } from "../../testing/manual-clock.ts";
 import { createPins } from "./create-pins.ts";
 import { localOperator } from "../principal.ts";
 
+describe("refusing for good", () => {
+  it("keeps a change blocked without asking again, until the server changes it once more", async () => {
+    const { pins, review } = setUp();
+    await review(listed());
+    await review(listed({ title: "Other" }));
+    const [waiting] = await pins.list({ states: ["changed"] });
+    expect(waiting).not.toHaveProperty("refusedBy");
+    await pins.refuse("files.read_file", dana, { hash: waiting?.hash ?? "" });
+    await review(listed({ title: "Other" }));
+    expect(await pins.list({ id: "files.read_file" })).toMatchObject([{ state: "changed", refusedBy: "dana" }]);
+    expect(await pins.refusal(listed())).toContain("title");
+    await review(listed({ title: "Another" }));
+    expect((await pins.list())[0]).not.toHaveProperty("refusedBy");
+    await expect(pins.refuse("files.read_file", dana, { hash: waiting?.hash ?? "" })).rejects.toThrow("does not match");
+    await pins.accept("files.read_file", dana);
+    expect(await pins.list()).toMatchObject([{ state: "accepted", acceptedBy: "dana" }]);
+  });
+
+  it("needs the role approver", async () => {
+    const { pins, review } = setUp();
+    await review(listed());
+    await review(listed({ title: "Other" }));
+    const bot = localOperator({ id: "bot", roles: ["operator"] });
+    await expect(pins.refuse("files.read_file", bot)).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
+    expect((await pins.list())[0]).not.toHaveProperty("refusedBy");
+  });
+});
+
 describe("accepting", () => {
   it("needs the role approver", async () => {
     const { pins, review } = setUp();

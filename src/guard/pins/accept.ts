@@ -17,8 +17,31 @@ export function afterAccepting(
   before: PinRecord | undefined,
   how: AcceptOptions & { readonly mode: PinMode; readonly by: Principal; readonly at: number },
 ): PinRecord {
-  const { confirmAnnotations = false, hash, mode, by, at } = how;
-  if (before === undefined || (stateOf(before, mode) === "accepted" && !confirmAnnotations)) {
+  const { confirmAnnotations = false, by, at } = how;
+  const waiting = reviewed(id, before, { ...how, even: confirmAnnotations });
+  const content = currentOf(waiting);
+  const { ensemble, accepted } = waiting;
+  // The confirmation covers one definition, not later ones with the same name.
+  const vouched = confirmAnnotations || (accepted?.confirmed === true && accepted.content.hash === content.hash);
+  return { ensemble, accepted: { content, by: by.id, ...(vouched && { confirmed: true }) }, since: at };
+}
+
+/** Returns the record with the pending change marked as refused by a person. Throws as `afterAccepting` does. */
+export function afterRefusing(
+  id: string,
+  before: PinRecord | undefined,
+  how: Pick<AcceptOptions, "hash"> & { readonly mode: PinMode; readonly by: Principal },
+): PinRecord {
+  return { ...reviewed(id, before, how), refusedBy: how.by.id };
+}
+
+/** The record of a change that is pending, as it was reviewed. With `even`, an accepted item will do. */
+function reviewed(
+  id: string,
+  before: PinRecord | undefined,
+  { hash, mode, even = false }: Pick<AcceptOptions, "hash"> & { readonly mode: PinMode; readonly even?: boolean },
+): PinRecord {
+  if (before === undefined || (stateOf(before, mode) === "accepted" && !even)) {
     const fix = "Take an id from: toolarsenal pins list";
     const problem = `Nothing that waits to be accepted has the id ${showValue(id)}.`;
     throw fixable("INPUT_INVALID", problem, fix, { field: "ID", value: id });
@@ -30,10 +53,7 @@ export function afterAccepting(
     const problem = `${id} does not match the hash ${showValue(hash)}: its hash is now ${now}.`;
     throw fixable("INPUT_INVALID", problem, fix, { field: "hash", value: hash });
   }
-  const { ensemble, accepted } = before;
-  // The confirmation covers one definition, not later ones with the same name.
-  const vouched = confirmAnnotations || (accepted?.confirmed === true && accepted.content.hash === content.hash);
-  return { ensemble, accepted: { content, by: by.id, ...(vouched && { confirmed: true }) }, since: at };
+  return before;
 }
 
 export function refuseOthers(id: string, by: Principal): void {

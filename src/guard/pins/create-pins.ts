@@ -7,7 +7,7 @@ import { isUnlisted, type Tool, type ToolSource } from "../../tool/tool.ts";
 import { STATE_LOST } from "../state-loss.ts";
 import type { Changes } from "../../state/changes.port.ts";
 import type { State } from "../../state/state.port.ts";
-import { afterAccepting, createAcceptanceWatch, refusalBehind, refuseOthers } from "./accept.ts";
+import { afterAccepting, afterRefusing, createAcceptanceWatch, refusalBehind, refuseOthers } from "./accept.ts";
 import { hashOfTool } from "./definition.ts";
 import { changedFields } from "./diff.ts";
 import { anotherTool, notStarted, refused, unaccepted, unacceptedOf } from "./pin-messages.ts";
@@ -30,6 +30,7 @@ import {
   toPin,
   withConfirmedHints,
 } from "./pin-record.ts";
+import { type ScanPin, withFindings } from "./pin-findings.ts";
 import type { OfferedEnsemble, PinGuard, ReviewedEnsemble } from "./pins.ts";
 
 export interface PinsParts {
@@ -43,6 +44,8 @@ export interface PinsParts {
   readonly onAccepted?: (ensemble: string) => Promise<void>;
   /** The current tools with these ids in a shared catalog. Omitted without a shared catalog. */
   readonly held?: ((ids: readonly string[]) => Promise<readonly Tool[]>) | undefined;
+  /** Scans the items that are not accepted, for the approver. Defaults to no scan. */
+  readonly scan?: ScanPin;
 }
 
 const COMPARED_AT_ONCE = 200;
@@ -74,7 +77,7 @@ interface ComparedItem {
 }
 
 /** The pins over a state. Anything that cannot be compared with its accepted version is refused. */
-export function createPins({ state, changes, clock, emit, mode, onAccepted, held }: PinsParts): PinGuard {
+export function createPins({ state, changes, clock, emit, mode, onAccepted, held, scan }: PinsParts): PinGuard {
   /** By the id of the tool, or by `instructionsId` for all tools of an ensemble. Ids that are not in the map are not looked up. */
   const blocks = new Map<string, Block>();
   /** By id, the hash of the definition that passed here last: only that one may be called. */
@@ -333,23 +336,30 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
       }
     },
 
-    async list() {
+    async list({ id: only, states, whole = false, findings = false } = {}) {
       const accepted = new Map<string, Tool>();
+      const records = new Map<string, PinRecord>();
+      // Only accepted items are compared with the catalog, which may be far away.
+      const compares = states === undefined || states.includes("accepted") || states.includes("conflict");
       const pins = (await state.list(PIN)).flatMap(({ key, value }) => {
         const id = key.slice(PIN.length);
+        if (only !== undefined && only !== id) return [];
         const record = readRecord(id, value);
+        records.set(id, record);
         const tool = acceptedTool(record, mode);
-        if (tool !== undefined) accepted.set(id, tool);
+        if (tool !== undefined && compares) accepted.set(id, tool);
         const isShown = record.waiting !== undefined || currentOf(record).instructions !== "";
-        return isShown ? [toPin(id, record, mode)] : [];
+        return isShown ? [toPin(id, record, mode, whole)] : [];
       });
       const others = await conflicting(accepted);
-      return pins
+      const listed = pins
         .map((pin) => {
           const [tool, other] = [accepted.get(pin.id), others.get(pin.id)];
-          return tool && other ? toConflict(pin, tool, other) : pin;
+          return tool && other ? toConflict(pin, tool, other, whole) : pin;
         })
+        .filter((pin) => states?.includes(pin.state) ?? true)
         .sort((one, other) => (one.id < other.id ? -1 : 1));
+      return findings ? withFindings(listed, records, scan) : listed;
     },
 
     async accept(id, by, options = {}) {
@@ -369,6 +379,11 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
       const previousHash = previous?.accepted?.content.hash;
       emit("pin-accepted", { id, hash, ...(previousHash !== undefined && { previousHash }), by: by.id });
       await onAccepted?.(record.ensemble);
+    },
+
+    async refuse(id, by, options = {}) {
+      refuseOthers(id, by);
+      await change(id, (before) => afterRefusing(id, before, { ...options, mode, by }));
     },
 
     close: () => watch.close(),

@@ -1,6 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { changedFields, diffLines } from "./diff.ts";
 
+describe("the whole difference of two definitions", () => {
+  it("has every place and every character, where the short one has excerpts", () => {
+    const long = (end: string): string => `${"word ".repeat(600)}${end}`;
+    const many = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`field_${index}`, index]));
+    const [before, after] = [{ description: long("ends here") }, { description: long("ends there"), ...many }];
+    expect(diffLines(before, after).join("\n")).toContain("… and 21 more places");
+    const lines = diffLines(before, after, { whole: true });
+    expect(lines.slice(0, 3)).toEqual(["description", `- ${long("ends here")}`, `+ ${long("ends there")}`]);
+    expect(lines.at(-1)).toBe("+ 59");
+  });
+});
+
 describe("the difference of two definitions", () => {
   it("names each place, with what was there and what is", () => {
     const before = { description: "Reads.", inputSchema: { properties: { path: { type: "string" }, old: {} } } };

@@ -6,13 +6,20 @@ import { escapedUnit, visibleText } from "../../errors/visible-text.ts";
 
 const MAX_PLACES = 40;
 const MAX_SHOWN = 2_000;
+/** The bounds of a whole diff. A source may send any amount of text, and a page must still be able to show it. */
+const WHOLE_PLACES = 2_000;
+const WHOLE_SHOWN = 200_000;
 const CONTEXT = 40;
 
-/** The differences of two definitions, three lines each: the path, `-` the old value and `+` the new one, with hidden characters made visible. */
-export function diffLines(before: Definition, after: Definition): readonly string[] {
+/**
+ * The differences of two definitions, three lines each: the path, `-` the old value and `+` the new one, with hidden characters made visible. Shows
+ * the first 40 and the part of a long text that differs, or with `whole` all of them and whole texts.
+ */
+export function diffLines(before: Definition, after: Definition, { whole = false } = {}): readonly string[] {
   const places = placesOf(before, after);
-  const lines = places.slice(0, MAX_PLACES).flatMap(linesOf);
-  const more = places.length - MAX_PLACES;
+  const most = whole ? WHOLE_PLACES : MAX_PLACES;
+  const lines = places.slice(0, most).flatMap((place) => linesOf(place, whole));
+  const more = places.length - most;
   return more > 0 ? [...lines, `… and ${more} more places`] : lines;
 }
 
@@ -61,30 +68,40 @@ function compare(path: readonly string[], before: unknown, after: unknown, place
 
 const PLAIN_NAME = /^[\p{L}\p{N}_$-]+$/u;
 
-function linesOf(place: FieldChange): readonly string[] {
-  const [before, after] = excerpts(place);
+function linesOf(place: FieldChange, whole: boolean): readonly string[] {
+  const [before, after] = excerpts(place, whole);
   return [
     // An ambiguous name is written as JSON.
-    shown(place.path.map((name) => (PLAIN_NAME.test(name) ? name : JSON.stringify(name))).join("."), unmistakableText),
+    shown(
+      place.path.map((name) => (PLAIN_NAME.test(name) ? name : JSON.stringify(name))).join("."),
+      unmistakableText,
+      MAX_SHOWN,
+    ),
     ...(before === undefined ? [] : [`- ${before}`]),
     ...(after === undefined ? [] : [`+ ${after}`]),
   ];
 }
 
 /** Both sides as shown: of long texts the part that differs, and of texts that look the same the code points. */
-function excerpts({ before, after }: FieldChange): readonly [before: string | undefined, after: string | undefined] {
-  if (before === undefined || after === undefined) return [alone(before), alone(after)];
+function excerpts(
+  { before, after }: FieldChange,
+  whole: boolean,
+): readonly [before: string | undefined, after: string | undefined] {
+  const most = whole ? WHOLE_SHOWN : MAX_SHOWN;
+  if (before === undefined || after === undefined) return [alone(before, most), alone(after, most)];
   const areTexts = typeof before === "string" && typeof after === "string";
   const [one, other] = areTexts ? [before, after] : [canonicalJson(before), canonicalJson(after)];
   const [start, end] = common(one, other);
   const [here, there] = [excerpt(one, start, end), excerpt(other, start, end)];
   const show = lookAlike(here, there) ? escapedText : unmistakableText;
-  return [shown(here, show), shown(there, show)];
+  return whole
+    ? [shown(one, show, most), shown(other, show, most)]
+    : [shown(here, show, most), shown(there, show, most)];
 }
 
-function alone(value: unknown): string | undefined {
+function alone(value: unknown, most: number): string | undefined {
   if (value === undefined) return undefined;
-  return shown(typeof value === "string" ? value : canonicalJson(value), unmistakableText);
+  return shown(typeof value === "string" ? value : canonicalJson(value), unmistakableText, most);
 }
 
 /** Returns whether two texts could look the same: wherever they differ, one has an ASCII letter and the other a letter beyond ASCII. */
@@ -96,7 +113,7 @@ function lookAlike(one: string, other: string): boolean {
 }
 
 function lettersOf(text: string): readonly string[] {
-  return Array.from(shown(text, unmistakableText).normalize("NFKC"));
+  return Array.from(shown(text, unmistakableText, MAX_SHOWN).normalize("NFKC"));
 }
 
 /** The number of characters that two texts share at their beginning and, after that, at their end. */
@@ -116,9 +133,9 @@ function excerpt(text: string, start: number, end: number): string {
 }
 
 /** The shown part of a text. The rest is not read, since a source may send any amount of it. */
-function shown(text: string, show: (text: string) => string): string {
-  const left = text.length - MAX_SHOWN;
-  return left > 0 ? `${show(text.slice(0, MAX_SHOWN))}… (${left} more characters)` : show(text);
+function shown(text: string, show: (text: string) => string, most: number): string {
+  const left = text.length - most;
+  return left > 0 ? `${show(text.slice(0, most))}… (${left} more characters)` : show(text);
 }
 
 /** A text on one line without hidden characters or lookalike letters: both are written as JSON escapes. */

@@ -21,6 +21,8 @@ export type PinRecord = {
   /** The version in between, if the source has returned to the accepted one. */
   readonly between?: PinContent;
   readonly since: number;
+  /** The person who decided to keep refusing the current version. */
+  readonly refusedBy?: string;
 } & (
   | {
       /** `by` is omitted if it was accepted on first sight. */
@@ -103,8 +105,8 @@ export function withConfirmedHints(tool: Tool): Tool {
 }
 
 /** A pin whose tool has a different definition in the shared catalog. */
-export function toConflict(pin: Pin, accepted: Tool, held: Tool): Pin {
-  const diff = diffLines(fieldsOf(accepted), fieldsOf(held));
+export function toConflict(pin: Pin, accepted: Tool, held: Tool, whole: boolean): Pin {
+  const diff = diffLines(fieldsOf(accepted), fieldsOf(held), { whole });
   return { ...pin, state: "conflict", diff: ["(in the catalog, written by another process; not used)", ...diff] };
 }
 
@@ -125,19 +127,20 @@ export function currentOf(record: PinRecord): PinContent {
   return record.accepted === undefined ? record.waiting : (record.waiting ?? record.accepted.content);
 }
 
-export function toPin(id: string, record: PinRecord, mode: PinMode): Pin {
-  const { ensemble, since, accepted } = record;
+export function toPin(id: string, record: PinRecord, mode: PinMode, whole: boolean): Pin {
+  const { ensemble, since, accepted, refusedBy } = record;
   const state = stateOf(record, mode);
   const { hash } = currentOf(record);
   const by = state === "accepted" && accepted?.by !== undefined && { acceptedBy: accepted.by };
-  return { id, ensemble, state, hash, diff: differences(record, state), seenAt: since, ...by };
+  const refused = state !== "accepted" && refusedBy !== undefined && { refusedBy };
+  return { id, ensemble, state, hash, diff: differences(record, state, whole), seenAt: since, ...by, ...refused };
 }
 
 /** For a new item all fields, and for a changed one the differences from the accepted version. */
-function differences(record: PinRecord, state: ReturnType<typeof stateOf>): readonly string[] {
+function differences(record: PinRecord, state: ReturnType<typeof stateOf>, whole: boolean): readonly string[] {
   if (state === "accepted") return [];
-  if (state === "new") return diffLines({}, toDefinition(currentOf(record)));
-  const lines = diffLines(...comparedOf(record));
+  if (state === "new") return diffLines({}, toDefinition(currentOf(record)), { whole });
+  const lines = diffLines(...comparedOf(record), { whole });
   return record.between === undefined ? lines : [...lines, "(it changed back: now it is again as it was accepted)"];
 }
 

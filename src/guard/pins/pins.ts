@@ -1,4 +1,5 @@
 import type { Principal } from "../principal.ts";
+import type { Finding } from "../scan/finding.ts";
 import type { Tool } from "../../tool/tool.ts";
 
 /** The accepted version of each source: its tools and its instructions. */
@@ -6,12 +7,25 @@ export interface Pins {
   /** A server's instructions for models: the accepted version, whatever it offers now. Never rejects. */
   instructions(ensemble: string, offered: string | undefined): Promise<string | undefined>;
   /** Every item seen, by id: accepted, changed or never accepted. */
-  list(): Promise<readonly Pin[]>;
+  list(options?: ListPinsOptions): Promise<readonly Pin[]>;
   /**
    * Accepts a tool, or a server's instructions, in its current version. Rejects with INPUT_INVALID if nothing with that id is pending or its hash is
    * not `hash`, and with PERMISSION_DENIED if the principal lacks the role `approver`.
    */
   accept(id: string, by: Principal, options?: AcceptOptions): Promise<void>;
+  /** Keeps refusing the current version, so that it no longer waits. A later change waits again. Rejects as `accept` does. */
+  refuse(id: string, by: Principal, options?: Pick<AcceptOptions, "hash">): Promise<void>;
+}
+
+export interface ListPinsOptions {
+  /** Only the item with this id. */
+  readonly id?: string | undefined;
+  /** Only items in one of these states. */
+  readonly states?: readonly Pin["state"][] | undefined;
+  /** Whole values in `diff`, not excerpts. */
+  readonly whole?: boolean | undefined;
+  /** Also scans the items that are not accepted. */
+  readonly findings?: boolean | undefined;
 }
 
 /** Blocks calls of tools that differ from the accepted version. In the mode `all`, a tool is hidden until an operator accepts it. */
@@ -71,4 +85,11 @@ export interface Pin {
   readonly seenAt: number;
   /** The person who accepted it; omitted if it was accepted on first sight, or is not. */
   readonly acceptedBy?: string;
+  /** The person who decided to keep refusing exactly this version. */
+  readonly refusedBy?: string;
+  /** The scanner's findings in an item that is not accepted, if they were requested. Omitted if definitions are not scanned. */
+  readonly findings?: readonly PinFinding[];
 }
+
+/** A sign of an attack in the current version. */
+export type PinFinding = Pick<Finding, "rule" | "severity" | "message" | "path" | "excerpt" | "hidden">;

@@ -5,6 +5,7 @@ import type { Tool, ToolSource } from "../../tool/tool.ts";
 import { instructionsId } from "../pins/pin-record.ts";
 import { setNewest } from "../../base/remember.ts";
 import { createReportedScan, type ScanParts, type ScanSettings } from "./reported-scan.ts";
+import { type Finding, SEVERITIES } from "./finding.ts";
 import type { Scanner } from "./scanner.ts";
 import { FOR_VALIDATORS } from "./texts/tool-texts.ts";
 import { mapTexts } from "./texts/value-texts.ts";
@@ -20,6 +21,8 @@ export interface Screening {
   screen(tool: Tool): Tool | undefined;
   /** A server's instructions for models; empty if they are refused. Reports findings under `NAME#instructions`, once for each text. */
   instructions(ensemble: string, text: string): string;
+  /** The findings in a definition or a text, worst first, for a person who decides on it. Undefined if definitions are not scanned. Reports nothing. */
+  findings(of: Tool | string): readonly Finding[] | undefined;
 }
 
 /** The sources whose definitions are written by others. */
@@ -82,6 +85,11 @@ export function createScreening(parts: ScanParts<ScreeningSettings>): Screening 
       const passed = judgeInstructions(instructionsId(ensemble), text);
       said.set(ensemble, { given: text, passed });
       return passed;
+    },
+    findings(of) {
+      if (mode === "off") return undefined;
+      const { findings } = typeof of === "string" ? scanner.scanText(of, "definition") : scanner.scanTool(of);
+      return findings.toSorted((a, b) => SEVERITIES.indexOf(b.severity) - SEVERITIES.indexOf(a.severity));
     },
   };
 }

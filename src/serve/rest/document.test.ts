@@ -128,8 +128,8 @@ describe("the OpenAPI document", () => {
         if (answer.status >= 300) refused[operationId] = answer.status;
       }
     }
-    // Nothing listens at the address of the example, nothing has changed that could be accepted, and the trace of the example never was.
-    expect(refused).toEqual({ getTrace: 404, acceptPin: expect.any(Number) });
+    // Nothing listens at the address of the example, nothing has changed that could be accepted or refused, and the trace of the example never was.
+    expect(refused).toEqual({ getTrace: 404, acceptPin: expect.any(Number), refusePin: expect.any(Number) });
   });
 
   it("makes the gateway a source of another one: its operations are tools, and they run", async () => {

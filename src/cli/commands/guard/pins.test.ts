@@ -7,6 +7,7 @@ import { type Ran, runInMemory } from "../../../../test/e2e/terminal.ts";
 import { sqliteState } from "../../../adapters/state/sqlite.ts";
 import { createPins } from "../../../guard/pins/create-pins.ts";
 import type { PinGuard } from "../../../guard/pins/pins.ts";
+import { localOperator } from "../../../guard/principal.ts";
 import type { SharedState } from "../../../state/shared-state.ts";
 import { createManualClock } from "../../../testing/manual-clock.ts";
 import { normaliseTool } from "../../../tool/normalise/normalise-tool.ts";
@@ -83,6 +84,17 @@ describe("toolarsenal pins", () => {
     expect(await run("accept", "--all")).toEqual({ code: 0, out: "", err: "Nothing to accept.\n" });
     await offer("Looks at any page.");
     expect(await run("accept", "--all", "--json")).toEqual({ code: 0, out: '{"accepted":["web.look"]}\n', err: "" });
+  });
+
+  it("accepts with --all nothing that somebody keeps refusing", async () => {
+    await offer("Looks at any page.");
+    await serving.refuse("web.look", localOperator({ id: "dana" }));
+    expect(await run("list")).toMatchObject({
+      out: expect.stringMatching(/ changed .* refused by dana\n$/),
+      err: "1 pin, 0 to be accepted\n",
+    });
+    expect((await run("accept", "--all")).err).toBe("Nothing to accept.\n");
+    expect((await run("accept", "web.look")).err).toBe("Accepted web.look.\n");
   });
 
   it("vouches for annotations, also of what was accepted before", async () => {

@@ -20,7 +20,7 @@ export const command: Command = {
   },
   options: {
     diff: { description: "For list: show what changed" },
-    all: { description: "For accept: accept everything that is new or changed" },
+    all: { description: "For accept: accept everything that is new or changed, except what somebody keeps refusing" },
     hash: { value: "HASH", description: "For accept: only if the hash is still the one that list showed" },
     "confirm-annotations": { description: "For accept: also trust the tool's annotations, such as read-only" },
   },
@@ -67,7 +67,7 @@ function show(listed: readonly Pin[], input: Input, terminal: Terminal): void {
     pin.state,
     pin.hash.slice(0, 16),
     `since ${new Date(pin.seenAt).toISOString()}`,
-    pin.acceptedBy === undefined ? "" : `by ${clip(pin.acceptedBy, 40)}`,
+    deciderOf(pin),
   ]);
   const lines = rows.length === 0 ? [] : table(rows).split("\n");
   for (const [index, line] of lines.entries()) {
@@ -86,8 +86,13 @@ function show(listed: readonly Pin[], input: Input, terminal: Terminal): void {
     );
 }
 
-function waits({ state }: Pin): boolean {
-  return state === "changed" || state === "new";
+function deciderOf({ acceptedBy, refusedBy }: Pin): string {
+  if (refusedBy !== undefined) return `refused by ${clip(refusedBy, 40)}`;
+  return acceptedBy === undefined ? "" : `by ${clip(acceptedBy, 40)}`;
+}
+
+function waits({ state, refusedBy }: Pin): boolean {
+  return (state === "changed" || state === "new") && refusedBy === undefined;
 }
 
 interface OpenCatalog extends AsyncDisposable {

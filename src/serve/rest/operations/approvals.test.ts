@@ -87,6 +87,36 @@ const problem = (status: number, fix: string, code = "APPROVAL_INVALID"): unknow
   body: { status, code, detail: expect.any(String) as string, fix: expect.stringContaining(fix) as string },
 });
 
+describe("GET /api/v1/approvals?decided=10", () => {
+  it("lists what approvers answered, by whom and why, to those of the same tenant", async () => {
+    await serve();
+    const call = { tool: pay, arguments: { amount: 5 }, principal: PEOPLE.guest, traceId: "a".repeat(32) };
+    const { id } = await book.request(call, "Somebody must look.");
+    const body = JSON.stringify({ note: " Checked by phone. " });
+    expect((await post("ada", `/${id}/approve`, { body })).status).toBe(200);
+    await clock.advance(1_000);
+    const denied = await waits(person("ned", { tenant: "north" }));
+    await book.deny(denied, PEOPLE.bob);
+    // A caller who withdraws a call decides nothing.
+    await book.deny(await waits(PEOPLE.guest, { amount: 6 }), PEOPLE.guest);
+    const decidedFor = async (name: Name): Promise<unknown> =>
+      ((await send(name, "?decided=10")).body as { readonly decided: unknown }).decided;
+    expect(await decidedFor("ada")).toMatchObject([
+      { id: denied, outcome: "denied", decidedBy: "bob", requestedBy: "ned", decidedAt: 1_001_000 },
+      { id, outcome: "approved", decidedBy: "ada", note: "Checked by phone.", traceId: "a".repeat(32) },
+    ]);
+    expect(await decidedFor("bob")).toMatchObject([{ id: denied }]);
+    expect(await decidedFor("cleo")).toEqual([]);
+    expect(told).toContainEqual([
+      "confirmation-resolved",
+      { id, toolId: "default.pay", outcome: "approved", by: "ada", note: "Checked by phone." },
+    ]);
+    expect((await send("ada", "")).body).toEqual({ approvals: [] });
+    await clock.advance(86_400_000);
+    expect(await decidedFor("ada")).toEqual([]);
+  });
+});
+
 describe("GET /api/v1/approvals", () => {
   it("lists what the caller may approve, as the command line does", async () => {
     await serve();
@@ -233,7 +263,7 @@ describe("POST /api/v1/approvals/ID/approve and /deny", () => {
     [400, { body: "yes" }],
     [400, { body: "[]" }],
     [400, { body: '{"arguments":{"amount":6}}' }],
-    [413, { body: JSON.stringify("x".repeat(2_000)) }],
+    [413, { body: JSON.stringify("x".repeat(10_000)) }],
   ] as const)("answers %d and approves nothing for %j", async (status, init) => {
     await serve();
     const id = await waits(PEOPLE.guest);

@@ -19,8 +19,26 @@ const APPROVAL = entry(
     state: choice("Approved ones wait for the call to be made again.", ["pending", "approved"]),
     requestedAt: time("When it was asked for."),
     expiresAt: time("When it ends by itself."),
+    traceId: string("The trace of the call."),
   },
   ["id", "toolId", "arguments", "requestedBy", "reason", "state", "requestedAt", "expiresAt"],
+);
+
+const DECIDED = entry(
+  "A call that an approver has answered.",
+  {
+    id: string("Its id."),
+    toolId: string("The tool that was to be called."),
+    requestedBy: string("Who asked."),
+    reason: string("Why a person had to look."),
+    requestedAt: time("When it was asked for."),
+    traceId: string("The trace of the call."),
+    outcome: choice("What was answered.", ["approved", "denied"]),
+    decidedBy: string("Who answered."),
+    decidedAt: time("When it was answered."),
+    note: string("Why it was answered so, if the approver said it."),
+  },
+  ["id", "toolId", "requestedBy", "reason", "requestedAt", "outcome", "decidedBy", "decidedAt"],
 );
 
 const STATUS: Readonly<Record<Refused["because"], number>> = {
@@ -38,9 +56,13 @@ function answering(verdict: "approve" | "deny", summary: string, description: st
     summary,
     description,
     params,
-    // A call is approved unchanged, or denied: the body adds nothing to the address.
-    body: entry("Nothing.", {}),
-    maxBytes: 1_024,
+    // A call is approved unchanged, or denied: the body cannot change it.
+    body: entry("", {
+      note: refined(text("Why. It is kept with the decision and in the audit log; the caller does not get it."), {
+        maxLength: 1_000,
+      }),
+    }),
+    maxBytes: 8_192,
     answers: {
       200: answer(
         "It is settled.",
@@ -53,8 +75,8 @@ function answering(verdict: "approve" | "deny", summary: string, description: st
     },
     problems: ["APPROVAL_INVALID"],
     statuses: [404, 409],
-    async run({ params: { id }, principal }, { arsenal }) {
-      const answered = await arsenal.approvals.answer(id, verdict, principal);
+    async run({ params: { id }, body, principal }, { arsenal }) {
+      const answered = await arsenal.approvals.answer(id, verdict, principal, body);
       if (answered.outcome === "refused") return { refused: answered.error, status: STATUS[answered.because] };
       return { body: { id, outcome: answered.outcome } };
     },
@@ -69,6 +91,7 @@ export const approvalOperations: readonly Operation[] = [
     query: entry("", {
       limit: whole("Approvals on a page. Default 100.", 1, 1_000),
       cursor: refined(text("`next` of the page before."), { maxLength: 1_024 }),
+      decided: whole("Also list this many of the calls that were answered last, within a day. Default 0.", 0, 100),
     }),
     answers: {
       200: answer(
@@ -76,16 +99,18 @@ export const approvalOperations: readonly Operation[] = [
         {
           approvals: list("Oldest first.", APPROVAL),
           next: string("The cursor of the next page. Omitted on the last."),
+          decided: list("The calls that were answered last, newest first, if `decided` asks for them.", DECIDED),
         },
         ["approvals"],
       ),
     },
-    async run({ principal, query: { limit, cursor } }, { arsenal }) {
+    async run({ principal, query: { limit, cursor, decided: most = 0 } }, { arsenal }) {
       const [place] = fromCursor("approvals", /^(\d+\.\d+)$/, cursor) ?? [];
       const asked = { approver: principal, ...(limit !== undefined && { limit }), ...(place && { cursor: place }) };
       const approvals = await arsenal.approvals.list(asked);
       const { next } = approvals;
-      return { body: { approvals, ...(next !== undefined && { next: toCursor("approvals", next) }) } };
+      const decided = most > 0 && { decided: await arsenal.approvals.decided({ approver: principal, limit: most }) };
+      return { body: { approvals, ...(next !== undefined && { next: toCursor("approvals", next) }), ...decided } };
     },
   }),
   operation("getApproval", "GET /approvals/{id}", {

@@ -1,9 +1,9 @@
 import { fixable } from "../../../errors/arsenal-error.ts";
-import { showValue } from "../../../errors/show-value.ts";
 import { type RestResponse, type Operation, operationsOf } from "../operation.ts";
 import { entry, flag, list, number, openEntry, refined, string, text, whole } from "../../../tool/shape/shape.ts";
 import { administrationOf } from "./administered.ts";
 import { fromCursor, toCursor } from "./cursor.ts";
+import { timeOf } from "./time-of.ts";
 
 const operation = operationsOf({ tag: "Audit", role: "operator" });
 
@@ -109,12 +109,4 @@ function noAudit(): RestResponse {
     refused: fixable("CONFIG_INVALID", problem, "Set audit.file, or audit.type.", { field: "audit" }),
     status: 404,
   };
-}
-
-function timeOf(field: string, value: string | undefined): number | undefined {
-  if (value === undefined) return undefined;
-  const time = Date.parse(value);
-  if (!Number.isNaN(time)) return time;
-  const fix = "Write it as 2026-05-04T12:00:00Z.";
-  throw fixable("INPUT_INVALID", `${field} is not a time: ${showValue(value)}.`, fix, { field, value });
 }

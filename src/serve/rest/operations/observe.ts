@@ -19,6 +19,7 @@ import {
 } from "../../../tool/shape/shape.ts";
 import { administrationOf } from "./administered.ts";
 import { fromCursor, toCursor } from "./cursor.ts";
+import { timeOf } from "./time-of.ts";
 import { STATUS } from "./ensembles.ts";
 
 const operation = operationsOf({ tag: "Observe", role: "operator" });
@@ -125,6 +126,7 @@ const STATS = entry(
       {
         audit: flag("Whether there is an audit log."),
         history: flag("Whether there is a history."),
+        arguments: flag("Whether the audit log holds the arguments of calls, and not only their types."),
       },
       ["audit", "history"],
     ),
@@ -202,6 +204,8 @@ export const observeOperations: readonly Operation[] = [
       tool: refined(text("Only calls of this tool: its id, or a pattern such as `shop.*`."), { maxLength: 512 }),
       status: choice("Only calls that ended like this.", EXECUTION_STATUSES),
       ensemble: string("Only calls of the tools of this ensemble, such as an MCP server."),
+      from: refined(text("Only what ended at this time or later: 2026-05-04T12:00:00Z."), { maxLength: 1_024 }),
+      to: refined(text("Only what ended before this time."), { maxLength: 1_024 }),
       limit: whole("Records on a page. Default 50.", 1, 500),
       cursor: refined(string("`next` of the page before."), { maxLength: 1_024 }),
     }),
@@ -213,7 +217,8 @@ export const observeOperations: readonly Operation[] = [
       if (history === undefined) return noHistory();
       const [at, shown] = fromCursor("history", PLACE, cursor) ?? [];
       const before = at === undefined ? undefined : { at: Number(at), shown: Number(shown) };
-      const { records, next } = await history.list({ ...filter, tenant }, { limit, before, signal });
+      const [from, to] = [timeOf("from", filter.from), timeOf("to", filter.to)];
+      const { records, next } = await history.list({ ...filter, from, to, tenant }, { limit, before, signal });
       return { body: { records, ...(next && { next: toCursor("history", `${next.at}:${next.shown}`) }) } };
     },
   }),

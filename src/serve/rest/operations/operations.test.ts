@@ -11,6 +11,21 @@ import { eventsOf, openGateway } from "../../../../test/serve/rest-gateway.ts";
 const CALL = { toolName: "billing.get_invoice", arguments: { invoiceId: "INV-1" } };
 const STREAM = { accept: "text/event-stream" };
 
+describe("the history over REST", () => {
+  it("is narrowed to a range of time, and names a time that is none", async () => {
+    const { ask, arsenal } = await openGateway({}, { telemetry: { enabled: false, history: { enabled: true } } });
+    await arsenal.execute({ toolName: "shop.ship" });
+    const count = async (query: string): Promise<number> =>
+      (await ask("GET", `/history?${query}`)).body.records.length as number;
+    expect([await count("from=2020-01-01T00:00:00Z"), await count("to=2020-01-01T00:00:00Z")]).toEqual([1, 0]);
+    expect((await ask("GET", "/history?from=yesterday")).body).toMatchObject({
+      status: 400,
+      field: "from",
+      detail: 'from is not a time: "yesterday". Write it as 2026-05-04T12:00:00Z.',
+    });
+  });
+});
+
 describe("tools over REST [003-transport-rest]", () => {
   it("are listed in pages, each of which reads little more than it shows", async () => {
     const engine = memoryEngine();

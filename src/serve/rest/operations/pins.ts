@@ -1,6 +1,7 @@
 import { fixable } from "../../../errors/arsenal-error.ts";
-import { PIN_STATES } from "../../../guard/pins/pins.ts";
-import { answer, type Operation, operationsOf } from "../operation.ts";
+import { PIN_STATES, type Pins } from "../../../guard/pins/pins.ts";
+import { SEVERITIES } from "../../../guard/scan/finding.ts";
+import { answer, type Operation, operationsOf, type RestContext, type RestResponse } from "../operation.ts";
 import { choice, entry, flag, list, refined, string, strings, time } from "../../../tool/shape/shape.ts";
 import { administrationOf } from "./administered.ts";
 
@@ -19,8 +20,31 @@ const PIN = entry(
     diff: strings("Lines: `-` for what was accepted, `+` for what is there now. Empty if it is accepted."),
     seenAt: time("Since when it is in this state."),
     acceptedBy: string("Who accepted it. Omitted if it was accepted at first sight, or is not accepted."),
+    refusedBy: string("Who decided to keep refusing exactly this version. Omitted if it waits for a decision."),
+    findings: list(
+      "What the scanner found in it, worst first, if `findings` asks for it. Omitted if it is accepted, or definitions are not scanned.",
+      entry(
+        "A sign of an attack.",
+        {
+          rule: string("The rule: `injection.override`."),
+          severity: choice("How bad it is.", SEVERITIES),
+          message: string("What it means."),
+          path: string("Where it is: `parameters.properties.city.description`."),
+          excerpt: string("The words, shortened."),
+          hidden: string("The hidden text, if there is some."),
+        },
+        ["rule", "severity", "message", "excerpt"],
+      ),
+    ),
   },
   ["id", "ensemble", "state", "hash", "diff", "seenAt"],
+);
+
+const params = entry("", { id: string("The pin's id.") }, ["id"]);
+
+const HASH = refined(
+  string("The hash that the list showed, or its first 16 digits or more: what came after that is not decided on."),
+  { pattern: "^[0-9a-f]{16,64}$" },
 );
 
 /** Compares the offers of servers with the accepted ones. */
@@ -29,41 +53,66 @@ export const pinOperations: readonly Operation[] = [
     summary: "List what servers offer, and what changed since it was accepted",
     role: "operator or approver",
     tenants: "all",
-    query: entry("", { state: choice("Only those in this state.", PIN_STATES) }),
+    query: entry("", {
+      state: list("Only those in one of these states: `changed,new`.", choice("", PIN_STATES)),
+      id: string("Only the pin with this id."),
+      whole: flag("Show whole values in `diff`, not excerpts."),
+      findings: flag("Scan what is not accepted, and show the findings."),
+    }),
     answers: { 200: answer("By id.", { pins: list("By id.", PIN) }, ["pins"]) },
-    async run({ query: { state } }, context) {
+    async run({ query: { state: states, ...shown } }, context) {
       administrationOf(context);
-      const pins = (await context.arsenal.pins?.list()) ?? [];
-      return { body: { pins: pins.filter((pin) => state === undefined || pin.state === state) } };
+      return { body: { pins: (await context.arsenal.pins?.list({ states, ...shown })) ?? [] } };
     },
   }),
   operation("acceptPin", "POST /pins/{id}/accept", {
     role: "approver",
     tenants: "none",
     summary: "Accept a tool, or the instructions of a server, as it is now",
-    params: entry("", { id: string("The pin's id.") }, ["id"]),
+    params,
     body: entry("", {
-      hash: refined(
-        string("The hash that the list showed, or its first 16 digits or more: what came after that is not accepted."),
-        { pattern: "^[0-9a-f]{16,64}$" },
-      ),
+      hash: HASH,
       confirmAnnotations: flag("Also trust its annotations, such as read-only, for exactly this definition."),
     }),
     answers: { 204: { description: "It can be called from now on." } },
     statuses: [404],
-    async run({ params: { id }, body, principal }, context) {
-      administrationOf(context);
-      const { pins } = context.arsenal;
-      const known = pins === undefined ? [] : await pins.list();
-      try {
-        await pins?.accept(id, principal, body);
-        if (pins !== undefined) return { status: 204 };
-      } catch (error) {
-        if (known.some((pin) => pin.id === id)) throw error;
-      }
-      const problem = "Nothing with this id was offered by a server.";
-      const details = { field: "id", value: id };
-      return { refused: fixable("INPUT_INVALID", problem, "List them with GET /api/v1/pins.", details), status: 404 };
-    },
+    run: ({ params: { id }, body, principal }, context) =>
+      decide(id, context, (pins) => pins.accept(id, principal, body)),
+  }),
+  operation("refusePin", "POST /pins/{id}/refuse", {
+    role: "approver",
+    tenants: "none",
+    summary: "Keep refusing a tool, or the instructions of a server, as it is now",
+    description:
+      "It stays blocked, and no longer waits for a decision. If its server changes it again, it waits again.",
+    params,
+    body: entry("", { hash: HASH }),
+    answers: { 204: { description: "It stays blocked." } },
+    statuses: [404],
+    targets: ({ params: { id } }) => [id],
+    run: ({ params: { id }, body, principal }, context) =>
+      decide(id, context, (pins) => pins.refuse(id, principal, body)),
   }),
 ];
+
+/** Runs a decision on a pin. Answers 404 if no pin has the id. */
+async function decide(
+  id: string,
+  context: RestContext,
+  decision: (pins: Pins) => Promise<void>,
+): Promise<RestResponse> {
+  administrationOf(context);
+  const { pins } = context.arsenal;
+  const known = pins === undefined ? [] : await pins.list({ id });
+  try {
+    if (pins !== undefined) {
+      await decision(pins);
+      return { status: 204 };
+    }
+  } catch (error) {
+    if (known.length > 0) throw error;
+  }
+  const problem = "Nothing with this id was offered by a server.";
+  const details = { field: "id", value: id };
+  return { refused: fixable("INPUT_INVALID", problem, "List them with GET /api/v1/pins.", details), status: 404 };
+}
