@@ -1,21 +1,24 @@
-import type { ComponentType } from "preact";
 import { useEffect } from "preact/hooks";
-import { caller, hasKey, identity, signOut } from "./gateway.ts";
+import { caller, hasKey, identity, may, signOut } from "./gateway.ts";
 import { SignIn } from "./pages/sign-in.tsx";
-import { PAGES } from "./pages/pages.ts";
+import { type PageEntry, PAGES } from "./pages/pages.ts";
 import { place, to } from "./router.ts";
 import { ThemeSwitch } from "./parts/theme.tsx";
+import { waiting } from "./waiting.ts";
 
 /** The frame of every page: navigation, and the page that the address names. */
 export function App() {
   const { page } = place.value;
-  const shown = PAGES.find(({ name }) => name === page);
+  const isKnown = caller.value !== "unknown";
+  const usable = isKnown ? PAGES.filter(({ needs }) => may(needs)) : [];
+  const named = PAGES.find(({ name }) => name === page);
+  // The address without a page leads to the first one that the user may use.
+  const shown = page === "" && isKnown && !usable.includes(named as PageEntry) ? usable[0] : named;
   useEffect(() => {
     document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
     document.title = `${shown?.title ?? "Not found"} · ToolArsenal`;
-  }, [shown]);
+  }, [shown, isKnown]);
   if (caller.value === "signed-out") return <SignIn />;
-  const Page: ComponentType | undefined = shown?.page;
   return (
     <>
       <a class="skip" href="#content">
@@ -26,10 +29,8 @@ export function App() {
           ToolArsenal
         </a>
         <nav aria-label="Pages">
-          {PAGES.map(({ name, title }) => (
-            <a key={name} href={to(name)} aria-current={name === shown?.name ? "page" : undefined}>
-              {title}
-            </a>
+          {usable.map((entry) => (
+            <PageLink key={entry.name} entry={entry} isCurrent={entry === shown} />
           ))}
         </nav>
         {hasKey() && identity.value && (
@@ -43,17 +44,50 @@ export function App() {
         <ThemeSwitch />
       </header>
       <main id="content" tabIndex={-1}>
-        {Page ? (
-          <Page />
-        ) : (
-          <>
-            <h1>Not found</h1>
-            <p>
-              The dashboard has no page "{page}". Go to the <a href={to("")}>overview</a>.
-            </p>
-          </>
-        )}
+        {isKnown && <Content page={page} shown={shown} isUsable={shown !== undefined && usable.includes(shown)} />}
       </main>
     </>
   );
+}
+
+/** A link to a page, with the number of things that wait there. */
+function PageLink({ entry: { name, title }, isCurrent }: { readonly entry: PageEntry; readonly isCurrent: boolean }) {
+  const { count = 0, more = false } = waiting.value[name] ?? {};
+  const number = `${count}${more ? "+" : ""}`;
+  return (
+    <a href={to(name)} aria-current={isCurrent ? "page" : undefined}>
+      {title}
+      {count > 0 && (
+        <span class="count">
+          {" "}
+          {number}
+          <span class="unseen"> waiting</span>
+        </span>
+      )}
+    </a>
+  );
+}
+
+function Content(props: { readonly page: string; readonly shown: PageEntry | undefined; readonly isUsable: boolean }) {
+  const { page, shown, isUsable } = props;
+  if (shown === undefined)
+    return (
+      <>
+        <h1>Not found</h1>
+        <p>
+          The dashboard has no page "{page}". Go to the <a href={to("")}>start</a>.
+        </p>
+      </>
+    );
+  if (!isUsable)
+    return (
+      <>
+        <h1>{shown.title}</h1>
+        <p role="alert">
+          You may not use this page. It needs the role {shown.role}: ask an administrator of the gateway for it.
+        </p>
+      </>
+    );
+  const { page: Page } = shown;
+  return <Page />;
 }

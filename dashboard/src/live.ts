@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
 import type { ArsenalEvent } from "../../src/client/index.ts";
-import { caller, gateway } from "./gateway.ts";
+import { caller, gateway, may } from "./gateway.ts";
+import { messageOf } from "./parts/failure.tsx";
 import type { Call } from "./parts/past-calls.ts";
 
 const KEPT = 500;
@@ -22,7 +23,8 @@ caller.subscribe((who) => {
     return;
   }
   eventsProblem.value = "";
-  const following = gateway().subscribe(hear, { onError: (error) => (eventsProblem.value = error.message) });
+  if (!may("followEvents")) return;
+  const following = gateway().subscribe(hear, { onError: (error) => (eventsProblem.value = messageOf(error)) });
   following.connected.then(
     () => (document.documentElement.dataset["live"] = ""),
     () => {},

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
 import { createKeyText, hashOfKey } from "../../src/adapters/identity/api-keys/key-file.ts";
@@ -13,11 +16,12 @@ describeInBrowser("what the dashboard shows of the past", (browser) => {
   async function open(
     telemetry: ToolArsenalConfig["telemetry"] = {},
     options: ServeOptions = {},
+    more: ToolArsenalConfig = {},
   ): Promise<{
     readonly arsenal: ToolArsenal;
     see(path: string): Promise<Page>;
   }> {
-    const config = { telemetry: { enabled: false, history: { enabled: true }, ...telemetry } };
+    const config = { ...more, telemetry: { enabled: false, history: { enabled: true }, ...telemetry } };
     const { arsenal, url } = await openGateway(options, config);
     return {
       arsenal,
@@ -136,6 +140,45 @@ describeInBrowser("what the dashboard shows of the past", (browser) => {
     expect(new URL(page.url()).search).toBe("?tool=break&status=success");
     await page.reload();
     await page.getByText("No calls match.").waitFor();
+  });
+
+  it("shows why calls failed, a range of time, and recorded arguments, with which a call is replayed", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "toolarsenal-calls-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const audit = { file: join(folder, "audit.jsonl"), arguments: "full" } as const;
+    const { arsenal, see } = await open({}, {}, { audit });
+    await arsenal.execute({ toolName: "shop.break" });
+    await arsenal.execute({ toolName: "billing.get_invoice", arguments: { invoiceId: "i-7" } });
+    const page = await see("calls");
+    const past = page.getByRole("region", { name: "History", exact: true }).locator("tbody tr");
+    await past.filter({ hasText: "shop.break" }).getByText("It broke.").waitFor();
+    await past.filter({ hasText: "billing.get_invoice" }).getByText('{"invoiceId":"i-7"}').waitFor();
+    await page.getByLabel("When").selectOption("between");
+    await page.getByLabel("From", { exact: true }).fill("2100-01-01T00:00");
+    await page.getByText("No calls match.").waitFor();
+    expect(new URL(page.url()).search).toBe("?when=between&from=2100-01-01T00%3A00");
+    await page.getByLabel("When").selectOption("15m");
+    await past.filter({ hasText: "billing.get_invoice" }).getByRole("link").last().click();
+    await page.getByLabel("Arguments of billing.get_invoice").getByText('"i-7"').waitFor();
+    await page.getByRole("button", { name: "Replay" }).click();
+    expect(await page.getByLabel(/^invoiceId /).inputValue()).toBe("i-7");
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.getByRole("button", { name: "Run again" }).click();
+    await page.getByLabel("Result").getByText('"found": "i-7"').waitFor();
+    expect(await barriers(page)).toEqual([]);
+  });
+
+  it("sums up the calls before a restart, and does not say that the tool was not called", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "toolarsenal-restart-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const state = { file: join(folder, "state.sqlite") };
+    const before = await openGateway({}, { state });
+    for (let call = 0; call < 7; call++) await before.arsenal.execute({ toolName: "shop.ship" });
+    await before.close();
+    const { see } = await open({}, {}, { state });
+    const page = await see("catalog/shop.ship");
+    await page.getByText(/^7 calls, 100 % succeeded/).waitFor();
+    expect(await page.getByText(/not called/i).count()).toBe(0);
   });
 
   it("keeps live calls on the page, however much else happens", async () => {

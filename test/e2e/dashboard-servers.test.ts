@@ -140,7 +140,7 @@ describeInBrowser("servers, toolsets and the playground of the dashboard", (brow
     const page = await open("servers", { mayFail: true });
     await add(page, "mcp", { ...chatty(), name: "memory" });
     const form = page.getByRole("form", { name: "Add a server" });
-    await form.getByRole("alert").filter({ hasText: 'There is already an ensemble named "memory"' }).waitFor();
+    await form.getByRole("alert").filter({ hasText: 'There is already a server named "memory"' }).waitFor();
     expect(await form.getByRole("log").count()).toBe(0);
   });
 

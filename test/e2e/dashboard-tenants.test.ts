@@ -41,6 +41,34 @@ describeInBrowser("the dashboard of an operator", (browser) => {
     expect(complaints.filter((each) => !each.includes("401"))).toEqual([]);
   });
 
+  it("shows an approver the pages that an approver may use, and says of others that they are not for them", async () => {
+    const key = createKeyText("petra");
+    const principal = localOperator({ id: "petra", roles: ["approver"], local: false });
+    const identity = apiKeys({ keys: [{ id: "petra", hash: hashOfKey(key), principal }] });
+    const { url } = await openGateway({ identity });
+    const { page, complaints, close } = await visit(browser(), `${url}/ui`);
+    await page.getByLabel("API key").fill(key);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Playground" }).waitFor();
+    const pages = await page.getByRole("navigation").getByRole("link").allTextContents();
+    expect(pages).toEqual(["Playground", "Catalog", "Approvals", "Pins", "Toolsets"]);
+    await page.goto(`${url}/ui/audit`);
+    await page.getByText("You may not use this page.").waitFor();
+    await page.goto(`${url}/ui/catalog/shop.ship`);
+    await page.getByText("No calls since the gateway started.").waitFor();
+    await close();
+    // Before signing in, the browser reports the 401.
+    expect(complaints.filter((each) => !each.includes("401"))).toEqual([]);
+  });
+
+  it("says what went wrong in words of the dashboard, not of the REST API", async () => {
+    const { url } = await openGateway({}, { telemetry: { enabled: false, history: { enabled: true } } });
+    const { page, close } = await visit(browser(), `${url}/ui/calls/${"f".repeat(32)}`);
+    const said = await page.getByRole("alert").textContent();
+    expect(said).toBe(`Nothing is kept of the trace "${"f".repeat(32)}". See Calls.`);
+    await close();
+  });
+
   it.each(["%E0%A4%A", "catalog/%E0%A4%A", "nothing-here"])("says that it has no page at /ui/%s", async (path) => {
     const { url } = await openGateway();
     const { page, complaints, close } = await visit(browser(), `${url}/ui/${path}`);

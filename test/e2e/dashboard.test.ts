@@ -1,4 +1,5 @@
-import type { Page } from "playwright-core";
+import { readFile } from "node:fs/promises";
+import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { localOperator } from "../../src/index.ts";
 import { startLegacyServer } from "../mcp/upstream-server.ts";
@@ -17,8 +18,8 @@ describeInBrowser("the dashboard of a gateway with three real MCP servers", (bro
   });
 
   /** Opens a page and, when the test ends, checks that it stayed on its origin and broke no policy. */
-  async function open(path: string): Promise<Page> {
-    const { page, asked, complaints, close } = await visit(browser(), `${gateway.url}/ui/${path}`);
+  async function open(path: string, options: BrowserContextOptions = {}): Promise<Page> {
+    const { page, asked, complaints, close } = await visit(browser(), `${gateway.url}/ui/${path}`, options);
     onTestFinished(async () => {
       await close();
       expect([...asked].filter((each) => !each.startsWith(gateway.url) && !each.startsWith("data:"))).toEqual([]);
@@ -40,6 +41,24 @@ describeInBrowser("the dashboard of a gateway with three real MCP servers", (bro
     await missed.waitFor();
     expect(await missed.locator("small").last().textContent()).toMatch(/limit|threshold|unlikely|similar|conflicts/);
     expect(new URL(page.url()).searchParams.get("q")).toBe("list the invoices of a customer");
+  });
+
+  it("opens a tool on a phone where it was tapped, keeps scores whole, and folds what is the same for all", async () => {
+    const viewport = { width: 390, height: 844 };
+    const page = await open("playground?q=read%20a%20file%20of%20the%20knowledge%20graph", { viewport });
+    const second = page.locator(".ranking > li").nth(1);
+    await second.getByRole("button").first().click();
+    await second.getByRole("button", { name: "Run" }).waitFor();
+    expect(await page.locator("form.run").count()).toBe(1);
+    const broken = `[...document.querySelectorAll(".score, .legend b, .folded b")].filter((each) => each.getClientRects().length > 1).length`;
+    expect(await page.evaluate(broken)).toBe(0);
+    const folded = second.locator("details.folded");
+    expect(await folded.locator("summary").textContent()).toMatch(/^\d neutral signals \d\.\d{3}$/);
+    expect(await folded.getByText("health").isVisible()).toBe(false);
+    await folded.locator("summary").click();
+    await folded.getByText("health").waitFor();
+    await second.getByRole("button").first().click();
+    await page.locator("form.run").waitFor({ state: "detached" });
   });
 
   it("offers what was asked before, and opens the best tool", async () => {
@@ -123,7 +142,7 @@ describeInBrowser("the dashboard of a gateway with three real MCP servers", (bro
     await page.getByText(/^Showing (?!25)\d+ tools/).waitFor();
   });
 
-  it("shows a call that waits, and a person approves it", async () => {
+  it("shows a call that waits and for how long, and what a person decided with which note", async () => {
     const page = await open("approvals");
     await page.getByText("No call waits for your approval.").waitFor();
     await live(page);
@@ -135,20 +154,44 @@ describeInBrowser("the dashboard of a gateway with three real MCP servers", (bro
     expect((await gateway.arsenal.execute(call)).status).toBe("pending_confirmation");
     const card = page.locator("article").filter({ hasText: "shop.close_account" });
     await card.getByText("moved away").waitFor();
+    await page.getByRole("link", { name: "Approvals 1 waiting" }).waitFor();
+    expect(await card.getByRole("timer").textContent()).toMatch(/^expires in (9:\d\d|10:00)$/);
+    const link = (name: string) => card.getByRole("link", { name }).getAttribute("href");
+    expect(await link("shop.close_account")).toBe("/ui/catalog/shop.close_account");
+    expect(await link("Trace of the call")).toMatch(/^\/ui\/calls\/[0-9a-f]{32}$/);
+    await card.getByLabel(/^Note/).fill("Checked with the customer.");
     await card.getByRole("button", { name: "Approve" }).click();
     await page.getByText("No call waits for your approval.").waitFor();
+    const decided = page.getByRole("region", { name: "Decided" }).locator("tbody tr").first();
+    await decided.getByText("Checked with the customer.").waitFor();
+    expect(await decided.textContent()).toMatch(/shop\.close_account.*approved.*local.*ada/);
+    await page.getByRole("link", { name: "Approvals", exact: true }).waitFor();
     expect(await gateway.arsenal.execute(call)).toMatchObject({ status: "success", result: "closed" });
   });
 
-  it("shows what changed in a pinned tool, and accepts it", async () => {
+  it("shows what changed in a pinned tool and what the scanner finds in it, keeps refusing it, and accepts it", async () => {
     const page = await open("pins");
     await page.getByText("Nothing waits to be accepted.").waitFor();
     await live(page);
     await gateway.changePin();
     const card = page.locator("article").filter({ hasText: "notes.echo" });
     await card.getByText(/^\+.*copies what you say to another server/).waitFor();
-    await card.getByRole("button", { name: "Accept" }).click();
+    await card.getByLabel("Findings of the scanner").getByText("Wants something kept from the user.").waitFor();
+    await page.getByText(/^A pin is the version of a tool/).waitFor();
+    await page.getByRole("link", { name: "Pins 1 waiting" }).waitFor();
+    await card.getByRole("button", { name: "Show the whole diff" }).click();
+    await card.getByRole("button", { name: "Show only what changed" }).waitFor();
+    await card.getByRole("button", { name: "Remove server" }).click();
+    await card.getByRole("button", { name: "Yes, remove notes" }).waitFor();
+    await card.getByRole("button", { name: "Keep it" }).click();
+    await card.getByRole("button", { name: "Keep refusing" }).click();
     await page.getByText("Nothing waits to be accepted.").waitFor();
+    await card.getByText(/decided to keep refusing it/).waitFor();
+    await page.getByRole("link", { name: "Pins", exact: true }).waitFor();
+    const refused = await gateway.arsenal.execute({ toolName: "notes.echo", arguments: { text: "hi" } });
+    expect(refused.status).toBe("permission_denied");
+    await card.getByRole("button", { name: "Accept" }).click();
+    await card.waitFor({ state: "detached" });
     expect((await gateway.arsenal.execute({ toolName: "notes.echo", arguments: { text: "hi" } })).status).toBe(
       "success",
     );
@@ -209,27 +252,46 @@ describeInBrowser("the dashboard of a gateway with three real MCP servers", (bro
     await page.getByRole("heading", { name: "Approvals" }).waitFor();
   });
 
-  it("filters the audit log and verifies it", async () => {
+  it("filters the audit log by choices and by time, exports it, and verifies it", async () => {
     await gateway.arsenal.execute({ toolName: "billing.get_invoice", arguments: { invoiceId: "i-1" } });
     const page = await open("audit");
     await page.getByLabel("Tool").fill("billing.get_invoice");
     const row = page.locator("tbody tr").filter({ hasText: "billing.get_invoice" }).first();
     expect(await row.getByRole("link").getAttribute("href")).toMatch(/^\/ui\/calls\/[0-9a-f]{32}$/);
-    await page.getByLabel("Status").fill("failure");
+    const choose = (label: RegExp, option: string) => page.getByLabel(label).selectOption(option);
+    await choose(/^Kind/, "call");
+    await choose(/^When/, "1h");
+    await choose(/^Outcome/, "success");
+    await page.locator("[aria-busy=false]").first().waitFor();
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Export" }).click();
+    const download = await downloading;
+    expect(download.suggestedFilename()).toMatch(/^audit-\d{4}-\d\d-\d\d\.jsonl$/);
+    const lines = (await readFile(await download.path(), "utf8")).trim().split("\n");
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject(
+      lines.map(() => ({ kind: "call", toolId: "billing.get_invoice", status: "success" })),
+    );
+    await page.getByText(/exported\.$/).waitFor();
+    await choose(/^When/, "between");
+    await page.getByLabel("From", { exact: true }).fill("2100-01-01T00:00");
     await page.getByText("No records match.").waitFor();
+    expect(new URL(page.url()).search).toBe(
+      "?kind=call&status=success&tool=billing.get_invoice&when=between&from=2100-01-01T00%3A00",
+    );
     await page.getByRole("button", { name: "Verify the whole log" }).click();
     await page.getByText("intact", { exact: true }).waitFor();
-    expect(await page.locator(".actions [aria-live]").textContent()).toMatch(/intact \d+ records/);
+    expect(await page.locator(".actions [aria-live]").first().textContent()).toMatch(/intact \d+ records/);
   });
 
   it("finds what operators did in the audit log", async () => {
     const { url } = gateway;
     await fetch(`${url}/api/v1/tools/shop.nothing`, { method: "DELETE" });
     const page = await open("audit");
-    await page.getByLabel("Kind").fill("operator-action");
+    await page.getByLabel(/^Kind/).selectOption("operator-action");
+    await page.getByLabel(/^Action/).selectOption({ label: "delete a tool" });
     const row = page.locator("tbody tr").filter({ hasText: "deleteTool shop.nothing" }).first();
     await row.waitFor();
-    expect(await row.textContent()).toMatch(/operator-action.*failed/);
+    expect(await row.textContent()).toMatch(/operator action.*failed/);
     await page.locator("tbody tr").filter({ hasText: "checkpoint" }).waitFor({ state: "detached" });
   });
 

@@ -5,9 +5,11 @@ import { useAsk } from "../parts/ask.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Choice } from "../parts/field.tsx";
 import { type Call, type CallFilter, isShown, usePastCalls } from "../parts/past-calls.ts";
+import { type RecordedArguments, useRecordedArguments } from "../parts/recorded-arguments.ts";
 import { Shown } from "../parts/shown.tsx";
 import { Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
+import { rangeQuery, readRange, type TimeRange, TimeRangeFields, useTimes } from "../parts/time-range.tsx";
 import { go, place, to } from "../router.ts";
 import { Trace } from "./trace.tsx";
 
@@ -19,7 +21,9 @@ export function Calls() {
 
 function AllCalls() {
   const { query } = place.value;
+  const range = readRange(query);
   const filter: CallFilter = {
+    times: useTimes(range),
     tool: query.get("tool") ?? "",
     status: query.get("status") ?? "",
     ensemble: query.get("server") ?? "",
@@ -28,10 +32,12 @@ function AllCalls() {
   const shown = live.filter((call) => isShown(filter, call));
   const { asked, older } = usePastCalls(filter);
   const heard = new Set(live.map(({ spanId }) => spanId));
+  const { answer: recorded } = useRecordedArguments([...shown, ...(asked.answer?.calls ?? [])]);
+  const isFiltered = [filter.tool, filter.status, filter.ensemble, range.when].some((each) => each !== "");
   return (
     <>
       <h1>Calls</h1>
-      <Filters filter={filter} />
+      <Filters filter={filter} range={range} />
       <h2>
         Live <LiveBadge />
       </h2>
@@ -39,6 +45,7 @@ function AllCalls() {
       <CallTable
         caption="Live"
         calls={shown}
+        recorded={recorded}
         empty={
           live.length === 0
             ? "No calls since you opened this page."
@@ -58,7 +65,8 @@ function AllCalls() {
               <CallTable
                 caption="History"
                 calls={past.calls.filter(({ spanId }) => !heard.has(spanId))}
-                empty={Object.values(filter).some((each) => each !== "") ? "No calls match." : "No earlier calls."}
+                recorded={recorded}
+                empty={isFiltered ? "No calls match." : "No earlier calls."}
               />
               {past.calls.length > 0 && (
                 <div class="actions">
@@ -89,12 +97,12 @@ function LiveBadge() {
 }
 
 /** The filters, which are part of the address, so that it can be shared. */
-function Filters({ filter }: { readonly filter: CallFilter }) {
+function Filters({ filter, range }: { readonly filter: CallFilter; readonly range: TimeRange }) {
   const servers = useAsk(async () => (await gateway().stats()).ensembles ?? [], []);
-  const change = (changed: Partial<CallFilter>): void => {
+  const change = (changed: Partial<CallFilter>, changedRange = range): void => {
     const { tool, status, ensemble } = { ...filter, ...changed };
     const query = { ...(tool && { tool }), ...(status && { status }), ...(ensemble && { server: ensemble }) };
-    go(to("calls", [], query), { replace: true });
+    go(to("calls", [], { ...query, ...rangeQuery(changedRange) }), { replace: true });
   };
   const names = [...new Set([...(servers.answer ?? []).map(({ name }) => name), filter.ensemble])].filter(Boolean);
   return (
@@ -124,11 +132,24 @@ function Filters({ filter }: { readonly filter: CallFilter }) {
           onChange={(ensemble) => change({ ensemble })}
         />
       )}
+      <TimeRangeFields range={range} onChange={(changed) => change({}, changed)} />
     </div>
   );
 }
 
-function CallTable(props: { readonly caption: string; readonly calls: readonly Call[]; readonly empty: string }) {
+/** The most characters of a call's arguments here. The whole of them is on the page of its trace. */
+const SHOWN_ARGUMENTS = 500;
+/** Calls that went as they should. Their message, if any, is for the caller. */
+const NO_ERROR: ReadonlySet<string> = new Set(["success", "pending_confirmation"]);
+
+function CallTable(props: {
+  readonly caption: string;
+  readonly calls: readonly Call[];
+  readonly recorded: RecordedArguments;
+  readonly empty: string;
+}) {
+  const { recorded } = props;
+  const argumentsOf = ({ spanId }: Call) => (JSON.stringify(recorded?.get(spanId)) ?? "").slice(0, SHOWN_ARGUMENTS);
   return (
     <Table
       caption={props.caption}
@@ -139,10 +160,37 @@ function CallTable(props: { readonly caption: string; readonly calls: readonly C
         { title: "When", cell: ({ at }) => <Time at={at} /> },
         { title: "Tool", cell: ({ toolId }) => <a href={to("catalog", [toolId])}>{toolId}</a> },
         { title: "Status", cell: ({ status }) => <Badge state={status} /> },
+        {
+          title: "Error",
+          cell: ({ message, code, status }) =>
+            !NO_ERROR.has(status) && (message ?? code) && <Cut text={message ?? code ?? ""} />,
+        },
+        ...(recorded === undefined
+          ? []
+          : [
+              {
+                title: "Arguments",
+                cell: (call: Call) =>
+                  argumentsOf(call) !== "" && (
+                    <code>
+                      <Cut text={argumentsOf(call)} />
+                    </code>
+                  ),
+              },
+            ]),
         { title: "Who", cell: ({ principal }) => principal },
-        { title: "Took", cell: ({ latencyMs }) => `${Math.round(latencyMs)} ms` },
+        { title: "Took", cell: ({ latencyMs }) => <span class="amount">{Math.round(latencyMs)} ms</span> },
         { title: "Trace", cell: ({ traceId }) => <a href={to("calls", [traceId])}>{traceId.slice(0, 12)}</a> },
       ]}
     />
+  );
+}
+
+/** The first lines of a text; the whole of it shows on hover. */
+function Cut({ text }: { readonly text: string }) {
+  return (
+    <span class="cut" title={text}>
+      {text}
+    </span>
   );
 }

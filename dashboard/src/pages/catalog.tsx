@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { MarkedTool, Pin } from "../../../src/client/index.ts";
-import { gateway } from "../gateway.ts";
+import { gateway, may } from "../gateway.ts";
 import { events, liveCalls } from "../live.ts";
 import { useAsk } from "../parts/ask.ts";
 import { Badge } from "../parts/badge.tsx";
@@ -132,11 +132,13 @@ function OneTool({ id }: { readonly id: string }) {
       gateway().getTool(id.slice(dot + 1), id.slice(0, dot), { includeRefused: true }),
       gateway().health(id, { includeRefused: true }),
       // Pins are for operators and approvers.
-      gateway()
-        .pins.list()
-        .catch(() => []),
+      may("listPins")
+        ? gateway()
+            .pins.list({ id })
+            .catch(() => [])
+        : [],
     ]);
-    return { tool, health, pin: pins.find((pin) => pin.id === id) };
+    return { tool, health, pin: pins[0] };
   }, [id]);
   const past = useAsk(() => pastCalls(id), [id]);
   const about = events.value.filter(({ data }) => "toolId" in data && data.toolId === id);
@@ -168,7 +170,11 @@ function OneTool({ id }: { readonly id: string }) {
                 )}
                 <p>{tool.description}</p>
                 <h2>Health</h2>
-                <HealthInWords health={health} calls={calls} />
+                {past.loading && past.answer === undefined ? (
+                  <p class="dim">Loading…</p>
+                ) : (
+                  <HealthInWords health={health} calls={calls} isComplete={past.answer !== undefined} />
+                )}
                 {pin && <PinInWords pin={pin} />}
                 <h2>Parameters</h2>
                 <SchemaView schema={tool.parameters} />
@@ -186,10 +192,9 @@ function OneTool({ id }: { readonly id: string }) {
   );
 }
 
-/** The latest calls of a tool, newest first. Empty without a history, or if the user may not see it. */
-async function pastCalls(tool: string): Promise<readonly Call[]> {
-  const { keeps } = await gateway().stats();
-  if (!keeps.history) return [];
+/** The latest calls of a tool, newest first. Undefined without a history, or if the user may not see it. */
+async function pastCalls(tool: string): Promise<readonly Call[] | undefined> {
+  if (!may("listHistory") || !(await gateway().stats()).keeps.history) return undefined;
   const { records } = await gateway().history.list({ kind: "call", tool, limit: SHOWN_CALLS });
   return records.filter((record) => record.kind === "call");
 }

@@ -29,7 +29,7 @@ export function Overview() {
     const [stats, pins] = await Promise.all([
       gateway().stats(),
       gateway()
-        .pins.list()
+        .pins.list({ states: ["changed", "new"] })
         .catch((): readonly Pin[] => []),
     ]);
     return { stats, pins };
@@ -115,7 +115,7 @@ function Attention(props: {
   const { stats, pins, audit } = props;
   const { approvalsPending = 0, droppedEvents = 0 } = stats;
   const failed = stats.ensembles.filter(({ state }) => state === "failed");
-  const waiting = pins.filter(({ state }) => state === "changed" || state === "new").length;
+  const waiting = pins.filter(({ refusedBy }) => refusedBy === undefined).length;
   const items: readonly (readonly [key: string, link: string, text: ComponentChildren])[] = [
     ...failed.map(
       ({ name, problem = "It failed." }) => [`server ${name}`, to("servers"), `${name}: ${problem}`] as const,

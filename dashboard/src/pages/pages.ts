@@ -14,18 +14,22 @@ export interface PageEntry {
   readonly name: string;
   readonly title: string;
   readonly page: ComponentType;
+  /** The operation of the REST API without which the page is empty. */
+  readonly needs: string;
+  /** The role that gives it, if not everybody may use it. */
+  readonly role?: string;
 }
 
 /** Every page, in the order of the navigation. */
 export const PAGES: readonly PageEntry[] = [
-  { name: "", title: "Overview", page: Overview },
-  { name: "playground", title: "Playground", page: Playground },
-  { name: "catalog", title: "Catalog", page: Catalog },
-  { name: "calls", title: "Calls", page: Calls },
-  { name: "approvals", title: "Approvals", page: Approvals },
-  { name: "pins", title: "Pins", page: Pins },
-  { name: "policy", title: "Policy", page: Policy },
-  { name: "servers", title: "Servers", page: Servers },
-  { name: "toolsets", title: "Toolsets", page: Toolsets },
-  { name: "audit", title: "Audit", page: Audit },
+  { name: "", title: "Overview", page: Overview, needs: "getStats", role: "operator" },
+  { name: "playground", title: "Playground", page: Playground, needs: "search" },
+  { name: "catalog", title: "Catalog", page: Catalog, needs: "listTools" },
+  { name: "calls", title: "Calls", page: Calls, needs: "listHistory", role: "operator" },
+  { name: "approvals", title: "Approvals", page: Approvals, needs: "listApprovals", role: "approver" },
+  { name: "pins", title: "Pins", page: Pins, needs: "listPins", role: "operator or approver" },
+  { name: "policy", title: "Policy", page: Policy, needs: "listPolicyRules", role: "operator" },
+  { name: "servers", title: "Servers", page: Servers, needs: "listEnsembles", role: "operator" },
+  { name: "toolsets", title: "Toolsets", page: Toolsets, needs: "listToolsets" },
+  { name: "audit", title: "Audit", page: Audit, needs: "queryAudit", role: "operator" },
 ];

@@ -2,12 +2,13 @@ import { useState } from "preact/hooks";
 import type { HistoryPage, RetrievalResult, Tool } from "../../../src/client/index.ts";
 import type { ExplainedTool } from "../../../src/retrieve/result.ts";
 import { toolTokens } from "../../../src/tool/estimate-tokens.ts";
-import { gateway } from "../gateway.ts";
+import { gateway, may } from "../gateway.ts";
 import { useAsk } from "../parts/ask.ts";
 import { Definition } from "../parts/definition.tsx";
 import { Failure } from "../parts/failure.tsx";
+import { useOneColumn } from "../parts/narrow.ts";
 import { RunTool } from "../parts/run-tool.tsx";
-import { SignalBar } from "../parts/signal-bar.tsx";
+import { neutralSignals, SignalBar } from "../parts/signal-bar.tsx";
 import { go, place, to } from "../router.ts";
 
 /** Type a request, see which tools the model would get, and why. */
@@ -66,6 +67,7 @@ function Suggestions() {
 
 /** The last few requests, each once. Empty without a history, or if the user may not see it. */
 async function recentRequests(): Promise<readonly string[]> {
+  if (!may("listHistory")) return [];
   const { records } = await gateway()
     .history.list({ limit: 100 })
     .catch((): HistoryPage => ({ records: [] }));
@@ -76,14 +78,17 @@ async function recentRequests(): Promise<readonly string[]> {
 function Ranking(props: {
   readonly found: RetrievalResult;
   readonly chosen: string | undefined;
-  onChoose(id: string): void;
+  onChoose(id: string | undefined): void;
 }) {
   const { found, chosen, onChoose } = props;
+  const inPlace = useOneColumn();
   const explained = found.explanation;
   const known = new Map([...found.tools, ...(found.nearest ?? [])].map(({ tool }) => [tool.id, tool]));
   const all = [...(explained?.chosen ?? []), ...(explained?.leftOut ?? [])];
   const scale = Math.max(0.01, ...all.map(({ score }) => score));
-  const open = known.get(chosen ?? "") ?? found.tools[0]?.tool;
+  // With one column, a tool opens where it was tapped, and none opens by itself.
+  const open = known.get(chosen ?? "") ?? (inPlace ? undefined : found.tools[0]?.tool);
+  const list = { scale, known, open, inPlace, onChoose, neutral: neutralSignals(all) };
   return (
     <div class="columns">
       <section>
@@ -97,7 +102,7 @@ function Ranking(props: {
         <Tokens tools={found.tools.map(({ tool }) => tool)} />
         <ol class="ranking">
           {(explained?.chosen ?? []).map((each) => (
-            <Ranked key={each.toolId} each={each} scale={scale} chosen={open?.id} {...{ known, onChoose }} />
+            <Ranked key={each.toolId} each={each} {...list} />
           ))}
         </ol>
         {explained && explained.leftOut.length > 0 && (
@@ -105,29 +110,34 @@ function Ranking(props: {
             <h2>Narrowly missed</h2>
             <ol class="ranking missed">
               {explained.leftOut.map((each) => (
-                <Ranked key={each.toolId} each={each} scale={scale} chosen={open?.id} {...{ known, onChoose }} />
+                <Ranked key={each.toolId} each={each} {...list} />
               ))}
             </ol>
           </>
         )}
       </section>
-      {open && (
-        <section class="card" aria-label={`Tool ${open.id}`}>
-          <h2>
-            <code>{open.id}</code>
-          </h2>
-          <p>{open.description}</p>
-          <RunTool key={open.id} tool={open} />
-          <Definition toolId={open.id} />
-        </section>
-      )}
+      {open && !inPlace && <OpenTool key={open.id} tool={open} />}
     </div>
+  );
+}
+
+/** A tool with a form to run it. */
+function OpenTool({ tool }: { readonly tool: Tool }) {
+  return (
+    <section class="card" aria-label={`Tool ${tool.id}`}>
+      <h2>
+        <code>{tool.id}</code>
+      </h2>
+      <p>{tool.description}</p>
+      <RunTool tool={tool} />
+      <Definition toolId={tool.id} />
+    </section>
   );
 }
 
 /** The tokens of the found tools, against those of every tool. */
 function Tokens({ tools }: { readonly tools: readonly Tool[] }) {
-  const { answer } = useAsk(async () => (await gateway().stats()).tokens.catalog, []);
+  const { answer } = useAsk(async () => (may("getStats") ? (await gateway().stats()).tokens.catalog : undefined), []);
   if (answer === undefined || answer === 0) return null;
   const sent = tools.reduce((sum, tool) => sum + toolTokens(tool), 0);
   const share = Math.min(100, (sent / answer) * 100);
@@ -156,31 +166,42 @@ function Ranked(props: {
   readonly each: ExplainedTool;
   readonly scale: number;
   readonly known: ReadonlyMap<string, Tool>;
-  readonly chosen: string | undefined;
-  onChoose(id: string): void;
+  readonly open: Tool | undefined;
+  /** Whether a tool opens under its name, and closes again. */
+  readonly inPlace: boolean;
+  readonly neutral: ReturnType<typeof neutralSignals>;
+  onChoose(id: string | undefined): void;
 }) {
-  const { each, scale, known, chosen, onChoose } = props;
+  const { each, scale, known, open, inPlace, neutral, onChoose } = props;
   const { toolId, score, reason, because, matchedTerms } = each;
+  const isOpen = open?.id === toolId;
+  const state = inPlace ? { "aria-expanded": isOpen } : { "aria-pressed": isOpen };
   return (
     <li>
       <div class="ranked">
         {known.has(toolId) ? (
-          <button class="link" type="button" aria-pressed={chosen === toolId} onClick={() => onChoose(toolId)}>
+          <button
+            class="link"
+            type="button"
+            {...state}
+            onClick={() => onChoose(inPlace && isOpen ? undefined : toolId)}
+          >
             {toolId}
           </button>
         ) : (
           <a href={to("catalog", [toolId])}>{toolId}</a>
         )}
-        <b>{score.toFixed(3)}</b>
+        <b class="score">{score.toFixed(3)}</b>
       </div>
       <div class="clipped">{known.get(toolId)?.description}</div>
-      <SignalBar tool={each} scale={scale} />
+      <SignalBar tool={each} scale={scale} neutral={neutral} />
       <small class="dim">
         {REASONS[reason]}
         {because !== undefined && ` (${because})`}
         {reason !== "chosen" && matchedTerms.length > 0 && "; "}
         {matchedTerms.length > 0 && `words: ${matchedTerms.map(({ term }) => term).join(", ")}`}
       </small>
+      {inPlace && isOpen && <OpenTool tool={open} />}
     </li>
   );
 }

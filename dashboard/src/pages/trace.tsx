@@ -7,9 +7,11 @@ import { liveCalls } from "../live.ts";
 import { useAsk } from "../parts/ask.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Failure } from "../parts/failure.tsx";
+import { Json } from "../parts/json.tsx";
+import { type Arguments, useRecordedArguments } from "../parts/recorded-arguments.ts";
 import { RunTool } from "../parts/run-tool.tsx";
 import { Shown } from "../parts/shown.tsx";
-import { SignalBar } from "../parts/signal-bar.tsx";
+import { neutralSignals, SignalBar } from "../parts/signal-bar.tsx";
 import { Time } from "../parts/time.tsx";
 import { to } from "../router.ts";
 
@@ -31,6 +33,7 @@ export function Trace({ traceId }: { readonly traceId: string }) {
   // Without a history, this shows calls from the live events.
   const heard = liveCalls.value.filter((call) => call.traceId === traceId);
   const found = asked.answer ?? (heard.length > 0 ? { retrievals: [], calls: heard } : undefined);
+  const recorded = useRecordedArguments(found?.calls ?? [], traceId);
   return (
     <>
       <p>
@@ -46,7 +49,12 @@ export function Trace({ traceId }: { readonly traceId: string }) {
         <>
           <Waterfall bars={barsOf(found)} />
           {found.calls.map((call) => (
-            <CallCard key={call.spanId} call={call} currency={prices.answer?.currency} />
+            <CallCard
+              key={call.spanId}
+              call={call}
+              given={recorded.answer?.get(call.spanId)}
+              currency={prices.answer?.currency}
+            />
           ))}
           {found.retrievals.map((retrieval) => (
             <RetrievalCard key={retrieval.at} retrieval={retrieval} />
@@ -134,7 +142,13 @@ function Waterfall({ bars }: { readonly bars: readonly Bar[] }) {
   );
 }
 
-function CallCard({ call, currency }: { readonly call: TracedCall; readonly currency: string | undefined }) {
+function CallCard(props: {
+  readonly call: TracedCall;
+  /** The recorded arguments. */
+  readonly given: Arguments | undefined;
+  readonly currency: string | undefined;
+}) {
+  const { call, given, currency } = props;
   const { toolId, status, at, principal, tenant, attempts, message, cost } = call;
   const [replays, setReplays] = useState(false);
   return (
@@ -148,8 +162,9 @@ function CallCard({ call, currency }: { readonly call: TracedCall; readonly curr
         {cost !== undefined && `, cost ${showMoney(cost, currency, undefined)}`}
       </p>
       {message !== undefined && <p class="bad">{message}</p>}
+      {given !== undefined && <Json value={given} label={`Arguments of ${toolId}`} />}
       {replays ? (
-        <Replay toolId={toolId} />
+        <Replay toolId={toolId} given={given} />
       ) : (
         <button type="button" class="quiet" onClick={() => setReplays(true)}>
           Replay
@@ -159,20 +174,36 @@ function CallCard({ call, currency }: { readonly call: TracedCall; readonly curr
   );
 }
 
-function Replay({ toolId }: { readonly toolId: string }) {
+/** The text that stands for a secret in recorded arguments. */
+const REDACTED = "[redacted]";
+
+function Replay({ toolId, given }: { readonly toolId: string; readonly given: Arguments | undefined }) {
   const dot = toolId.lastIndexOf(".");
   const asked = useAsk(async () => {
     return { tool: await gateway().getTool(toolId.slice(dot + 1), toolId.slice(0, dot)) };
   }, [toolId]);
   return (
     <>
-      <p class="dim">The arguments of past calls are not kept. Fill them in again.</p>
+      {given === undefined ? (
+        <p class="dim">
+          The arguments of this call were not recorded. Fill them in again. To record them from now on, set{" "}
+          <code>audit.arguments</code> to <code>full</code>.
+        </p>
+      ) : (
+        JSON.stringify(given).includes(REDACTED) && (
+          <p class="warn">Secrets were removed from the arguments. Fill in those that say {REDACTED}.</p>
+        )
+      )}
       <Shown asked={asked}>
         {({ tool }) =>
           tool === undefined ? (
             <p>There is no tool "{toolId}" any more.</p>
           ) : (
-            <RunTool tool={tool} asksFirst={!(tool.annotations.readOnly === true && tool.annotations.confirmed)} />
+            <RunTool
+              tool={tool}
+              given={given ?? {}}
+              asksFirst={!(tool.annotations.readOnly === true && tool.annotations.confirmed)}
+            />
           )
         }
       </Shown>
@@ -184,6 +215,7 @@ function RetrievalCard({ retrieval }: { readonly retrieval: Retrieval }) {
   const { query, explanation, confidence, nothingFits, tier, candidateCount } = retrieval;
   const tools = [...explanation.chosen, ...explanation.leftOut];
   const scale = Math.max(0.001, ...tools.map(({ score }) => score));
+  const neutral = neutralSignals(tools);
   return (
     <section class="card">
       <h2>Search: {query ?? "(no text kept)"}</h2>
@@ -195,11 +227,11 @@ function RetrievalCard({ retrieval }: { readonly retrieval: Retrieval }) {
           <li key={tool.toolId} class={explanation.chosen.includes(tool) ? "" : "missed"}>
             <div class="ranked">
               <a href={to("catalog", [tool.toolId])}>{tool.toolId}</a>
-              <span>
+              <span class="score">
                 {tool.score.toFixed(3)} {tool.reason}
               </span>
             </div>
-            <SignalBar tool={tool} scale={scale} />
+            <SignalBar tool={tool} scale={scale} neutral={neutral} />
           </li>
         ))}
       </ol>

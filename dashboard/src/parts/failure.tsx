@@ -1,4 +1,8 @@
+import { isArsenalError } from "../../../src/client/index.ts";
+import { inWords } from "./error-words.ts";
+
 export function messageOf(error: unknown): string {
+  if (isArsenalError(error)) return inWords(error);
   return error instanceof Error ? error.message : String(error);
 }
 

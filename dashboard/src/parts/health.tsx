@@ -8,14 +8,19 @@ export function HealthInWords(props: {
   readonly health: Health;
   /** Newest first. */
   readonly calls: readonly Call[];
+  /** Whether earlier calls are known too: they were read, and not only those of the process that answered. */
+  readonly isComplete: boolean;
 }) {
+  const { calls, isComplete } = props;
   const { successRate, averageLatencyMs, totalCalls, consecutiveFailures, circuitOpen } = props.health;
   const { lastSuccess, lastFailure } = props.health;
   if (totalCalls === 0 && !circuitOpen)
-    return (
+    return calls.length === 0 ? (
+      <p class="dim">{isComplete ? "Not called yet." : "No calls since the gateway started."}</p>
+    ) : (
       <>
-        <p class="dim">{props.calls.length === 0 ? "Not called yet." : "Not called since the gateway started."}</p>
-        <Sparkline calls={props.calls} />
+        <p>{callsInWords(calls)}</p>
+        <Sparkline calls={calls} />
       </>
     );
   const failing = consecutiveFailures > 0;
@@ -28,7 +33,7 @@ export function HealthInWords(props: {
         {consecutiveFailures > 1 && ` The last ${consecutiveFailures} failed.`}
       </p>
       {circuitOpen && <p>Calls are refused until its circuit closes again, so that it can recover.</p>}
-      <Sparkline calls={props.calls} />
+      <Sparkline calls={calls} />
       <p class="dim">
         {lastSuccess !== undefined && (
           <>
@@ -43,6 +48,14 @@ export function HealthInWords(props: {
       </p>
     </>
   );
+}
+
+/** Sums up calls that do not count for the health of this process: earlier ones, those of other processes, and refused ones. */
+function callsInWords(calls: readonly Call[]): string {
+  const succeeded = calls.filter(({ status }) => status === "success").length;
+  const averageMs = calls.reduce((sum, { latencyMs }) => sum + latencyMs, 0) / calls.length;
+  const count = calls.length === 1 ? "1 call" : `${calls.length} calls`;
+  return `${count}, ${Math.round((succeeded / calls.length) * 100)} % succeeded, ${Math.round(averageMs)} ms on average.`;
 }
 
 /** The number of latest calls in the line of bars. */

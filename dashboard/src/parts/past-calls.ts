@@ -2,6 +2,7 @@ import { useRef, useState } from "preact/hooks";
 import type { HistoryEntry } from "../../../src/client/index.ts";
 import { gateway } from "../gateway.ts";
 import { type RequestState, useAsk } from "./ask.ts";
+import { toQuery } from "./time-range.tsx";
 
 export type Call = Extract<HistoryEntry, { readonly kind: "call" }>;
 
@@ -10,11 +11,15 @@ export interface CallFilter {
   readonly tool: string;
   readonly status: string;
   readonly ensemble: string;
+  /** Milliseconds since the epoch. Omitted ends are open. */
+  readonly times: { readonly from?: number; readonly to?: number };
 }
 
 /** Returns whether a call passes the filter. `tool` is any part of an id. */
-export function isShown({ tool, status, ensemble }: CallFilter, call: Call): boolean {
+export function isShown({ tool, status, ensemble, times: { from = 0, to = Infinity } }: CallFilter, call: Call) {
   return (
+    call.at >= from &&
+    call.at < to &&
     call.toolId.toLowerCase().includes(tool.toLowerCase()) &&
     (status === "" || call.status === status) &&
     (ensemble === "" || call.ensemble === ensemble)
@@ -34,8 +39,8 @@ interface CallListing {
 const PAGE = 50;
 
 export function usePastCalls(filter: CallFilter): { readonly asked: RequestState<PastCalls>; older(): void } {
-  const { tool, status, ensemble } = filter;
-  const key = JSON.stringify([tool, status, ensemble]);
+  const { tool, status, ensemble, times } = filter;
+  const key = JSON.stringify([tool, status, ensemble, times]);
   const [wanted, setWanted] = useState({ key, pages: 1 });
   const pages = wanted.key === key ? wanted.pages : 1;
   const listing = useRef<CallListing | undefined>(undefined);
@@ -51,6 +56,7 @@ export function usePastCalls(filter: CallFilter): { readonly asked: RequestState
           ...(tool !== "" && { tool: `*${tool}*` }),
           ...(status !== "" && { status: status as Call["status"] }),
           ...(ensemble !== "" && { ensemble }),
+          ...toQuery(times),
           ...(own.next !== undefined && { cursor: own.next }),
         });
         own.calls.push(...page.records.filter((record): record is Call => record.kind === "call"));

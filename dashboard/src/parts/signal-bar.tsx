@@ -15,10 +15,33 @@ const TITLES: Readonly<Record<Signal["name"], string>> = {
   destructivePenalty: "destructive, nearly tied",
 };
 
-/** One bar of each signal's contribution to a score, and the penalties as text. `scale` is the score that fills the bar. */
-export function SignalBar({ tool, scale }: { readonly tool: ExplainedTool; readonly scale: number }) {
+/** The value of a signal that has nothing to compare. */
+const NO_INFORMATION = 0.5;
+
+/** The signals that are the same for all of these tools, so that they explain nothing about their order. */
+export function neutralSignals(tools: readonly ExplainedTool[]): ReadonlySet<Signal["name"]> {
+  const [first, ...others] = tools;
+  const isSame = ({ name, contribution, value }: Signal): boolean =>
+    name !== "semantic" &&
+    (others.length > 0 || value === NO_INFORMATION) &&
+    others.every(({ signals }) => {
+      const other = signals.find((each) => each.name === name);
+      return other !== undefined && Math.abs(other.contribution - contribution) < 0.0005;
+    });
+  return new Set(first?.signals.filter(isSame).map(({ name }) => name));
+}
+
+/** One bar of each signal's contribution to a score, and the penalties as text. `scale` is the score that fills the bar. Neutral signals are folded. */
+export function SignalBar(props: {
+  readonly tool: ExplainedTool;
+  readonly scale: number;
+  readonly neutral: ReadonlySet<Signal["name"]>;
+}) {
+  const { tool, scale, neutral } = props;
   const adds = tool.signals.filter(({ contribution }) => contribution > 0.0005);
   const takes = tool.signals.filter(({ contribution }) => contribution < -0.0005);
+  const folded = [...adds, ...takes].filter(({ name }) => neutral.has(name));
+  const foldedSum = folded.reduce((total, { contribution }) => total + contribution, 0);
   const said = [...adds, ...takes].map((each) => `${TITLES[each.name]} ${each.contribution.toFixed(3)}`).join(", ");
   return (
     <div class="signals">
@@ -29,13 +52,28 @@ export function SignalBar({ tool, scale }: { readonly tool: ExplainedTool; reado
           return <rect key={each.name} class={`signal-${each.name}`} x={x} y="0" width={width} height="4" />;
         })}
       </svg>
-      <ul class="legend">
-        {[...adds, ...takes].map((each) => (
-          <li key={each.name} class={`signal-${each.name}`} title={`${each.value.toFixed(3)} × ${each.weight}`}>
-            {TITLES[each.name]} <b>{each.contribution.toFixed(3)}</b>
-          </li>
-        ))}
-      </ul>
+      <Legend signals={[...adds, ...takes].filter(({ name }) => !neutral.has(name))} />
+      {folded.length > 0 && (
+        <details class="folded">
+          <summary>
+            {folded.length === 1 ? "1 neutral signal" : `${folded.length} neutral signals`}{" "}
+            <b>{foldedSum.toFixed(3)}</b>
+          </summary>
+          <Legend signals={folded} />
+        </details>
+      )}
     </div>
+  );
+}
+
+function Legend({ signals }: { readonly signals: readonly Signal[] }) {
+  return (
+    <ul class="legend">
+      {signals.map((each) => (
+        <li key={each.name} class={`signal-${each.name}`} title={`${each.value.toFixed(3)} × ${each.weight}`}>
+          {TITLES[each.name]} <b>{each.contribution.toFixed(3)}</b>
+        </li>
+      ))}
+    </ul>
   );
 }

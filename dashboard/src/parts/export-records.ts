@@ -1,0 +1,33 @@
+import type { RemoteAuditQuery } from "../../../src/client/index.ts";
+import { gateway } from "../gateway.ts";
+
+const PAGE = 1_000;
+/** A tab holds the file in memory until it is saved. */
+const MOST = 200_000;
+/** How long a browser has to begin saving the file. */
+const KEPT_MS = 60_000;
+
+/** Reads every record that matches, newest first, and saves them as one file. Returns a sentence about it. */
+export async function exportRecords(asking: RemoteAuditQuery, onProgress: (count: number) => void): Promise<string> {
+  const lines: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await gateway().audit.query({ ...asking, limit: PAGE, ...(cursor !== undefined && { cursor }) });
+    for (const record of page.records) lines.push(`${JSON.stringify(record)}\n`);
+    cursor = page.next;
+    onProgress(lines.length);
+  } while (cursor !== undefined && lines.length < MOST);
+  save(lines, `audit-${new Date().toISOString().slice(0, 10)}.jsonl`);
+  const count = lines.length === 1 ? "1 record was" : `${lines.length.toLocaleString()} records were`;
+  const rest = cursor === undefined ? "" : " There are more: choose a shorter time to export the others.";
+  return `${count} exported.${rest}`;
+}
+
+function save(lines: readonly string[], name: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([...lines], { type: "application/x-ndjson" }));
+  link.download = name;
+  link.click();
+  // Some browsers read it only after this turn.
+  setTimeout(() => URL.revokeObjectURL(link.href), KEPT_MS);
+}
