@@ -6,7 +6,11 @@
 #
 # MCP servers that are started as programs (npx, uvx, python) need those programs: build with --target stdio for npx.
 
-FROM node:24-trixie-slim AS build
+# The base images are arguments, for registries of your own: --build-arg NODE_IMAGE=registry.example.com/node:24-trixie-slim
+ARG NODE_IMAGE=node:24-trixie-slim
+ARG DISTROLESS_IMAGE=gcr.io/distroless/nodejs24-debian13:nonroot
+
+FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts
@@ -17,7 +21,7 @@ COPY dashboard ./dashboard
 RUN npm run build
 
 # What runs: the dependencies, and the clients of PostgreSQL and Redis, which the package leaves to its users. Node finds them in /node_modules.
-FROM node:24-trixie-slim AS packages
+FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --omit=dev \
@@ -33,7 +37,7 @@ COPY --from=packages /clients/node_modules /node_modules
 COPY --from=build /app/dist /app/dist
 
 # With npm and npx, for MCP servers that are started as programs.
-FROM node:24-trixie-slim AS stdio
+FROM ${NODE_IMAGE} AS stdio
 COPY --from=app / /
 COPY --from=packages --chown=1000:1000 /data /data
 ENV NODE_ENV=production TOOLARSENAL_CACHE=/data/cache NPM_CONFIG_CACHE=/data/npm
@@ -44,7 +48,7 @@ HEALTHCHECK --interval=10s --timeout=3s --start-period=20s CMD ["node", "-e", "f
 ENTRYPOINT ["node", "/app/dist/cli/main.js"]
 CMD ["serve", "--config", "/etc/toolarsenal/config.yaml"]
 
-FROM gcr.io/distroless/nodejs24-debian13:nonroot AS gateway
+FROM ${DISTROLESS_IMAGE} AS gateway
 COPY --from=app / /
 COPY --from=packages --chown=65532:65532 /data /data
 ENV NODE_ENV=production TOOLARSENAL_CACHE=/data/cache

@@ -73,10 +73,17 @@ describe("the Dockerfile", () => {
   });
 
   it("ends in a distroless image that is not root's, has no shell and looks after itself", () => {
-    expect(last[0]).toBe("FROM gcr.io/distroless/nodejs24-debian13:nonroot AS gateway");
+    expect(last[0]).toBe("FROM ${DISTROLESS_IMAGE} AS gateway");
+    expect(read("Dockerfile")).toContain("\nARG DISTROLESS_IMAGE=gcr.io/distroless/nodejs24-debian13:nonroot\n");
     expect(last).toContain("USER 65532:65532");
     expect(last.filter((line) => /^(?:ENTRYPOINT|CMD) (?!\[)/.test(line))).toEqual([]);
     expect(last.some((line) => /^HEALTHCHECK .*CMD \["\/nodejs\/bin\/node", .*\/healthz/.test(line))).toBe(true);
+  });
+
+  it("takes its base images as arguments, so that `npm run containers` builds the same file on others", () => {
+    const froms = stages.map(([from = ""]) => from.split(" ")[1]);
+    expect(new Set(froms)).toEqual(new Set(["${NODE_IMAGE}", "${DISTROLESS_IMAGE}", "scratch"]));
+    expect(read("package.json")).toContain('"containers": "node scripts/containers/run.ts"');
   });
 
   it("has the Node and the clients of databases that the tests ran with", () => {
