@@ -13,6 +13,11 @@ export interface AuditLog {
   read?(options?: ReadAuditOptions): Promise<AsyncIterable<KeptRecord>>;
   /** Verifies every record from the first to the current last one, and the signatures if this log signs. Omitted if it cannot be read. */
   verify?(options?: VerifyAuditOptions): Promise<Verification>;
+  /**
+   * Removes every record before the first one that is not older than `before`. A signed record of kind `pruned` says which, so that the rest can still
+   * be verified. Rejects, and removes nothing, if the log was changed. Omitted if this log keeps everything.
+   */
+  prune?(options: PruneAuditOptions): Promise<PrunedAudit>;
   /** Stores pending records, signs the end and releases resources. Safe to call twice; nothing can be appended afterwards. */
   close(): Promise<void>;
 }
@@ -34,6 +39,21 @@ export interface VerifyAuditOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+export interface PruneAuditOptions {
+  /** Milliseconds since the epoch. */
+  readonly before: number;
+  /** The person who removes the records. */
+  readonly by: string;
+  /** True only counts the records. Defaults to false. */
+  readonly dryRun?: boolean;
+}
+
+/** The removed records: their number, and the last of them. */
+export interface PrunedAudit {
+  readonly records: number;
+  readonly through: AuditHead;
+}
+
 /** A stored record. */
 export interface KeptRecord {
   readonly seq: number;
@@ -51,6 +71,8 @@ export type Verification =
       readonly head: AuditHead;
       /** The last record covered by a verified signature; anyone who can write the log can forge later records. 0 if there is none. */
       readonly signedUpTo: number;
+      /** The last record that was pruned. Omitted if the log begins with its first record. */
+      readonly prunedThrough?: number;
       /** The number of missing records, as reported by its `gap` records. Omitted if there are none. */
       readonly missing?: number;
     }

@@ -89,6 +89,26 @@ export function auditContract(make: Make<AuditLog>): readonly ContractCase[] {
       const other = await log.verify({ head: { seq: head.seq + 5, hash: head.hash } });
       assert.ok(!other.ok && other.reason.includes("missing"));
     },
+    "can be verified after old records were pruned, and goes on, if it can be pruned": async (log) => {
+      if (log.prune === undefined || log.verify === undefined || log.read === undefined) return;
+      for (const toolId of ["a", "b", "c"]) await log.append(record(toolId));
+      const kept: KeptRecord[] = [];
+      for await (const each of await log.read()) kept.push(each);
+      const everything = { before: (kept[0]?.at ?? 0) + 1, by: "dana" };
+      const { seq, hash } = await log.head();
+      assert.equal((await log.prune({ ...everything, dryRun: true })).records, kept.length);
+      assert.equal((await log.prune({ before: kept.at(-1)?.at ?? 0, by: "dana" })).records, 0);
+      assert.deepEqual(await log.head(), { seq, hash });
+      assert.deepEqual(await log.prune(everything), { records: kept.length, through: { seq, hash } });
+      await log.append(record("d"));
+      const left: KeptRecord[] = [];
+      for await (const each of await log.read()) left.unshift(each);
+      const first = left.map(({ kind, by, throughSeq, throughHash }) => [kind, by, throughSeq, throughHash])[0];
+      assert.deepEqual(first, ["pruned", "dana", seq, hash]);
+      const head = await log.head();
+      const found = await log.verify({ head });
+      assert.ok(found.ok && found.prunedThrough === seq && found.records === head.seq - seq, JSON.stringify(found));
+    },
     "keeps what was given before it was closed, refuses what comes after, and closes twice": async (log) => {
       const given = log.append(record("last"));
       await Promise.all([log.close(), log.close()]);

@@ -1,8 +1,9 @@
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { createChainWriter, readLine } from "../../guard/audit/chain.ts";
 import type { AuditKey } from "../../guard/audit/key.ts";
-import { createVerifier } from "../../guard/audit/verifier.ts";
-import type { AuditLog, KeptRecord, ReadAuditOptions } from "../../guard/audit.port.ts";
+import { oldRecords, pruneLines, requireIntact, toPruned } from "../../guard/audit/prune.ts";
+import { type AuditLine, createVerifier } from "../../guard/audit/verifier.ts";
+import type { AuditHead, AuditLog, KeptRecord, ReadAuditOptions, Verification } from "../../guard/audit.port.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 
 export interface MemoryAuditOptions {
@@ -24,6 +25,11 @@ export function memoryAudit({ clock = systemClock, key, checkpointEvery }: Memor
   const lines: string[] = [];
   let closed = false;
   const add = (text: string): void => void lines.push(...text.split("\n").slice(0, -1));
+  function verified(head?: AuditHead): Verification {
+    const verifier = createVerifier({ ...(head && { head }), ...(key && { keys: [key] }) });
+    for (const line of lines) if (!verifier.take(Buffer.from(line))) break;
+    return verifier.end();
+  }
   return {
     name: "memory",
     lines,
@@ -35,10 +41,15 @@ export function memoryAudit({ clock = systemClock, key, checkpointEvery }: Memor
       return writer.head;
     },
     read: async (options = {}) => readBackward(lines, options),
-    async verify({ head } = {}) {
-      const verifier = createVerifier({ ...(head && { head }), ...(key && { keys: [key] }) });
-      for (const line of lines) if (!verifier.take(Buffer.from(line))) break;
-      return verifier.end();
+    verify: async ({ head } = {}) => verified(head),
+    async prune(options) {
+      requireIntact(verified());
+      const old = await oldRecords(linesOf(lines), options.before);
+      if (options.dryRun !== true && old.records > 0) {
+        add(pruneLines(writer, old, options, clock.now()));
+        lines.splice(0, old.records);
+      }
+      return toPruned(old);
     },
     async close() {
       if (closed) return;
@@ -46,6 +57,10 @@ export function memoryAudit({ clock = systemClock, key, checkpointEvery }: Memor
       if (lines.length > 0) add(writer.checkpoint(clock.now()));
     },
   };
+}
+
+async function* linesOf(lines: readonly string[]): AsyncGenerator<AuditLine> {
+  for (const line of lines) yield { bytes: Buffer.from(line), whole: true };
 }
 
 async function* readBackward(

@@ -1,9 +1,10 @@
 import { type Filled, object, text } from "../../tool/shape/shape.ts";
 import { ArsenalError, fixable, isArsenalError } from "../../errors/arsenal-error.ts";
 import { messageOf } from "../../errors/show-value.ts";
-import { createChainWriter, EMPTY_LOG, readLine, rewound } from "../../guard/audit/chain.ts";
+import { type ChainWriter, createChainWriter, EMPTY_LOG, readLine, rewound } from "../../guard/audit/chain.ts";
 import type { AuditKey } from "../../guard/audit/key.ts";
-import { type AuditLine, boundedLines, verifyLines } from "../../guard/audit/verifier.ts";
+import { oldRecords, pruneLines, toPruned } from "../../guard/audit/prune.ts";
+import { type AuditLine, abortableLines, verifyLines } from "../../guard/audit/verifier.ts";
 import type { AuditHead, AuditLog, Verification } from "../../guard/audit.port.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import type { PostgresClient } from "../postgres/client.ts";
@@ -53,7 +54,11 @@ export function postgresAudit(options: PostgresAuditOptions): AuditLog {
     return createChainWriter({ key: given, every: checkpointEvery });
   }
 
-  const add: AuditWriter["add"] = async (lines) => {
+  /** Appends lines at the end of the log and, in the same transaction, runs `more`. */
+  async function addWith(
+    lines: (chain: ChainWriter) => string,
+    more?: (query: Postgres["query"]) => Promise<unknown>,
+  ): Promise<AuditHead> {
     try {
       parts ??= prepare();
       const chain = await parts.catch((error: unknown) => {
@@ -71,6 +76,7 @@ export function postgresAudit(options: PostgresAuditOptions): AuditLog {
               `INSERT INTO ${table} (seq, line) SELECT $1 + n, line FROM unnest($2::text[]) WITH ORDINALITY AS added (line, n)`,
               [found.seq, added],
             );
+          await more?.(query);
           return chain.head;
         },
         { signal: AbortSignal.timeout(PATIENCE_MS) },
@@ -79,7 +85,7 @@ export function postgresAudit(options: PostgresAuditOptions): AuditLog {
     } catch (error) {
       throw failure(error);
     }
-  };
+  }
 
   /** Takes the lock, which ends with the transaction, and reads the end of the log. A commit waits for the server's disk, whatever its default. */
   async function lockedEnd(query: Postgres["query"]): Promise<AuditHead> {
@@ -97,7 +103,7 @@ export function postgresAudit(options: PostgresAuditOptions): AuditLog {
 
   const writer: AuditWriter = {
     name: "postgres",
-    add,
+    add: (lines) => addWith(lines),
     release: () => postgres.close(),
     failure,
     async *read({ before = Number.MAX_SAFE_INTEGER, signal }) {
@@ -109,9 +115,18 @@ export function postgresAudit(options: PostgresAuditOptions): AuditLog {
     },
     async verify({ head, signal }) {
       const given = typeof key === "function" ? await key() : key;
-      const lines = boundedLines(auditLines(opened), { signal });
+      const lines = abortableLines(auditLines(opened), signal);
       const { ok, ...found } = await verifyLines(lines, { ...(head && { head }), ...(given && { keys: [given] }) });
       return { ok, ...found } as Verification;
+    },
+    async prune(given) {
+      const old = await oldRecords(auditLines(opened), given.before);
+      if (given.dryRun !== true && old.records > 0)
+        await addWith(
+          (chain) => pruneLines(chain, old, given, clock.now()),
+          (query) => query(`DELETE FROM ${table} WHERE seq <= $1`, [old.last.seq]),
+        );
+      return toPruned(old);
     },
   };
   return queuedAudit(writer, clock);

@@ -34,6 +34,7 @@ function setUp() {
     failure: (cause) => new ArsenalError("AUDIT_FAILED", String(cause)),
     async *read() {},
     verify: () => Promise.reject(new Error("not used")),
+    prune: () => Promise.reject(new Error("not used")),
   };
   const log = queuedAudit(writer, clock);
   const kept: string[] = [];

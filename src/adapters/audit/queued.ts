@@ -5,11 +5,14 @@ import type {
   AuditLog,
   AuditRecord,
   KeptRecord,
+  PruneAuditOptions,
+  PrunedAudit,
   ReadAuditOptions,
   Verification,
   VerifyAuditOptions,
 } from "../../guard/audit.port.ts";
 import type { ChainWriter } from "../../guard/audit/chain.ts";
+import { requireIntact } from "../../guard/audit/prune.ts";
 import type { Clock } from "../../observe/clock.ts";
 
 /** The most records waiting to be written, and their bytes. More are refused, so that a hanging store does not fill the memory. */
@@ -44,6 +47,8 @@ export interface AuditWriter {
   failure(cause: unknown): ArsenalError;
   read(options: ReadAuditOptions): AsyncIterable<KeptRecord>;
   verify(options: VerifyAuditOptions): Promise<Verification>;
+  /** As in `AuditLog`, for a log that was verified. */
+  prune(options: PruneAuditOptions): Promise<PrunedAudit>;
 }
 
 /** An audit log that writes records in order, batching those that arrive together. */
@@ -154,6 +159,13 @@ export function queuedAudit(writer: AuditWriter, clock: Clock): AuditLog {
     },
 
     verify: (options = {}) => read(() => writer.verify(options)),
+
+    async prune(options) {
+      if (closing !== undefined) throw closed();
+      await draining;
+      requireIntact(await writer.verify({}));
+      return writer.prune(options);
+    },
 
     close() {
       closing ??= close();

@@ -10,16 +10,23 @@ export interface VerifyOptions {
   readonly after?: AuditHead;
   /** The keys of valid checkpoints. Without any, signatures are not verified: anyone who could write the log could have forged it. */
   readonly keys?: readonly AuditKey[];
+  /** The last record to verify: later lines may be incomplete. Defaults to the end of the log. */
+  readonly upTo?: number;
 }
 
 /** Verifies a log line by line, in order, without keeping the lines. */
 export function createVerifier(options: VerifyOptions = {}) {
-  const { head: known, after = EMPTY_LOG, keys = [] } = options;
-  let head = after;
+  const { head: known, keys = [] } = options;
+  /** The record before the first line. A log that was pruned does not begin with its first record. */
+  let start = options.after;
+  let head = start ?? EMPTY_LOG;
+  /** The last of the records that signed records of this log declare as pruned; of any such record without keys. */
+  let declared = EMPTY_LOG;
+  let unsigned = EMPTY_LOG;
   let signedUpTo = 0;
   let missing = 0;
   /** The sequence number by which the next checkpoint is due. */
-  let nextCheckpoint = after.seq === 0 ? 1 : Number.POSITIVE_INFINITY;
+  let nextCheckpoint = head.seq === 0 ? 1 : Number.POSITIVE_INFINITY;
   let bad: Extract<Verification, { ok: false }> | undefined;
 
   function refuse(reason: string): false {
@@ -31,25 +38,54 @@ export function createVerifier(options: VerifyOptions = {}) {
   function problemOf(record: KeptRecord): string | undefined {
     if (record.kind === "rewound")
       return `reports that records up to ${String(record["knownSeq"])} existed and were removed`;
-    if (keys.length === 0) return undefined;
+    if (record.kind === "pruned") unsigned = { seq: Number(record["throughSeq"]), hash: String(record["throughHash"]) };
+    if (keys.length === 0) {
+      declared = unsigned;
+      return undefined;
+    }
     if (record.kind !== "checkpoint") {
       return record.seq < nextCheckpoint ? undefined : "is in place of a promised signed checkpoint, which was removed";
     }
     const problem = checkpointProblem(record, head, keys);
     if (problem !== undefined) return problem;
     signedUpTo = record.seq;
+    declared = unsigned;
     nextCheckpoint = record.seq + Number(record["every"]) + 1;
     return undefined;
   }
 
+  /** Begins after the records before the first line. Whether those were pruned is known at the end, where the log declares it. */
+  function begin({ seq }: KeptRecord, prev: string): void {
+    start = seq > 1 ? { seq: seq - 1, hash: prev } : EMPTY_LOG;
+    head = start;
+    if (seq > 1) nextCheckpoint = Number.POSITIVE_INFINITY;
+    if (known?.seq === start.seq && known.hash !== start.hash)
+      refuse("does not follow the given head: the log was rewritten");
+  }
+
+  /** The problem of a log that does not begin with its first record; undefined if what is missing was pruned. */
+  function problemOfStart(): string | undefined {
+    if (options.after !== undefined || start === undefined || start.seq === 0 || declared.seq > start.seq)
+      return undefined;
+    if (declared.seq === start.seq && declared.hash === start.hash) return undefined;
+    const by = keys.length === 0 ? "record" : "signed record";
+    return `is missing: the log begins with record ${start.seq + 1}, and no ${by} declares that the older ones were pruned`;
+  }
+
   return {
+    /** The last record that was taken. */
+    get seq(): number {
+      return head.seq;
+    },
+
     /** Takes the next line, without its line break. Returns false if it is invalid: later lines are ignored. */
     take(line: Uint8Array): boolean {
       if (bad !== undefined) return false;
       const read = readLine(line);
-      const expected = head.seq + 1;
       if (read === undefined) return refuse("is no audit record");
       const { record, prev, hash, intact } = read;
+      if (start === undefined && intact) begin(record, prev);
+      const expected = head.seq + 1;
       if (!intact) return refuse("was changed: its hash is not that of its content");
       if (record.seq !== expected) return refuse(`is out of order: found record ${record.seq}`);
       if (prev !== head.hash) return refuse(`does not follow record ${head.seq}, which was changed`);
@@ -68,7 +104,23 @@ export function createVerifier(options: VerifyOptions = {}) {
     end(): Verification {
       if (bad === undefined && known !== undefined && head.seq < known.seq)
         refuse(`is missing: the log ends before it, and reached ${known.seq} once`);
-      return bad ?? { ok: true, records: head.seq - after.seq, head, signedUpTo, ...(missing > 0 && { missing }) };
+      const problem = problemOfStart();
+      if (problem !== undefined) {
+        const also = bad === undefined ? "" : `; record ${bad.seq} ${bad.reason}`;
+        return { ok: false, seq: declared.seq + 1, reason: problem + also };
+      }
+      const { seq: pruned } = options.after ?? start ?? EMPTY_LOG;
+      const prunedThrough = options.after === undefined && pruned > 0 ? { prunedThrough: pruned } : {};
+      return (
+        bad ?? {
+          ok: true,
+          records: head.seq - pruned,
+          head,
+          signedUpTo,
+          ...prunedThrough,
+          ...(missing > 0 && { missing }),
+        }
+      );
     },
   };
 }
@@ -100,24 +152,23 @@ export async function verifyLines(
   options: VerifyOptions = {},
 ): Promise<FileVerification> {
   const verifier = createVerifier(options);
+  const { upTo = Number.POSITIVE_INFINITY } = options;
   for await (const { bytes, whole, ...place } of lines) {
     if (!whole) verifier.refuse("is not a whole line: the write was cut off, or the file");
     if (!whole || !verifier.take(bytes)) return { ...verifier.end(), ...place } as FileVerification;
+    if (verifier.seq >= upTo) break;
   }
   return verifier.end();
 }
 
-/** Lines until the signal fires, up to a maximum. */
-export async function* boundedLines(
+/** Lines until the signal fires. */
+export async function* abortableLines(
   lines: AsyncIterable<AuditLine>,
-  { signal, count = Number.POSITIVE_INFINITY }: { readonly signal?: AbortSignal | undefined; readonly count?: number },
+  signal: AbortSignal | undefined,
 ): AsyncGenerator<AuditLine> {
-  let taken = 0;
-  if (count === 0) return;
   for await (const line of lines) {
     signal?.throwIfAborted();
     yield line;
-    if (++taken >= count) return;
   }
 }
 

@@ -4,7 +4,14 @@ import { type ArsenalError, fixable, isArsenalError } from "../../../errors/arse
 import { messageOf } from "../../../errors/show-value.ts";
 import { type ChainWriter, createChainWriter } from "../../../guard/audit/chain.ts";
 import type { AuditKey } from "../../../guard/audit/key.ts";
-import { boundedLines, type FileVerification, linesOfFiles, verifyLines } from "../../../guard/audit/verifier.ts";
+import { oldRecords, pruneLines, toPruned } from "../../../guard/audit/prune.ts";
+import {
+  abortableLines,
+  createVerifier,
+  type FileVerification,
+  linesOfFiles,
+  verifyLines,
+} from "../../../guard/audit/verifier.ts";
 import type { AuditHead, AuditLog, Verification } from "../../../guard/audit.port.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { type AuditWriter, queuedAudit } from "../queued.ts";
@@ -94,16 +101,33 @@ export function fileAudit(options: FileAuditOptions): AuditLog {
     async verify({ head, signal }) {
       const { key } = await opened();
       // Later records are not verified: they may be incomplete. A log with a damaged end has no such point.
-      const count = await add(() => "").then(
+      const upTo = await add(() => "").then(
         ({ seq }) => seq,
         () => Number.POSITIVE_INFINITY,
       );
+      if (upTo === 0) return createVerifier(head ? { head } : {}).end();
       for (;;) {
         const files = await auditFiles(file);
-        const lines = boundedLines(linesOfFiles(files), { signal, count });
-        const found = await verifyLines(lines, { keys: [key], ...(head && { head }) });
-        // A file that was renamed before it was opened looks like a missing one.
+        const lines = abortableLines(linesOfFiles(files), signal);
+        const found = await verifyLines(lines, { keys: [key], upTo, ...(head && { head }) });
+        // A file that was renamed or pruned before it was opened looks like a missing one.
         if (found.ok || files.join("\n") === (await auditFiles(file)).join("\n")) return withoutPlace(found);
+      }
+    },
+    async prune(given) {
+      const old = await oldRecords(linesOfFiles(await auditFiles(file)), given.before);
+      if (given.dryRun === true || old.records === 0) return toPruned(old);
+      try {
+        const { chain, segments } = await opened();
+        await lock.hold(async () => {
+          await segments.catchUp(clock.now());
+          await segments.add(() => pruneLines(chain, old, given, clock.now()));
+          await segments.sync();
+          await segments.removeThrough(old.last.seq);
+        });
+        return toPruned(old);
+      } catch (error) {
+        throw isArsenalError(error) ? error : failure(file, error);
       }
     },
   };

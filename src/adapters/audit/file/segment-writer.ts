@@ -1,9 +1,10 @@
 import { hash } from "node:crypto";
 import { constants, statSync } from "node:fs";
-import { type FileHandle, mkdir, open, readdir, rename, stat } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fixable } from "../../../errors/arsenal-error.ts";
 import { type ChainWriter, EMPTY_LOG, readLine, rewound } from "../../../guard/audit/chain.ts";
+import { linesOf } from "../../../guard/audit/verifier.ts";
 import type { AuditHead } from "../../../guard/audit.port.ts";
 import { syncFolder } from "../../../system/replace-file.ts";
 
@@ -111,11 +112,40 @@ export function createSegmentWriter(options: {
       const handle = await open(file, constants.O_RDWR);
       await handle.datasync().finally(() => handle.close());
     },
+    /** Removes the records up to a sequence number. Interrupted, it leaves a log that begins with any of them, which the `pruned` record covers. */
+    async removeThrough(seq: number): Promise<void> {
+      await release();
+      for (const path of await auditFiles(file)) {
+        if (lastSeqOf(file, path) > seq) {
+          await keepAfter(path, seq);
+          break;
+        }
+        await rm(path);
+      }
+      await syncFolder(dirname(file));
+    },
     async close(): Promise<void> {
       await opened?.handle.sync();
       await release();
     },
   };
+}
+
+/** Replaces a file by one with only the records after a sequence number. Processes that have it open notice the new file. */
+async function keepAfter(path: string, seq: number): Promise<void> {
+  const temporary = `${path}.pruning`;
+  const handle = await open(temporary, "w", 0o600);
+  try {
+    for await (const { bytes, whole } of linesOf(path)) {
+      if ((readLine(bytes)?.record.seq ?? Number.POSITIVE_INFINITY) <= seq) continue;
+      await handle.write(bytes);
+      if (whole) await handle.write("\n");
+    }
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(temporary, path);
 }
 
 function recovered(torn: Buffer): object {

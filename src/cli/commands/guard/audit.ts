@@ -1,12 +1,13 @@
-import { count } from "../../../errors/show-value.ts";
+import { count, showValue } from "../../../errors/show-value.ts";
 import { resolve } from "node:path";
 import { readKeyFile } from "../../../adapters/audit/file/key-file.ts";
 import { auditFiles } from "../../../adapters/audit/file/segment-writer.ts";
 import { auditType } from "../../../config/load/chosen-adapters.ts";
-import { auditKey } from "../../../wire/parts.ts";
+import { auditKey, configuredAudit } from "../../../wire/parts.ts";
 import { createSurroundings } from "../../../wire/surroundings.ts";
 import type { ResolvedConfig } from "../../../config/load/resolve-config.ts";
 import type { AuditKey } from "../../../guard/audit/key.ts";
+import { localOperator } from "../../../guard/principal.ts";
 import { createSecrets } from "../../../guard/secrets/secrets.ts";
 import {
   type AuditLine,
@@ -25,16 +26,25 @@ export const command: Command = {
   actions: {
     verify: { summary: "Check that no record was changed or removed" },
     tail: { summary: "Show the last records" },
+    prune: { summary: "Remove old records; the rest can still be verified" },
   },
   options: {
     file: { value: "FILE", description: "Log file", fallback: "the log in the configuration" },
     head: { value: "SEQ:HASH", description: "For verify: a head that you saved earlier, to detect removed records" },
     key: { value: "FILE", description: "For verify: the key that signs the log, or its public half" },
     lines: { value: "N", description: "For tail: number of records", fallback: "20" },
+    before: { value: "DATE", description: "For prune: the first day, or time, that is kept: 2026-01-31" },
+    "dry-run": { description: "For prune: only count the records" },
   },
-  examples: ["audit verify", "audit verify --head 1042:9f86d081…", "audit tail --lines 50 --json"],
+  examples: [
+    "audit verify",
+    "audit verify --head 1042:9f86d081…",
+    "audit tail --lines 50 --json",
+    "audit prune --before 2026-01-31",
+  ],
   async run(input, terminal) {
     const [action = ""] = input.positionals;
+    const before = action === "prune" ? readBefore(input) : 0;
     const config = await readSettings(input, terminal);
     const { head, key, file: given } = input.options;
     const type = given === undefined ? auditType(config.audit) : "file";
@@ -51,6 +61,7 @@ export const command: Command = {
         return 0;
       }
       if (action === "tail") return await tail(log, input, terminal);
+      if (action === "prune") return await prune(before, config, input, terminal);
       const expected = readHead(head);
       const signer = await findKey(log.keyFile, config, input, terminal);
       if (signer === undefined && !input.json)
@@ -118,19 +129,57 @@ function tableLog(config: ResolvedConfig, terminal: Terminal): ReadableLog {
   };
 }
 
+async function prune(before: number, config: ResolvedConfig, input: Input, terminal: Terminal): Promise<number> {
+  const { file } = input.options;
+  const audit =
+    file === undefined ? config.audit : { ...config.audit, type: "file", file: resolve(terminal.folder, file) };
+  const surroundings = createSurroundings(config, terminal);
+  const log = configuredAudit({ ...config, audit } as ResolvedConfig, surroundings);
+  try {
+    const dryRun = input.flags.has("dry-run");
+    const pruned = await log?.prune?.({ before, by: localOperator().id, dryRun });
+    const { records = 0, through } = pruned ?? {};
+    const day = new Date(before).toISOString();
+    if (input.json) terminal.out.write(`${JSON.stringify({ ...pruned, before: day, dryRun })}\n`);
+    else if (records === 0) terminal.out.write(`No record is older than ${day}.\n`);
+    else
+      terminal.out.write(
+        `${dryRun ? "Would remove" : "Removed"} ${count(records, "record")} before ${day}, up to ${through?.seq}:${through?.hash}\n`,
+      );
+    return 0;
+  } finally {
+    await log?.close();
+    surroundings.egress.close();
+  }
+}
+
+/** The time of --before in milliseconds. A date is its first moment in UTC. */
+function readBefore({ options }: Input): number {
+  const given = options["before"];
+  const fix = "Write a day, such as --before 2026-01-31, or a time in UTC, such as 2026-01-31T12:00:00Z.";
+  if (given === undefined) throw wrongInput("--before", given, "prune needs --before DATE.", fix);
+  const before = /^\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d))?$/.test(given) ? Date.parse(given) : Number.NaN;
+  if (Number.isNaN(before)) throw wrongInput("--before", given, `--before ${showValue(given)} is not a date.`, fix);
+  if (before > Date.now())
+    throw wrongInput("--before", given, `--before ${given} is in the future.`, "Name a day that has passed.");
+  return before;
+}
+
 function inWords(found: FileVerification, files: number): string {
   if (!found.ok) {
     const place = found.file === undefined ? "" : ` (${found.file}:${found.line})`;
     return `Record ${found.seq} ${found.reason}.${place}`;
   }
-  const { records, head, signedUpTo, missing } = found;
+  const { records, head, signedUpTo, missing, prunedThrough } = found;
   const where = files === 1 ? "" : ` in ${files} files`;
   const signed = signedUpTo === 0 ? "" : `, signed up to ${signedUpTo}`;
   const gaps =
     missing === undefined
       ? ""
       : `\n${count(missing, "record")} missing: the log could not be written. See the records of kind gap.`;
-  return `${count(records, "record")}${where} unchanged${signed}.${gaps}\nHead ${head.seq}:${head.hash}`;
+  const pruned =
+    prunedThrough === undefined ? "" : `\nRecords up to ${prunedThrough} were pruned, as a record of the log declares.`;
+  return `${count(records, "record")}${where} unchanged${signed}.${pruned}${gaps}\nHead ${head.seq}:${head.hash}`;
 }
 
 function readHead(given: string | undefined): AuditHead | undefined {
