@@ -48,7 +48,7 @@ const SETTINGS = config.properties as Readonly<Record<string, JsonSchema>>;
 const NUMBERS = Object.entries(SETTINGS).filter(([, { type }]) => type === "integer");
 
 const KNOWN: ReadonlySet<string> = new Set(
-  "command args env envFile cwd url serverUrl httpUrl endpoint type transport transportType headers disabled enabled timeout namespace oauth auth"
+  "command args env envFile cwd limits url serverUrl httpUrl endpoint type transport transportType headers disabled enabled timeout namespace oauth auth"
     .split(" ")
     .concat(
       NUMBERS.map(([key]) => toSnake(key)),
@@ -202,6 +202,7 @@ async function readServer(
     args: words,
     env: Object.keys(env).length === 0 ? undefined : env,
     cwd: cwd === undefined ? undefined : resolve(context.folder, cwd),
+    limits: readLimits(entry["limits"]),
     url,
     headers,
     oauth: clientOAuth(entry["oauth"] ?? entry["auth"], expand),
@@ -209,6 +210,25 @@ async function readServer(
     ...numbers,
     timeoutMs: numbers["timeoutMs"] ?? (timeout === undefined ? undefined : inMilliseconds(timeout)),
   });
+}
+
+/** Reads the limits of a server's program. A misspelt one is refused, because the program would run without it. */
+function readLimits(value: unknown): Readonly<Record<string, number>> | undefined {
+  if (!isGiven(value)) return undefined;
+  const known = SETTINGS["limits"]?.properties as Readonly<Record<string, JsonSchema>>;
+  const names = Object.keys(known).map(toSnake).join(", ");
+  if (!isPlainObject(value))
+    return refuse({ field: "limits", value: shape(value), message: "must be an object", fix: `Write ${names}.` });
+  const members = Object.entries(value).map(([name, given]): readonly [string, number] => {
+    const field = `limits.${name}`;
+    const key = toCamel(name);
+    if (!Object.hasOwn(known, key)) return refuse({ field, message: "is not a limit", fix: `Use ${names}.` });
+    const { minimum, maximum } = known[key] as { readonly minimum: number; readonly maximum: number };
+    if (Number.isInteger(given) && Number(given) >= minimum && Number(given) <= maximum) return [key, Number(given)];
+    const message = `must be a whole number from ${minimum} to ${maximum}`;
+    return refuse({ field, value: shape(given), message, fix: `Fix ${field}.` });
+  });
+  return Object.fromEntries(members);
 }
 
 function readType(entry: Readonly<Record<string, unknown>>): Type | undefined {

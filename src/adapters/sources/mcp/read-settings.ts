@@ -7,8 +7,8 @@ import { misplacedSecret } from "./upstream/misplaced-secret.ts";
 
 /** Settings with their transport spelled out, or why they cannot be used. */
 export function readServer(written: WrittenMcpServer): McpServerSettings | SettingProblem {
-  const { command, args, env, cwd, url, endpoint, headers, oauth, type, transport: given, ...rest } = written;
-  const flat = { command, args, env, cwd, url: url ?? endpoint, headers, oauth };
+  const { command, args, env, cwd, limits, url, endpoint, headers, oauth, type, transport: given, ...rest } = written;
+  const flat = { command, args, env, cwd, limits, url: url ?? endpoint, headers, oauth };
   const isNested = isPlainObject(given);
   const read = toTransport(
     isNested ? ({ ...given, type: given["kind"] } as FlatServer) : { ...flat, type: given ?? type },
@@ -18,7 +18,7 @@ export function readServer(written: WrittenMcpServer): McpServerSettings | Setti
 }
 
 type FlatServer = {
-  readonly [Key in "command" | "args" | "env" | "cwd" | "url" | "headers" | "oauth" | "type"]?:
+  readonly [Key in "command" | "args" | "env" | "cwd" | "limits" | "url" | "headers" | "oauth" | "type"]?:
     | WrittenMcpServer[Key]
     | undefined;
 };
@@ -49,16 +49,20 @@ function toTransport(server: FlatServer): McpServerSettings["transport"] | Setti
     const fix = `Write an address that starts with ${schemes.map((scheme) => `${scheme}//`).join(" or ")}.`;
     return { field: "url", value, message, fix };
   }
+  if (server.limits !== undefined) {
+    const fix = "Remove limits, or start the server with command:.";
+    return { field: "limits", value: server.limits, message: "cannot be set for a server that is elsewhere", fix };
+  }
   if (socket) return present({ kind: "websocket", url, headers });
   return present({ kind: type === "sse" ? "sse" : "http", url, headers, oauth });
 }
 
-function toStdio({ command, args = [], env, cwd }: FlatServer): StdioSettings | SettingProblem {
+function toStdio({ command, args = [], env, cwd, limits }: FlatServer): StdioSettings | SettingProblem {
   const [program = "", ...first] = typeof command === "string" ? [command] : (command ?? []);
   if (program === "")
     return { field: "command", message: "is missing", fix: "Write command:, the program that is the server." };
   const all = [...first, ...args];
-  return present({ kind: "stdio", command: program, args: all.length === 0 ? undefined : all, env, cwd });
+  return present({ kind: "stdio", command: program, args: all.length === 0 ? undefined : all, env, cwd, limits });
 }
 
 /** An address as it may be shown: without a password in it, or what follows the path. */

@@ -37,6 +37,16 @@ const PROGRAM = {
   args: list("Arguments of the program.", schema<string>({ type: "string" })),
   env: texts("Environment of the program, in addition to what every program needs (PATH, HOME, locale)."),
   cwd: folder("Folder the program runs in."),
+  limits: optional(
+    object(
+      "Limits of the program and, each for itself, of the programs it starts. Linux only, with the program prlimit.",
+      {
+        memoryMb: whole("Memory that a process may use, in megabytes.", 16, 1_048_576),
+        cpuSeconds: whole("Processor time that a process may use before it is ended, in seconds.", 1, 31_536_000),
+        openFiles: whole("Files and connections that a process may have open.", 16, 1_048_576),
+      },
+    ),
+  ),
 };
 
 const SOCKET = {

@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { ArsenalError } from "../../../../errors/arsenal-error.ts";
 import { messageOf, showValue } from "../../../../errors/show-value.ts";
 import { looksSecret } from "../../../../guard/secrets/looks-secret.ts";
+import { findProgram } from "../../../../system/find-program.ts";
 import type { McpServerSettings, StdioSettings } from "../settings.ts";
 
 /**
@@ -33,6 +35,45 @@ export function childEnvironment(
     value !== undefined &&
     (names.has(fold(name)) || (prefixes.some((prefix) => fold(name).startsWith(prefix)) && !looksSecret(name, value)));
   return { ...(Object.fromEntries(Object.entries(ours).filter(isPassed)) as Record<string, string>), ...declared };
+}
+
+const MEGABYTE = 1024 * 1024;
+
+/**
+ * The command line of a server, below prlimit if it has limits. Memory is limited as data, not as address space: runtimes such as Node reserve far
+ * more addresses than they use. A process gets SIGXCPU at its limit of processor time, and SIGKILL a second later.
+ */
+export function limitedCommand(
+  settings: StdioSettings,
+  path: string | undefined,
+  name: string | undefined,
+): readonly [string, ...string[]] {
+  const { command, args = [], cwd = ".", limits } = settings;
+  if (limits === undefined || limitsInWords(settings) === "") return [command, ...args];
+  const prlimit = process.platform === "linux" ? findProgram("prlimit") : undefined;
+  if (prlimit === undefined) {
+    const problem = `The MCP server ${showValue(name ?? command)} has limits, which need ${process.platform === "linux" ? "the program prlimit" : "Linux"}.`;
+    const fix = "Install util-linux on Linux, or remove limits.";
+    throw new ArsenalError("TRANSPORT_FAILED", `${problem} ${fix}`, { field: "limits", fix, beforeSend: true });
+  }
+  const { memoryMb, cpuSeconds, openFiles } = limits;
+  const given = [
+    ...(memoryMb === undefined ? [] : [`--data=${memoryMb * MEGABYTE}`]),
+    ...(cpuSeconds === undefined ? [] : [`--cpu=${cpuSeconds}:${cpuSeconds + 1}`]),
+    ...(openFiles === undefined ? [] : [`--nofile=${openFiles}`]),
+  ];
+  // prlimit would start, and a missing command look like a server that ended.
+  if (findProgram(command.includes("/") ? resolve(cwd, command) : command, path) === undefined)
+    throw spawnFailure(settings, Object.assign(new Error("It was not found."), { code: "ENOENT" }), name);
+  return [prlimit, ...given, "--", command, ...args];
+}
+
+/** A sentence about the limits of a server; empty if it has none. */
+export function limitsInWords({ limits = {} }: StdioSettings): string {
+  const { memoryMb, cpuSeconds, openFiles } = limits;
+  const all = { memory_mb: memoryMb, cpu_seconds: cpuSeconds, open_files: openFiles };
+  const set = Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]));
+  return set.length === 0 ? "" : ` Its limits are ${set.join(", ")}.`;
 }
 
 /** The most lines and names that a message quotes. */

@@ -8,7 +8,7 @@ import { createFloodGate } from "./flood-gate.ts";
 import { createLineReader } from "../../../../mcp/read-lines.ts";
 import type { StdioSettings } from "../settings.ts";
 import { HAS_GROUPS, stopGroup } from "../../../../system/process-group.ts";
-import { childEnvironment, spawnFailure } from "./stdio-program.ts";
+import { childEnvironment, limitedCommand, limitsInWords, spawnFailure } from "./stdio-program.ts";
 import { createWatchdog } from "../../../../system/watchdog.ts";
 import { deliver, findAnswered, MAX_MESSAGE_BYTES, MessageTooLong, report } from "../../../../mcp/wire-message.ts";
 
@@ -59,10 +59,12 @@ export function stdioTransport(settings: StdioSettings, options: StdioOptions = 
         fix: "Make another transport for another connection.",
       });
     let started: ChildProcessWithoutNullStreams;
+    const env = childEnvironment(settings.env, options.envPassthrough);
+    const [program, ...args] = limitedCommand(settings, env["PATH"], options.name);
     try {
       started = child = watchdog.launch(() =>
-        spawn(settings.command, settings.args ?? [], {
-          env: childEnvironment(settings.env, options.envPassthrough),
+        spawn(program, args, {
+          env,
           cwd: settings.cwd,
           detached: HAS_GROUPS,
           stdio: "pipe",
@@ -161,8 +163,9 @@ export function stdioTransport(settings: StdioSettings, options: StdioOptions = 
     isOver = true;
     const how = child?.signalCode == null ? `exited with code ${child?.exitCode}` : `was ended by ${child.signalCode}`;
     const words = lastWords === "" ? "" : ` It last wrote to stderr: ${showValue(lastWords, 300)}.`;
-    const fix = "Run the command in a terminal to see why it ends.";
-    if (!closeAsked) failed(new ArsenalError("TRANSPORT_FAILED", `${server} ${how}.${words}`, { fix }));
+    const limits = limitsInWords(settings);
+    const fix = `Run the command in a terminal to see why it ends${limits === "" ? "" : ", or raise its limits"}.`;
+    if (!closeAsked) failed(new ArsenalError("TRANSPORT_FAILED", `${server} ${how}.${limits}${words}`, { fix }));
     transport.onclose?.();
   }
 
