@@ -1,20 +1,17 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { Ajv } from "ajv";
-import { afterAll, describe, expect, it } from "vitest";
-import { parse } from "yaml";
+import { spawnSync } from "node:child_process";
+import { resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+import { parse, parseAllDocuments } from "yaml";
 import { loadConfig } from "../../src/config/load/load-config.ts";
 import type { ResolvedConfig } from "../../src/config/load/resolve-config.ts";
-import { CHART, type Manifest, renderedChart, renderedFiles } from "./deploy/chart.ts";
+import { findProgram } from "../../src/system/find-program.ts";
+import { peersInstalled } from "../peers/peers.ts";
+import { loadKubernetesSchema, type Manifest } from "./deploy/kubernetes-schema.ts";
 import { has, read, ROOT } from "./project.ts";
 
 /*
- * No container engine and no Helm is at hand, so these tests read the files themselves. docs/deployment.md says what was never run.
+ * These tests read the files. `npm run containers` builds and runs the Dockerfile; docs/deployment.md says what was never run.
  */
-
-const folder = mkdtempSync(join(tmpdir(), "deploy-"));
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const packageJson = JSON.parse(read("package.json")) as {
   readonly version: string;
@@ -150,9 +147,15 @@ describe("compose.yaml", () => {
   });
 });
 
-describe("the Helm chart", () => {
-  const validate = new Ajv({ strict: false }).compile(JSON.parse(read(`${CHART}/values.schema.json`)) as object);
-  const values = parse(read(`${CHART}/values.yaml`)) as Readonly<Record<string, object>>;
+const kubectl = findProgram("kubectl");
+if (kubectl === undefined) process.stderr.write("not run: rendering of deploy/kubernetes. There is no kubectl\n");
+
+describe("the Kubernetes manifests", () => {
+  const folderName = "deploy/kubernetes";
+  const { resources } = parse(read(`${folderName}/kustomization.yaml`)) as { readonly resources: readonly string[] };
+  const written = resources.map((name) => parse(read(`${folderName}/${name}`)) as Manifest);
+  const deployment = written.find(({ kind }) => kind === "Deployment") as Manifest;
+  const { spec } = (deployment["spec"] as { readonly template: { readonly spec: PodSpec } }).template;
 
   interface PodSpec {
     readonly [key: string]: unknown;
@@ -160,65 +163,57 @@ describe("the Helm chart", () => {
     readonly volumes: readonly { readonly name: string }[];
     readonly terminationGracePeriodSeconds: number;
   }
-  interface DeploymentSpec {
-    readonly replicas?: number;
-    readonly selector: { readonly matchLabels: Record<string, string> };
-    readonly template: {
-      readonly metadata: { readonly labels: Record<string, string>; readonly annotations: Record<string, string> };
-      readonly spec: PodSpec;
-    };
-  }
-  const deploymentIn = (manifests: ReadonlyMap<string, Manifest>): DeploymentSpec =>
-    manifests.get("Deployment")?.spec as unknown as DeploymentSpec;
-  const configIn = (manifests: ReadonlyMap<string, Manifest>): string => {
-    const path = join(folder, "chart.yaml");
-    writeFileSync(path, manifests.get("ConfigMap")?.data["config.yaml"] ?? "");
-    return path;
-  };
 
-  it("carries the version of the package", () => {
-    expect(parse(read(`${CHART}/Chart.yaml`))).toMatchObject({ name: "toolarsenal", appVersion: packageJson.version });
-  });
-
-  it("renders every kind of manifest, in one namespace and with one name", () => {
-    const manifests = renderedChart();
-    expect([...manifests.keys()].toSorted()).toEqual([
-      "ConfigMap",
-      "Deployment",
-      "HorizontalPodAutoscaler",
-      "NetworkPolicy",
-      "PodDisruptionBudget",
-      "Service",
-      "ServiceAccount",
-    ]);
-    for (const { metadata } of manifests.values())
-      expect(metadata).toMatchObject({ name: "gateway-toolarsenal", namespace: "tools" });
-    expect(renderedFiles()["NOTES.txt"]).toContain("http://gateway-toolarsenal.tools.svc:8080/mcp");
-  });
-
-  it("selects the pods that it makes, everywhere", () => {
-    const manifests = renderedChart({ serviceMonitor: { enabled: true } });
-    const { labels } = deploymentIn(manifests).template.metadata;
-    const selectors = [...manifests.values()].flatMap(({ kind, spec }) => {
-      const { selector, podSelector } = (spec ?? {}) as Record<string, { readonly matchLabels?: object } | undefined>;
-      const chosen = podSelector ?? selector;
-      return chosen === undefined ? [] : [[kind, chosen.matchLabels ?? chosen] as const];
+  // because the schema comes with a client of Kubernetes, which only test/peers has
+  describe.skipIf(!peersInstalled())("against the OpenAPI schema of Kubernetes", () => {
+    it("are valid as they are written", async () => {
+      const check = await loadKubernetesSchema();
+      expect(written.flatMap(check)).toEqual([]);
     });
-    expect(selectors.map(([kind]) => kind).toSorted()).toEqual([
-      "Deployment",
-      "NetworkPolicy",
-      "PodDisruptionBudget",
-      "Service",
-      "ServiceMonitor",
-    ]);
-    for (const [, selector] of selectors) expect(labels).toMatchObject(selector);
-    expect(manifests.get("HorizontalPodAutoscaler")?.spec).toMatchObject({
-      scaleTargetRef: { kind: "Deployment", name: "gateway-toolarsenal" },
+
+    it("are checked for unknown members, wrong types and missing members", async () => {
+      const check = await loadKubernetesSchema();
+      const { metadata } = deployment;
+      const template = { spec: { containers: [{ image: "a", ports: [{ containerPort: "8080" }] }], volume: [] } };
+      expect(check({ apiVersion: "apps/v1", kind: "Deployment", metadata, spec: { template, replicas: 2 } })).toEqual([
+        "Deployment.spec.selector is missing",
+        "Deployment.spec.template.spec.containers[0].name is missing",
+        "Deployment.spec.template.spec.containers[0].ports[0].containerPort is not a number",
+        "Deployment.spec.template.spec.volume is not known",
+      ]);
     });
+
+    // because only kubectl renders a kustomization
+    it.skipIf(kubectl === undefined)(
+      "are rendered by kubectl kustomize, valid, in one namespace, for the pods they make",
+      async () => {
+        const { status, stdout, stderr } = spawnSync(kubectl ?? "", ["kustomize", resolve(ROOT, folderName)], {
+          encoding: "utf8",
+        });
+        expect([status, stderr]).toEqual([0, ""]);
+        const rendered = parseAllDocuments(stdout).map((each) => each.toJS() as Manifest);
+        const check = await loadKubernetesSchema();
+        expect(rendered.flatMap(check)).toEqual([]);
+        expect(rendered.map(({ kind }) => kind).toSorted()).toEqual(
+          [...written.map(({ kind }) => kind), "ConfigMap"].toSorted(),
+        );
+        const label = { "app.kubernetes.io/name": "toolarsenal" };
+        const inNamespace = rendered.filter(({ kind }) => kind !== "Namespace");
+        for (const { metadata } of inNamespace)
+          expect(metadata).toMatchObject({ namespace: "toolarsenal", labels: label });
+        const text = JSON.stringify(rendered);
+        expect(text.split('"matchLabels":{"app.kubernetes.io/name":"toolarsenal"}')).toHaveLength(5);
+        expect(text).not.toContain('"matchLabels":{}');
+        const pod = JSON.stringify(rendered.find(({ kind }) => kind === "Deployment"));
+        expect(pod).toContain(`"image":"toolarsenal:${packageJson.version}"`);
+        const config = rendered.find(({ kind }) => kind === "ConfigMap")?.metadata.name ?? "";
+        expect(config).toMatch(/^toolarsenal-\w{10}$/);
+        expect(pod).toContain(`"configMap":{"name":"${config}"}`);
+      },
+    );
   });
 
-  it("runs the gateway without rights, without root, and on a read-only file system", () => {
-    const { spec } = deploymentIn(renderedChart()).template;
+  it("run the gateway without rights, without root, and on a read-only file system", () => {
     expect(spec).toMatchObject({
       automountServiceAccountToken: false,
       securityContext: { runAsNonRoot: true, runAsUser: 65_532, seccompProfile: { type: "RuntimeDefault" } },
@@ -244,54 +239,38 @@ describe("the Helm chart", () => {
     expect(mounts.map(({ name }) => name)).toEqual(spec.volumes.map(({ name }) => name));
   });
 
-  it("hands over a configuration that loads with the variables of its Secrets, and stops without cutting off calls", async () => {
-    const manifests = renderedChart({ allowedHosts: ["tools.example.com"] });
-    const { spec } = deploymentIn(manifests).template;
+  it("hand over a configuration that loads with the variables of the Secret, and stop without cutting off calls", async () => {
     const variables = spec.containers[0]?.["env"] as readonly { readonly name: string; readonly valueFrom: object }[];
     expect(variables[0]?.valueFrom).toEqual({ secretKeyRef: { name: "toolarsenal", key: "database-url" } });
-    const config = await load(
-      configIn(manifests),
-      variables.map(({ name }) => name),
-    );
+    const names = variables.map(({ name }) => name);
+    const config = await load(resolve(ROOT, folderName, "config.yaml"), names);
     expect(config.server).toMatchObject({ host: "0.0.0.0", port: 8080, tokens: { agent: "x".repeat(32) } });
-    expect(config.server.allowedHosts).toContain("gateway-toolarsenal.tools.svc");
-    expect(config.server.allowedHosts).toContain("tools.example.com");
+    expect(config.server.allowedHosts).toContain("toolarsenal.toolarsenal.svc");
     expect(endsInTime(config, spec.terminationGracePeriodSeconds)).toBe(true);
   });
 
-  it("starts new pods if the configuration changes, and only then", () => {
-    const sum = (given: object): string | undefined =>
-      deploymentIn(renderedChart(given)).template.metadata.annotations["checksum/config"];
-    expect(sum({})).toMatch(/^[0-9a-f]{64}$/);
-    expect(sum({ replicaCount: 9 })).toBe(sum({}));
-    expect(sum({ config: { telemetry: { level: "error" } } })).not.toBe(sum({}));
+  it("keep the cloud's metadata service out of reach", () => {
+    const policy = written.find(({ kind }) => kind === "NetworkPolicy");
+    expect(policy?.["spec"]).toMatchObject({ policyTypes: ["Ingress", "Egress"] });
+    expect(JSON.stringify(policy)).toContain('"except":["169.254.169.254/32"]');
+  });
+});
+
+describe("the systemd unit", () => {
+  const unit = read("deploy/systemd/toolarsenal.service");
+  const analyze = findProgram("systemd-analyze");
+
+  it("runs without root or rights, and can write one folder", () => {
+    for (const line of ["DynamicUser=yes", "ProtectSystem=strict", "NoNewPrivileges=yes", "CapabilityBoundingSet="])
+      expect(unit.split("\n")).toContain(line);
+    expect(unit).toMatch(/^MemoryMax=/m);
+    expect(Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1])).toBeGreaterThanOrEqual(60);
   });
 
-  it("leaves out what is turned off", () => {
-    const off = { enabled: false };
-    const manifests = renderedChart({ autoscaling: off, podDisruptionBudget: off, networkPolicy: off });
-    expect([...manifests.keys()].toSorted()).toEqual(["ConfigMap", "Deployment", "Service", "ServiceAccount"]);
-    expect(deploymentIn(manifests).replicas).toBe(2);
-    expect(deploymentIn(renderedChart())).not.toHaveProperty("replicas");
-  });
-
-  it("keeps the cloud's metadata service out of reach, and lets in who is named", () => {
-    const spec = renderedChart({ networkPolicy: { ingressFrom: [{ podSelector: {} }] } }).get("NetworkPolicy")
-      ?.spec as unknown;
-    expect(spec).toMatchObject({
-      policyTypes: ["Ingress", "Egress"],
-      ingress: [{ ports: [{ port: "http" }], from: [{ podSelector: {} }] }],
-    });
-    expect(JSON.stringify(spec)).toContain('"except":["169.254.169.254/32"]');
-  });
-
-  it.each([
-    ["its own values", values, true],
-    ["a value that it does not have", { ...values, replicas: 3 }, false],
-    ["a port that is the chart's to set", { ...values, config: { server: { port: 9 } } }, false],
-    ["a secret without its key", { ...values, secretEnv: [{ name: "A", secret: "b" }] }, false],
-    ["no image", { ...values, image: {} }, false],
-  ])("checks values: %s", (_what, given, isValid) => {
-    expect(validate(given)).toBe(isValid);
+  // because systemd is on Linux only, and not in every container
+  it.skipIf(analyze === undefined)("is accepted by systemd-analyze verify", () => {
+    const file = resolve(ROOT, "deploy/systemd/toolarsenal.service");
+    const { status, stderr } = spawnSync(analyze ?? "", ["verify", file], { encoding: "utf8" });
+    expect([status, stderr]).toEqual([0, ""]);
   });
 });
