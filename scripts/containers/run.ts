@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { freePort } from "../../test/services/redis.ts";
 import { startUpstream } from "../../test/e2e/replicas/upstream.ts";
+import { runCompose } from "./compose.ts";
 import { prepareContainer, rightsOf } from "./container.ts";
 import { drive, driveDashboard, ready, rest, startHeldCalls } from "./drive-gateway.ts";
 import { eventually } from "../../test/e2e/replicas/eventually.ts";
@@ -151,6 +152,8 @@ async function main(): Promise<void> {
   );
   second.signal("SIGTERM");
   await step("stopped", async () => assert.equal(await second.exited, 0, second.log()));
+  if (values.target === "gateway")
+    await step("ran the services of compose.yaml", () => runCompose(folder, root, builder.settingsOf(IMAGE)));
 }
 
 function configuration(port: number): object {

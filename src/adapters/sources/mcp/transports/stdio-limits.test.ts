@@ -21,10 +21,13 @@ async function endOf(code: string, limits: StdioSettings["limits"]): Promise<str
     ...(limits && { limits }),
   });
   const errors: string[] = [];
-  const closed = new Promise<void>((resolve) => (transport.onclose = () => resolve()));
-  transport.onerror = (error: Error) => void errors.push(error.message);
+  const closed = Promise.withResolvers<void>();
+  Object.assign(transport, {
+    onclose: closed.resolve,
+    onerror: (error: Error) => void errors.push(error.message),
+  });
   await transport.start();
-  await closed;
+  await closed.promise;
   return errors.join("\n");
 }
 
