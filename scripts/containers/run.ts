@@ -180,7 +180,7 @@ function configuration(port: number): object {
 }
 
 function keyIn(text: string): string {
-  const [key] = /\bta_\w+/.exec(text) ?? [];
+  const [key] = /\bta_[\w-]+/.exec(text) ?? [];
   assert.ok(key, text);
   return key;
 }

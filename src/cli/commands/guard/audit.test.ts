@@ -140,7 +140,6 @@ describe("toolarsenal audit tail", () => {
   });
 });
 
-// because PostgreSQL is not installed everywhere; with CI=true its absence fails.
 describe("toolarsenal audit prune", () => {
   it("counts with --dry-run, then removes what is older, and the log still verifies", async () => {
     const log = fileAudit({ file, clock: createManualClock(Date.UTC(2026, 1, 10)) });
@@ -189,6 +188,7 @@ describe("toolarsenal audit prune", () => {
   });
 });
 
+// because PostgreSQL is not installed everywhere; with CI=true its absence fails.
 describe.skipIf(server === undefined)("toolarsenal audit, of a log in PostgreSQL", () => {
   const real = server as RealPostgres;
 
