@@ -66,8 +66,8 @@ export async function runCompose(folder: string, root: string, settings: ImageSe
     }
     for (const { running } of replicas) running.signal("SIGTERM");
     for (const { running } of replicas) assert.equal(await running.exited, 0, running.log());
-    const [verified = ""] = container.cli("audit", "verify").split("\n");
-    return `${replicas.length} gateways, PostgreSQL ${postgres.version} and Redis; one audit log: ${verified}`;
+    const [verified = ""] = (await container.cli("audit", "verify")).split("\n");
+    return `${replicas.length} gateways, ${postgres.version} and Redis; one audit log: ${verified}`;
   } finally {
     database.close();
     await redis.stop();

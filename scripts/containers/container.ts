@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import type { Readable } from "node:stream";
+import { text as readText } from "node:stream/consumers";
 import { dirname, join } from "node:path";
 import { eventually } from "../../test/e2e/replicas/eventually.ts";
 import type { ImageSettings } from "./images.ts";
@@ -60,9 +61,14 @@ export function prepareContainer({ root, settings, data, config, environment = {
   }
 
   /** Runs a command in a container of its own, to its end. */
-  function run(...command: readonly string[]) {
+  async function run(...command: readonly string[]) {
     const [program = "", ...args] = commandLine(command, false);
-    const { status, stdout, stderr } = spawnSync(program, args, { encoding: "utf8", cwd: "/" });
+    const child = spawn(program, args, { cwd: "/", stdio: ["ignore", "pipe", "pipe"] });
+    const [stdout, stderr, [status]] = await Promise.all([
+      readText(child.stdout),
+      readText(child.stderr),
+      once(child, "exit") as Promise<[number | null]>,
+    ]);
     return { status, stdout, stderr };
   }
 
@@ -87,22 +93,24 @@ export function prepareContainer({ root, settings, data, config, environment = {
     },
 
     /** Runs a command of the gateway's program to its end and returns what it printed. */
-    cli(...args: readonly string[]): string {
-      const { status, stdout, stderr } = run(...settings.Entrypoint, ...args, "--config", CONFIG);
+    async cli(...args: readonly string[]): Promise<string> {
+      const { status, stdout, stderr } = await run(...settings.Entrypoint, ...args, "--config", CONFIG);
       assert.equal(status, 0, `toolarsenal ${args.join(" ")}\n${stdout}\n${stderr}`);
       return stdout;
     },
 
     /** The exit code of the image's health check, for a gateway on another port than 8080. */
-    healthCheck: (port: number): number | null =>
-      run(...settings.Healthcheck.Test.slice(1).map((part) => part.replace(":8080/", `:${port}/`))).status,
+    async healthCheck(port: number): Promise<number | null> {
+      const check = settings.Healthcheck.Test.slice(1).map((part) => part.replace(":8080/", `:${port}/`));
+      return (await run(...check)).status;
+    },
 
     /** The error codes of attempts to write, by path; "written" if it was possible. */
-    writes(...paths: readonly string[]): Readonly<Record<string, string>> {
+    async writes(...paths: readonly string[]): Promise<Readonly<Record<string, string>>> {
       const [node = ""] = settings.Entrypoint;
       const write = `(path) => { try { require("node:fs").writeFileSync(path, ""); return [path, "written"]; } catch (error) { return [path, error.code]; } }`;
       const code = `console.log(JSON.stringify(Object.fromEntries(${JSON.stringify(paths)}.map(${write}))))`;
-      const { status, stdout, stderr } = run(node, "-e", code);
+      const { status, stdout, stderr } = await run(node, "-e", code);
       assert.equal(status, 0, stderr);
       return JSON.parse(stdout) as Record<string, string>;
     },

@@ -83,7 +83,7 @@ async function main(): Promise<void> {
   mkdirSync(data);
   const container = prepareContainer({ root, settings: builder.settingsOf(IMAGE), data, config });
 
-  const writes = container.writes("/app/a", "/etc/a", "/usr/a", "/a", "/tmp/a", "/data/a");
+  const writes = await container.writes("/app/a", "/etc/a", "/usr/a", "/a", "/tmp/a", "/data/a");
   await step("tried to write", () =>
     Object.entries(writes)
       .map((each) => each.join(" "))
@@ -91,8 +91,8 @@ async function main(): Promise<void> {
   );
   for (const [path, outcome] of Object.entries(writes))
     assert.equal(outcome === "written", /^\/(?:data|tmp)\//.test(path), `${path}: ${outcome}`);
-  const key = await step("made an operator's key in the container", () => ({
-    text: container.cli("keys", "create", "operator", "--operator", "--json"),
+  const key = await step("made an operator's key in the container", async () => ({
+    text: await container.cli("keys", "create", "operator", "--operator", "--json"),
   }));
   const gateway = { url: `http://127.0.0.1:${port}`, key: keyIn(key.text) };
 
@@ -105,7 +105,7 @@ async function main(): Promise<void> {
     capabilities: "0".repeat(16),
     inside: "1",
   });
-  await step("passed its own health check", () => assert.equal(container.healthCheck(port), 0));
+  await step("passed its own health check", async () => assert.equal(await container.healthCheck(port), 0));
   await step("called and searched tools over MCP and REST", () => drive(gateway, "first"));
   if (values.target === "stdio")
     await step("called a server that npx installed and started", async () => {
@@ -138,7 +138,10 @@ async function main(): Promise<void> {
 
   const second = await container.start();
   await step("started again on the same /data", () => ready(gateway.url, second).then(() => undefined));
-  await step("the audit log is unchanged and signed", () => container.cli("audit", "verify").trim().split("\n")[0]);
+  await step(
+    "the audit log is unchanged and signed",
+    async () => (await container.cli("audit", "verify")).split("\n")[0],
+  );
   await step("every call is in the audit log once", () => checkAudit(gateway));
   await step("a repeated call with the same idempotency key did not run again", async () => {
     const body = { toolName: "upstream.book", arguments: { id: "first rest" } };
