@@ -51,7 +51,7 @@ console.log(product.toolId, product.result);
 const ids = ["langchain.multiply", "ai-sdk.greet", "openai.get_weather", "openai.gone"];
 const { tools, missing } = await arsenal.exportTools("anthropic", ids);
 console.log(tools.map((tool) => ("name" in tool ? tool.name : "")).join(" "));
-// prints: langchain-multiply ai--sdk-greet openai-get_weather
+// prints: langchain-multiply ai-sdk-greet openai-get_weather
 assert.deepEqual(missing, ["openai.gone"]);
 assert.deepEqual((await arsenal.execute({ toolName: "openai-get_weather", arguments: { location: "SF" } })).result, {
   temperature: 62,

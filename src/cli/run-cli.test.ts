@@ -126,7 +126,9 @@ describe("configuration", () => {
   it("is arsenal.yaml of the folder, or the file named, or the demo catalog with a word about it", async () => {
     const home = await mkdtemp(join(folder, "home-"));
     const demo = await run(["list"], { folder: home });
-    expect(demo.err).toMatch(/^No arsenal\.yaml in this folder\. Using the demo catalog\.\n\d+ tools, 1 of them refused\n$/);
+    expect(demo.err).toMatch(
+      /^No arsenal\.yaml in this folder\. Using the demo catalog\.\n\d+ tools, 1 of them refused\n$/,
+    );
     await writeFile(join(home, "tools.mjs"), TOOLS_MODULE);
     await writeFile(join(home, "arsenal.yaml"), "modules: [tools.mjs]\n");
     expect(await run(["list"], { folder: home })).toEqual({

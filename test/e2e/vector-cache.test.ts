@@ -175,14 +175,14 @@ it("a first search right after the start uses the cached vectors, so that no des
     }
     return arsenal;
   };
-  const search = async (arsenal: ToolArsenal): Promise<readonly [string, string | undefined]> => {
+  const firstFound = async (arsenal: ToolArsenal): Promise<readonly [string, string | undefined]> => {
     const { tier, tools } = await arsenal.retrieve({ context: { query: "remember that Alice likes tea" } });
     return [tier, tools[0]?.tool.annotations.destructive === true ? "destructive" : "harmless"];
   };
   await using cold = await started();
-  expect(await search(cold)).toEqual(["static", "harmless"]);
+  expect(await firstFound(cold)).toEqual(["static", "harmless"]);
   await internalsOf(cold).settled();
   await cold.close();
   await using warm = await started();
-  expect(await search(warm)).toEqual(["tuned", "harmless"]);
+  expect(await firstFound(warm)).toEqual(["tuned", "harmless"]);
 });

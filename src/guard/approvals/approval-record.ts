@@ -82,7 +82,7 @@ function gone(outcome: Settled | undefined): string {
   return outcome === undefined ? "is unknown" : ENDS[outcome];
 }
 
-/** What a model reads about a call that a person declined, on every surface. */
+/** The message to a model about a call that a person declined, on every surface. */
 export const DECLINED = "The confirmation was denied. Do not make this call again unless the user asks for it.";
 
 /** Why a call cannot use a confirmation that is no longer open. */

@@ -41,7 +41,8 @@ export async function runForClient(
   return answer === "deny" && outcome !== "denied" ? declined(ran) : run({ confirmationId });
 }
 
-function declined({ confirmationId: _, ...ran }: ToolResult): ToolResult {
+function declined(result: ToolResult): ToolResult {
+  const { confirmationId: _, ...ran } = result;
   return { ...ran, status: "permission_denied", error: { code: "APPROVAL_INVALID", message: DECLINED } };
 }
 

@@ -226,38 +226,6 @@ describe("what a caller sees", () => {
   });
 });
 
-describe("what rules refuse before there is a call", () => {
-  const ruleOf = (policy: RulesPolicy, tool = find): string | undefined => policy.refuses?.(tool, ada)?.rule;
-
-  it("is what a deny rule refuses whatever the arguments and the time", () => {
-    expect(ruleOf(policyOf({ id: "a", effect: "deny", roles: "support" }))).toBe("a");
-    expect(ruleOf(policyOf({ id: "a", effect: "deny", roles: "finance" }))).toBeUndefined();
-    expect(ruleOf(policyOf({ id: "a", effect: "deny", when: 'principal.tenant == "acme"' }))).toBe("a");
-    expect(ruleOf(policyOf({ id: "a", effect: "deny", when: "args.amount > 100" }))).toBeUndefined();
-    expect(ruleOf(policyOf({ id: "a", effect: "deny", when: "now.getHours() < 8" }))).toBeUndefined();
-  });
-
-  it("is what a condition that always fails refuses, whatever the effect of its rule", () => {
-    expect(ruleOf(policyOf({ id: "a", effect: "allow", when: "1 / size(principal.roles) > 1 / 0" }))).toBe("a");
-  });
-
-  it("is in strict mode what no rule may allow", () => {
-    expect(ruleOf(strictly({ id: "a", effect: "allow", namespaces: "crm", roles: "finance" }))).toBe("mode: strict");
-    expect(ruleOf(strictly({ id: "a", effect: "allow", namespaces: "crm", roles: "support" }))).toBeUndefined();
-    expect(ruleOf(strictly({ id: "a", effect: "require_approval", namespaces: "crm" }))).toBeUndefined();
-    expect(ruleOf(strictly({ id: "a", effect: "allow", when: "args.amount < 100" }))).toBeUndefined();
-    expect(ruleOf(strictly({ id: "a", effect: "allow", when: 'principal.tenant == "globex"' }))).toBe("mode: strict");
-  });
-
-  it("is listed all the same if the rule says hide: false", () => {
-    expect(policyOf({ id: "a", effect: "deny", hide: false }).refuses?.(find, ada)).toEqual({
-      rule: "a",
-      reason: 'Rule "a" denies crm.find_customer to "ada".',
-      listed: true,
-    });
-  });
-});
-
 describe("a condition", () => {
   const limited = policyOf({ id: "limit", effect: "deny", when: "args.amount > 100" });
 
