@@ -15,7 +15,7 @@ import type {
 } from "./facade/options.ts";
 import type { ServableArsenal } from "./serve/served-arsenal.ts";
 import type { Settled, SettledOptions } from "./catalog/dense/tiers.ts";
-import { nodeProblem } from "./cli/node-version.ts";
+import { nodeProblem } from "./system/node-version.ts";
 import { ArsenalError } from "./errors/arsenal-error.ts";
 import { divideOptions, resolvedOptions, type ToolArsenalOptions, type ToolArsenalParts } from "./wire/parts.ts";
 import type { BatchCall, ToolCall } from "./execute/call.ts";

@@ -1,12 +1,12 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { oldNode } from "../../test/services/old-node.ts";
-import { MINIMUM_NODE, nodeProblem } from "./node-version.ts";
+import { MINIMUM_NODE, nodeProblem } from "../system/node-version.ts";
 
 const MAIN = fileURLToPath(new URL("main.ts", import.meta.url));
 const source = (name: string): string => readFileSync(new URL(name, import.meta.url), "utf8");
@@ -36,8 +36,8 @@ describe("the version of Node", () => {
     );
     expect({ status, stdout, stderr }).toEqual({ status: 2, stdout: "", stderr: `${nodeProblem("20.20.2")}\n` });
     const imports = [...source("main.ts").matchAll(/^import .* from "(.*)";$/gm)].map(([, from]) => from);
-    expect(imports).toEqual(["./node-version.ts"]);
-    expect(source("node-version.ts")).not.toMatch(/^import/m);
+    expect(imports).toEqual(["../system/node-version.ts"]);
+    expect(source("../system/node-version.ts")).not.toMatch(/^import/m);
   });
 
   const old = oldNode();
@@ -46,13 +46,15 @@ describe("the version of Node", () => {
     const folder = mkdtempSync(join(tmpdir(), "arsenal-node-"));
     try {
       // As the build writes them.
-      for (const name of ["main", "node-version"])
+      for (const name of ["cli/main", "system/node-version"]) {
+        mkdirSync(join(folder, name, ".."), { recursive: true });
         writeFileSync(
           join(folder, `${name}.js`),
-          stripTypeScriptTypes(source(`${name}.ts`)).replaceAll(/\.ts(?=")/g, ".js"),
+          stripTypeScriptTypes(source(`../${name}.ts`)).replaceAll(/\.ts(?=")/g, ".js"),
         );
+      }
       writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
-      const ran = spawnSync(old?.path ?? "", [join(folder, "main.js"), "serve"], { encoding: "utf8" });
+      const ran = spawnSync(old?.path ?? "", [join(folder, "cli/main.js"), "serve"], { encoding: "utf8" });
       expect([ran.status, ran.stdout, ran.stderr]).toEqual([2, "", `${nodeProblem(old?.version ?? "")}\n`]);
     } finally {
       rmSync(folder, { recursive: true });

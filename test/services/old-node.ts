@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { MINIMUM_NODE, nodeProblem } from "../../src/cli/node-version.ts";
+import { MINIMUM_NODE, nodeProblem } from "../../src/system/node-version.ts";
 
 /** A Node in PATH that is too old. Undefined, with a printed reason, if there is none; with CI=true that is an error. */
 export function oldNode(): { readonly path: string; readonly version: string } | undefined {

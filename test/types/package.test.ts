@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { KINDS } from "../../src/adapters/kinds.ts";
-import { nodeProblem } from "../../src/cli/node-version.ts";
+import { nodeProblem } from "../../src/system/node-version.ts";
 import { installPackage } from "../kit/installed-package.ts";
 import { asUserWrites, ROOT } from "../repo/project.ts";
 import { oldNode } from "../services/old-node.ts";

@@ -18,7 +18,7 @@ import { diagnosePlan, diagnoseStarted } from "../checks/checks.ts";
 import { failed, failures, type Finding, ok, warning } from "../checks/finding.ts";
 import { planGateway } from "../checks/gateway.ts";
 import type { Command, Input, Terminal } from "../command.ts";
-import { MINIMUM_NODE, nodeProblem } from "../node-version.ts";
+import { MINIMUM_NODE, nodeProblem } from "../../system/node-version.ts";
 import { styles } from "../terminal/style.ts";
 
 export const command: Command = {
