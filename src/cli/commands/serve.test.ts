@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -231,6 +231,25 @@ describe("serve with servers", () => {
       },
     ]);
     expect(await running.stop()).toBe(0);
+  });
+
+  it("reads modules once: a changed module is in force after a restart, as the docs say", async () => {
+    const file = join(folder, "arsenal.yaml");
+    const module = (name: string): string =>
+      `export default (arsenal) => void arsenal.register({ name: "${name}", description: "Greets people by name." }, () => 1);`;
+    await writeFile(join(folder, "greeting.mjs"), module("first"));
+    await writeFile(file, yaml({ a: mini() }, "modules: [greeting.mjs]\n"));
+    const running = start(["--port", "0"]);
+    await running.until(/2 tools, /);
+    await writeFile(join(folder, "greeting.mjs"), `${module("second")}\nthrow new Error("read again");`);
+    await writeFile(`${file}.new`, yaml({ a: mini(), b: mini() }, "modules: [greeting.mjs]\n"));
+    await rename(`${file}.new`, file);
+    await running.until(/Configuration reloaded: added b\.\n/);
+    await running.until(/3 tools, /);
+    expect(running.text.err).not.toContain("read again");
+    expect(await running.stop()).toBe(0);
+    const page = await readFile(new URL("../../../docs/configuration.md", import.meta.url), "utf8");
+    expect(page).toContain("`serve` reads the modules once, when it starts");
   });
 
   it("follows its files: touches only what changed, and keeps the old where the new is invalid", async () => {

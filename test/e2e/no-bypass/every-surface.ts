@@ -144,6 +144,7 @@ export const REST_API: Readonly<Record<string, Does>> = {
   denyCall: settles,
   listPins: judges,
   acceptPin: judges,
+  refusePin: judges,
   listEnsembles: operates,
   getEnsemble: operates,
   getEnsembleLog: operates,

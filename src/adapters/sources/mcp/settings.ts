@@ -37,6 +37,10 @@ const PROGRAM = {
   args: list("Arguments of the program.", schema<string>({ type: "string" })),
   env: texts("Environment of the program, in addition to what every program needs (PATH, HOME, locale)."),
   cwd: folder("Folder the program runs in."),
+};
+
+/** The limits of such a server. They come after the settings that people need first, as forms show them in order. */
+const LIMITS = {
   limits: optional(
     object(
       "Limits of the program and, each for itself, of the programs it starts. Linux only, with the program prlimit.",
@@ -79,7 +83,7 @@ const HTTP = {
 };
 
 const kind = <const Kind extends string>(...kinds: readonly Kind[]) => choice("How it is reached.", kinds);
-const STDIO_TRANSPORT = entry("A program.", { kind: kind("stdio"), ...PROGRAM }, ["kind", "command"]);
+const STDIO_TRANSPORT = entry("A program.", { kind: kind("stdio"), ...PROGRAM, ...LIMITS }, ["kind", "command"]);
 const HTTP_TRANSPORT = entry("An address.", { kind: kind("http", "sse"), ...HTTP }, ["kind", "url"]);
 const SOCKET_TRANSPORT = entry("A WebSocket.", { kind: kind("websocket"), ...SOCKET }, ["kind", "url"]);
 
@@ -121,6 +125,7 @@ export const config = entry(
     ),
     maxTools: whole("Tools taken from the server at most. Defaults to 5000.", 1, 1_000_000),
     trustAnnotations: flag("Whether its annotations (read-only, idempotent) are believed. Defaults to false."),
+    ...LIMITS,
   },
   ["name"],
 );
@@ -131,7 +136,7 @@ export type WrittenMcpServer = InputOf<typeof config>;
 /** One MCP server, and its transport. */
 export interface McpServerSettings extends Omit<
   WrittenMcpServer,
-  keyof typeof PROGRAM | keyof typeof HTTP | "endpoint" | "type" | "transport"
+  keyof typeof PROGRAM | keyof typeof LIMITS | keyof typeof HTTP | "endpoint" | "type" | "transport"
 > {
   readonly transport: StdioSettings | HttpSettings | WebSocketSettings;
 }
