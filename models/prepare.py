@@ -3,7 +3,8 @@
     python3 models/prepare.py --shared ../shared --out .borrowed/train.json.xz
 
 Training uses only sets whose licence allows it (see README.md) and the requests in models/data. The servers in heldout-servers.txt and the
-sets for checking are never trained on.
+sets for checking are never trained on. What belongs to the validation servers is kept apart: choices are made on it, and only then is it
+trained on as well.
 """
 import argparse
 import collections
@@ -13,6 +14,7 @@ import pathlib
 import random
 
 from texts import request_text
+from validation import lines, validation_servers
 
 HERE = pathlib.Path(__file__).parent
 # Requests a tool may have at most, by set: a few tools would otherwise drown the others.
@@ -26,11 +28,6 @@ LABELLED = {
     "apibench-torchhub": 6,
 }
 CHECKED = ["mcp-bench", "restbench-tmdb", "toolret-apibank", "toollens", "ultratool"]
-
-
-def lines(path: pathlib.Path) -> list[dict]:
-    with open(path, encoding="utf-8") as file:
-        return [json.loads(line) for line in file if line.strip()]
 
 
 def slim(tool: dict) -> dict:
@@ -62,6 +59,15 @@ def capped(queries: list[dict], cap: int, rng: random.Random) -> list[dict]:
     return kept
 
 
+def row_of(query: dict) -> dict:
+    return {
+        "query": request_text(query["query"], query.get("history")),
+        "relevant": query["relevant"],
+        "also_ok": query.get("also_ok", []),
+        "style": query.get("style", "direct"),
+    }
+
+
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--shared", required=True, type=pathlib.Path)
@@ -70,6 +76,8 @@ def main() -> None:
     shared = options.shared
     rng = random.Random(7)
     heldout = set((shared / "models/heldout-servers.txt").read_text().split("\n")) - {""}
+    choosing = validation_servers()
+    assert not choosing & heldout
 
     sets: dict[str, dict] = {}
     for name, cap in LABELLED.items():
@@ -90,17 +98,15 @@ def main() -> None:
     for line in lines(HERE / "data/train-impossible.jsonl"):
         if line.get("twin"):
             own.append({"query": line["twin"], "relevant": line["twin_relevant"], "style": "direct"})
-    train, check = [], []
+    train, check, kept = [], [], []
     for query in written + own:
-        is_held = any(namespace[tool] in heldout for tool in query["relevant"])
-        row = {
-            "query": request_text(query["query"], query.get("history")),
-            "relevant": query["relevant"],
-            "also_ok": query.get("also_ok", []),
-            "style": query.get("style", "direct"),
-        }
-        (check if is_held else train).append(row)
+        servers = {namespace[tool] for tool in query["relevant"]}
+        (check if servers & heldout else kept if servers & choosing else train).append(row_of(query))
     sets["toucan-paraphrase"] = {"tools": [slim(tool) for tool in tools], "train": train}
+    styles = [row_of(line) for line in lines(HERE / "data/train-styles.jsonl") if line["relevant"] and all(namespace[tool] in choosing for tool in line["relevant"])]
+    impossible = [
+        {"query": line["query"], "near": line.get("near", []), "scope": line.get("scope", [])} for line in lines(HERE / "data/train-impossible.jsonl") if not line["relevant"]
+    ]
 
     checks = {"heldout": {"tools": [slim(t) for t in tools if t["namespace"] in heldout], "queries": check}}
     held_ids = {tool["id"] for tool in checks["heldout"]["tools"]}
@@ -114,6 +120,7 @@ def main() -> None:
             for q in lines(HERE / "data/heldout-followup.jsonl")
         ],
     }
+    checks["styles"] = {"tools": "heldout", "queries": [row_of(line) for line in lines(HERE / "data/heldout-styles.jsonl") if line["relevant"]]}
     for name in CHECKED:
         folder = shared / "eval" / name
         queries = lines(folder / "queries.jsonl")
@@ -125,13 +132,23 @@ def main() -> None:
 
     corpus = [slim(t) for t in lines(shared / "corpora/toucan-mcp/tools.jsonl") + lines(shared / "corpora/docker-mcp-registry/tools.jsonl")]
     corpus = [tool for tool in corpus if tool["namespace"] not in heldout and tool["description"]]
+    validation = {
+        "servers": sorted(choosing),
+        "tools": [slim(tool) for tool in tools if tool["namespace"] in choosing],
+        # Without those that also need a tool of another server.
+        "queries": [row for row in kept if all(namespace[tool] in choosing for tool in row["relevant"])] + styles,
+        "train": kept,
+        "corpus": [tool for tool in corpus if tool["namespace"] in choosing],
+    }
+    corpus = [tool for tool in corpus if tool["namespace"] not in choosing]
     options.out.parent.mkdir(parents=True, exist_ok=True)
     with lzma.open(options.out, "wt", encoding="utf-8", preset=6) as file:
-        json.dump({"sets": sets, "checks": checks, "corpus": corpus}, file, ensure_ascii=False)
+        json.dump({"sets": sets, "checks": checks, "corpus": corpus, "validation": validation, "impossible": impossible, "heldout": sorted(heldout)}, file, ensure_ascii=False)
     for name, one in sets.items():
         print(f"train {name}: {len(one['tools'])} tools, {len(one['train'])} requests")
     for name, one in checks.items():
         print(f"check {name}: {len(one['queries'])} requests")
+    print(f"validation: {len(validation['tools'])} tools, {len(kept)} requests, {len(styles)} by style")
     print(f"corpus: {len(corpus)} tools; {options.out.stat().st_size / 1e6:.1f} MB")
 
 

@@ -9,7 +9,7 @@ import pathlib
 import torch
 from safetensors.torch import save_file
 
-from train import Checks, Texts, dense_embedders, load_base, load_data, show
+from train import Texts, check, dense_embedders, load_base, load_data
 
 
 def main() -> None:
@@ -18,6 +18,7 @@ def main() -> None:
     arguments.add_argument("--base", required=True, type=pathlib.Path)
     arguments.add_argument("--model", required=True, type=pathlib.Path)
     arguments.add_argument("--out", required=True, type=pathlib.Path)
+    arguments.add_argument("--check", choices=["heldout", "validation"], default="heldout")
     options = arguments.parse_args()
     model = load_base(options.base)
     model.load_state_dict(torch.load(options.model))
@@ -37,8 +38,7 @@ def main() -> None:
             tensors[name] = value.cpu().contiguous()
     model.load_state_dict(state)
     texts = Texts(options.base / "tokenizer.json")
-    report = Checks(load_data(options.data)).run(*dense_embedders(model, texts))
-    show("int8 weights", report)
+    report = check("int8 weights", load_data(options.data), options.check, *dense_embedders(model, texts))
     options.out.mkdir(parents=True, exist_ok=True)
     save_file(tensors, str(options.out / "tuned.int8.safetensors"))
     (options.out / "tuned.int8.json").write_text(json.dumps(report))

@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 
 from texts import long_text, short_text
-from train import DEVICE, QUERY_TOKENS, RECIPE, TOOL_TOKENS, Batches, Checks, Texts, encode, encode_all, load_data, load_quantized, show
+from train import DEVICE, QUERY_TOKENS, RECIPE, TOOL_TOKENS, Batches, Texts, check, encode, encode_all, load_data, load_quantized
 
 DIMENSION = 256
 # What was tried and did not help: more of the corpus, a lower rate, holding the rows near the first ones, labels alone.
@@ -92,7 +92,7 @@ def quantize(table: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     return torch.round(table / scale.unsqueeze(1)).to(torch.int8), scale
 
 
-def check(checks: Checks, texts: Texts, rows: torch.Tensor, scale: torch.Tensor, at_scale: bool) -> dict:
+def embedders(texts: Texts, rows: torch.Tensor, scale: torch.Tensor) -> tuple:
     final = rows.float() * scale.unsqueeze(1)
 
     def embed(items: list[str], limit: int) -> np.ndarray:
@@ -104,7 +104,7 @@ def check(checks: Checks, texts: Texts, rows: torch.Tensor, scale: torch.Tensor,
         total = embed([short_text(t) for t in items], TOOL_TOKENS) + embed([long_text(t) for t in items], TOOL_TOKENS)
         return total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-9)
 
-    return checks.run(lambda queries: embed(queries, QUERY_TOKENS), tools_of, scale=at_scale)
+    return lambda queries: embed(queries, QUERY_TOKENS), tools_of
 
 
 def main() -> None:
@@ -113,18 +113,17 @@ def main() -> None:
     arguments.add_argument("--base", required=True, type=pathlib.Path)
     arguments.add_argument("--teacher", required=True, type=pathlib.Path)
     arguments.add_argument("--out", required=True, type=pathlib.Path)
+    arguments.add_argument("--check", choices=["heldout", "validation"], default="heldout", help="with validation, its servers are not trained on")
     options = arguments.parse_args()
     started = time.time()
     options.out.mkdir(parents=True, exist_ok=True)
-    data = load_data(options.data)
+    data = load_data(options.data, everything=options.check == "heldout")
     texts = Texts(options.base / "tokenizer.json")
     teacher = load_quantized(options.base, options.teacher / "tuned.int8.safetensors")
-    checks = Checks(data)
     first = first_rows(teacher, texts)
     taught: dict[str, np.ndarray] = {}
     rows, scale = quantize(distil(data, texts, taught, teacher, first, STATIC))
-    report = check(checks, texts, rows, scale, at_scale=True)
-    show(f"static, {time.time() - started:.0f} s", report)
+    report = check(f"static, {time.time() - started:.0f} s", data, options.check, *embedders(texts, rows, scale))
     rows.cpu().numpy().tofile(options.out / "static.i8")
     scale.float().cpu().numpy().tofile(options.out / "static.scale.f32")
     (options.out / "static.json").write_text(json.dumps({"recipe": STATIC, "report": report}))

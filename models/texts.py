@@ -48,6 +48,12 @@ def long_text(tool: dict) -> str:
     return f"{short_text(tool)} parameters: {parameters}" if parameters else short_text(tool)
 
 
+def named_text(tool: dict) -> str:
+    """Text B: text A and the names of the parameters. For training only."""
+    names = ", ".join(" ".join(split_words(name)) for name, _ in parameters_of(tool))
+    return f"{short_text(tool)} parameters: {names}" if names else short_text(tool)
+
+
 def request_text(query: str, history: list[str] | None = None) -> str:
     """A request with the turns before it: the request first, then the turns from the latest back, so that a cut loses the oldest."""
     if not history:

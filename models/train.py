@@ -20,8 +20,9 @@ from transformers import BertConfig, BertModel
 from lexical import bm25f
 from metrics import figures, minmax
 from texts import long_text, short_text, split_words, subject
+from validation import SmallCatalogs, same_text, show_small
 
-DEVICE = "cuda"
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 QUERY_TOKENS, TOOL_TOKENS = 256, 192
 # Shorter while training: few texts are longer, and they would pad all others.
 TRAIN_QUERY_TOKENS, TRAIN_TOOL_TOKENS = 128, 128
@@ -126,7 +127,7 @@ class Batches:
             tools = {tool["id"]: tool for tool in one["tools"]}
             # Tools with the same text are the same answer.
             same: dict[str, int] = {}
-            group = {key: same.setdefault(f"{' '.join(split_words(tool['name']))}|{tool['description'][:200]}", len(same)) for key, tool in tools.items()}
+            group = {key: same.setdefault(same_text(tool), len(same)) for key, tool in tools.items()}
             repeat = recipe["written"] if name == "toucan-paraphrase" else recipe["labelled"]
             rows = [row for row in one["train"] if row["relevant"]]
             self.sources.append({"name": name, "tools": tools, "group": group, "rows": rows, "repeat": repeat})
@@ -137,9 +138,8 @@ class Batches:
         size, rng = self.recipe["batch"] // 2, self.rng
         batches = []
         for source in self.sources:
-            for _ in range(source["repeat"]):
-                rows = source["rows"][:]
-                rng.shuffle(rows)
+            for number in range(source["repeat"]):
+                rows = self.ordered(source, number)
                 items = [self.labelled(source, row, rows) for row in rows]
                 batches += [items[start : start + size] for start in range(0, len(items), size)]
         for _ in range(self.recipe["corpus"]):
@@ -159,20 +159,32 @@ class Batches:
         rng.shuffle(pairs)
         return pairs
 
+    def ordered(self, source: dict, number: int) -> list[dict]:
+        rows = source["rows"][:]
+        self.rng.shuffle(rows)
+        return rows
+
     def labelled(self, source: dict, row: dict, rows: list[dict]) -> tuple:
+        query, gold, accepted, _ = self.drawn(source, row, rows)
+        text = short_text(gold) if self.rng.random() < 0.5 else long_text(gold)
+        return query, text, (source["name"], source["group"][gold["id"]]), accepted
+
+    def drawn(self, source: dict, row: dict, rows: list[dict]) -> tuple[str, dict, set[tuple], bool]:
+        """A request, one of its tools, the groups that answer it, and whether it was glued from two."""
         rng, group = self.rng, source["group"]
         query, relevant = row["query"], list(row["relevant"])
         also = list(row.get("also_ok", []))
+        is_glued = False
         if rng.random() < self.recipe["glued"] and "earlier:" not in query:
             other = rng.choice(rows)
             if "earlier:" not in other["query"]:
                 query = rng.choice(["{} and then {}", "{}. {}", "{}, also {}", "{} After that {}"]).format(query.rstrip("."), other["query"])
                 relevant += other["relevant"]
                 also += other.get("also_ok", [])
+                is_glued = True
         gold = source["tools"][rng.choice(relevant)]
-        text = short_text(gold) if rng.random() < 0.5 else long_text(gold)
         accepted = {group[tool] for tool in relevant + also if tool in group}
-        return query, text, (source["name"], group[gold["id"]]), {(source["name"], one) for one in accepted}
+        return query, gold, {(source["name"], one) for one in accepted}, is_glued
 
     def supervised(self, tool: dict) -> tuple | None:
         rng = self.rng
@@ -188,8 +200,17 @@ class Batches:
             pair = (head, parameters)
         if len(pair[0]) < 6 or len(pair[1]) < 10:
             return None
-        key = ("corpus", f"{' '.join(split_words(tool['name']))}|{tool['description'][:200]}")
+        key = ("corpus", same_text(tool))
         return pair[0], pair[1], key, {key}
+
+
+def optimizer_of(model: torch.nn.Module, recipe: dict, steps: int) -> tuple:
+    """AdamW whose rate rises while it warms up, then falls to nothing."""
+    decay = [p for p in model.parameters() if p.ndim > 1]
+    plain = [p for p in model.parameters() if p.ndim <= 1]
+    optimizer = torch.optim.AdamW([{"params": decay, "weight_decay": recipe["decay"]}, {"params": plain, "weight_decay": 0}], lr=recipe["rate"], fused=DEVICE == "cuda")
+    warm = max(1, int(recipe["warmup"] * steps))
+    return optimizer, torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min((step + 1) / warm, max(0.0, (steps - step) / max(1, steps - warm))))
 
 
 def train(data: dict, texts: Texts, base: pathlib.Path, recipe: dict, seed: int) -> BertModel:
@@ -201,11 +222,7 @@ def train(data: dict, texts: Texts, base: pathlib.Path, recipe: dict, seed: int)
     plan = [batch for _ in range(recipe["epochs"]) for batch in batches.epoch()]
     texts.fill([item[0] for batch in plan for item in batch], TRAIN_QUERY_TOKENS)
     texts.fill([item[1] for batch in plan for item in batch], TRAIN_TOOL_TOKENS)
-    decay = [p for n, p in model.named_parameters() if p.ndim > 1]
-    plain = [p for n, p in model.named_parameters() if p.ndim <= 1]
-    optimizer = torch.optim.AdamW([{"params": decay, "weight_decay": recipe["decay"]}, {"params": plain, "weight_decay": 0}], lr=recipe["rate"], fused=True)
-    warm = max(1, int(recipe["warmup"] * len(plan)))
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min((step + 1) / warm, max(0.0, (len(plan) - step) / max(1, len(plan) - warm))))
+    optimizer, schedule = optimizer_of(model, recipe, len(plan))
     started = time.time()
     for step, batch in enumerate(plan):
         queries = encode(model, [texts.ids(item[0], TRAIN_QUERY_TOKENS) for item in batch])
@@ -278,6 +295,20 @@ def show(label: str, report: dict[str, dict]) -> None:
         print(f"{name:18}" + "  ".join(f"{kind} {f['ndcg']:.1f}/{f['r1']:.1f}/{f['r5']:.1f}" for kind, f in kinds.items()), flush=True)
 
 
+def check(label: str, data: dict, which: str, embed_queries, embed_tools) -> dict:
+    """Figures on the held-out sets, or on the validation servers."""
+    if which == "validation":
+        report = SmallCatalogs(data["validation"]["tools"], data["validation"]["queries"]).run(embed_queries, embed_tools)
+        show_small(f"validation, {label}", report)
+        return report
+    report = Checks(data).run(embed_queries, embed_tools, scale=True)
+    show(label, report)
+    held = data["checks"]["heldout"]
+    small = SmallCatalogs(held["tools"], [query for query in held["queries"] + data["checks"]["styles"]["queries"] if query["relevant"]]).run(embed_queries, embed_tools)
+    show_small(f"held-out, {label}", small)
+    return {**report, "catalogs": small}
+
+
 def dense_embedders(model: BertModel, texts: Texts):
     def tools(items: list[dict]) -> np.ndarray:
         total = encode_all(model, texts, [short_text(t) for t in items], TOOL_TOKENS) + encode_all(model, texts, [long_text(t) for t in items], TOOL_TOKENS)
@@ -286,9 +317,14 @@ def dense_embedders(model: BertModel, texts: Texts):
     return lambda queries: encode_all(model, texts, queries, QUERY_TOKENS), tools
 
 
-def load_data(path: pathlib.Path) -> dict:
+def load_data(path: pathlib.Path, everything: bool = True) -> dict:
+    """What prepare.py wrote; `everything` trains on the validation servers as well."""
     with lzma.open(path, "rt", encoding="utf-8") as file:
-        return json.load(file)
+        data = json.load(file)
+    if everything:
+        data["sets"]["toucan-paraphrase"]["train"] += data["validation"]["train"]
+        data["corpus"] += data["validation"]["corpus"]
+    return data
 
 
 def main() -> None:
