@@ -82,7 +82,7 @@ describe("wrong usage", () => {
     [["policy", "tset", "x.yaml"], 'There is no action "policy tset". Did you mean "test"?'],
     [["approvals", "aprove", "x"], 'There is no action "approvals aprove". Did you mean "approve"?'],
     [["keys", "zzzzzz"], 'There is no action "keys zzzzzz". Use create, grant, list or revoke.'],
-    [["audit", "constructor"], 'There is no action "audit constructor". Use verify or tail.'],
+    [["audit", "constructor"], 'There is no action "audit constructor". Use verify, tail or prune.'],
     [["policy", "test"], '"policy test" needs FILE. For example: toolarsenal policy test policy.cases.yaml'],
     [["audit", "verify", "x"], '"audit verify" takes no arguments, not 1. Put quotes around text with spaces.'],
     [["keys", "create", "a", "b"], '"keys create" takes 1 argument, not 2. Put quotes around text with spaces.'],

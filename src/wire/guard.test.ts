@@ -45,8 +45,8 @@ it("is not loaded once the arsenal is closed", async () => {
 
 it("gives approvals and pins as plain objects with exactly their public methods", async () => {
   await using arsenal = new ToolArsenal();
-  expect(Object.keys(arsenal.approvals)).toEqual(["list", "count", "get", "answer", "approve", "deny"]);
-  expect(Object.keys(arsenal.pins ?? {})).toEqual(["instructions", "list", "accept"]);
+  expect(Object.keys(arsenal.approvals)).toEqual(["list", "count", "get", "decided", "answer", "approve", "deny"]);
+  expect(Object.keys(arsenal.pins ?? {})).toEqual(["instructions", "list", "accept", "refuse"]);
   expect(inspect(arsenal.approvals)).toContain("approve");
   const { list } = { ...arsenal.approvals };
   expect(await list()).toEqual([]);

@@ -107,8 +107,10 @@ describe("security.policy_file", () => {
         env,
       },
     );
-    expect(JSON.parse(stdout)).toMatchObject([{ id: "default.seen" }]);
-    expect(stdout).not.toContain("hidden");
+    const [hidden, seen] = JSON.parse(stdout) as readonly object[];
+    expect(hidden).toMatchObject({ id: "default.hidden", refused: { rule: "see" } });
+    expect(seen).toMatchObject({ id: "default.seen" });
+    expect(seen).not.toHaveProperty("refused");
   });
 
   it("is not needed: the lists decide without it", () => {
