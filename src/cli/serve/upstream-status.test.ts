@@ -57,7 +57,7 @@ it("tells of each connection, and of a failure once until it is another or the s
   await set(connected);
   expect(told).toEqual([
     "github: failed: It is away. Start it; next attempt in 8 s",
-    "github: failed: It is burning. Start it; next attempt in 0 s",
+    "github: failed: It is burning. Start it",
     "github: connected, 2 tools (2025-11-25)",
     "github: failed: It is away. Start it; next attempt in 2 s",
   ]);
