@@ -158,10 +158,11 @@ export function toStatistics(
     callMs,
     retrievals,
     retrievalMs,
+    // A tool can declare a part of a token as its cost.
     tokens: {
-      returned: sum("retrieval_tokens_total"),
-      saved: sum("retrieval_tokens_saved_total"),
-      ...(tenant === undefined && { catalog: sum("catalog_tokens") }),
+      returned: Math.round(sum("retrieval_tokens_total")),
+      saved: Math.round(sum("retrieval_tokens_saved_total")),
+      ...(tenant === undefined && { catalog: Math.round(sum("catalog_tokens")) }),
       ...(prices?.perMillionInputTokens !== undefined && { savedCost: sum("retrieval_cost_saved_total") }),
     },
     cost: sum("call_cost_total"),
