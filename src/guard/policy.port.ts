@@ -33,7 +33,7 @@ export interface Policy {
 export interface Refusal {
   readonly rule: string;
   readonly reason: string;
-  /** True if lists and searches have the tool all the same, as a rule with `hide: false` says. */
+  /** True if lists and searches still show the tool, because its rule has `hide: false`. */
   readonly listed?: true;
 }
 

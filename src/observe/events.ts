@@ -202,7 +202,7 @@ export interface EventMap {
     readonly kind: "http" | "mcp";
     /** `POST`, or `tools/call`. */
     readonly method: string;
-    /** The route with placeholders for ids (`/api/v1/tools/{id}`), or the tool, prompt or resource that an MCP request names. */
+    /** The template of the route (`/api/v1/tools/{id}`), or the tool, prompt or resource that an MCP request names. */
     readonly target?: string;
     readonly status?: number;
     readonly protocolVersion?: string;

@@ -44,7 +44,7 @@ export interface Route {
   /** The format of the host's own refusals (401, 403, 503, 500) on this route. Defaults to the errors of JSON-RPC. */
   readonly refusals?: "json-rpc" | "problem+json";
   /**
-   * Names the route of a request in telemetry, with placeholders for ids: `/api/v1/tools/{id}`. Must not return anything that a caller can make up.
+   * Names the route of a request in telemetry by its template: `/api/v1/tools/{id}`. Must not return anything that a caller can make up.
    * Defaults to `path`.
    */
   template?(method: string, path: string): string;

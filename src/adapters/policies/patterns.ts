@@ -117,7 +117,7 @@ export function patternsPolicy(options: PatternsOptions = {}): Policy {
 export const UNMATCHED_FIX =
   "Check the names with: toolarsenal list. A tool that waits to be accepted, or whose server is not connected, does not count.";
 
-/** The patterns that match none of the tools. Empty if there are no tools. `grants` is for patterns that permit calls. @internal */
+/** Returns the patterns that match no tool; none without any tools. Set `grants` for patterns that permit calls. @internal */
 export function unmatchedPatterns(
   patterns: readonly string[],
   tools: readonly Tool[],

@@ -195,7 +195,7 @@ async function planToolsets(
   });
 }
 
-/** The servers of a toolset in arsenal.yaml that setup wrote; undefined if there is no such toolset. */
+/** Returns the servers of a toolset that setup wrote to arsenal.yaml; undefined if the file has no such toolset. */
 function heldEnsembles({ toolsets }: Readonly<Record<string, unknown>>, name: string): readonly string[] | undefined {
   const listed: readonly unknown[] = Array.isArray(toolsets) ? toolsets : [];
   const found = listed.find((each) => isPlainObject(each) && each["name"] === name);

@@ -85,7 +85,7 @@ function gone(outcome: Settled | undefined): string {
 /** The message to a model about a call that a person declined, on every surface. */
 export const DECLINED = "The confirmation was denied. Do not make this call again unless the user asks for it.";
 
-/** Why a call cannot use a confirmation that is no longer open. */
+/** Explains to the caller that a confirmation is no longer open. */
 export function unusable(outcome: Settled | undefined): string {
   if (outcome === "denied") return DECLINED;
   return `The confirmation ${gone(outcome)}. Make the call without confirmationId to ask again.`;

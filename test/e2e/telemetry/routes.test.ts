@@ -25,7 +25,7 @@ const REQUESTS = {
   "GET /a2a/v1/made-up": "GET /a2a/v1/",
 } as const;
 
-it("names the span of each request by its route, with placeholders for ids", async () => {
+it("names the span of each request by the template of its route", async () => {
   const collector = await startCollector();
   onTestFinished(() => collector.close());
   const { url, close } = await openGateway(

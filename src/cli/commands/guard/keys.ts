@@ -52,9 +52,9 @@ export const command: Command = {
       if (action === "list") return list(keys, input, terminal);
       const fix = "Use lower-case letters, digits and dashes, starting with a letter.";
       if (!KEY_NAME.test(name)) throw wrongInput("NAME", name, `"${name}" is not a valid name for a key.`, fix);
-      if (action === "create") return create(keys, name, input, terminal, operatorRole);
-      if (action === "grant") return grant(keys, name, input, terminal, operatorRole);
-      return revoke(keys, name, input, terminal);
+      const step = { keys, name, input, terminal, operatorRole };
+      if (action === "create") return create(step);
+      return action === "grant" ? grant(step) : revoke(step);
     });
     if (changed === undefined || input.json) return;
     const { describeRights } = await import("../../arsenal/key-rights.ts");
@@ -62,13 +62,16 @@ export const command: Command = {
   },
 };
 
-async function create(
-  keys: KeyStore,
-  name: string,
-  input: Input,
-  { out, err }: Terminal,
-  operatorRole: string,
-): Promise<Principal> {
+/** One change of a key. */
+interface KeyStep {
+  readonly keys: KeyStore;
+  readonly name: string;
+  readonly input: Input;
+  readonly terminal: Terminal;
+  readonly operatorRole: string;
+}
+
+async function create({ keys, name, input, terminal: { out, err }, operatorRole }: KeyStep): Promise<Principal> {
   const key = createKeyText(name);
   const { tenant } = input.options;
   const principal: Principal = {
@@ -86,13 +89,7 @@ async function create(
   return principal;
 }
 
-async function grant(
-  keys: KeyStore,
-  name: string,
-  input: Input,
-  { out, err }: Terminal,
-  operatorRole: string,
-): Promise<Principal> {
+async function grant({ keys, name, input, terminal: { out, err }, operatorRole }: KeyStep): Promise<Principal> {
   const { tenant } = input.options;
   const fixTenant = `Revoke it and make another one: toolarsenal keys revoke ${name}`;
   if (tenant !== undefined) throw wrongInput("--tenant", tenant, "The tenant of a key cannot be changed.", fixTenant);
@@ -119,7 +116,7 @@ function withRights(principal: Principal, { roles, capabilities, scopes }: Right
   };
 }
 
-async function revoke(keys: KeyStore, name: string, input: Input, { out, err }: Terminal): Promise<undefined> {
+async function revoke({ keys, name, input, terminal: { out, err } }: KeyStep): Promise<undefined> {
   if (!(await keys.remove(name)))
     throw wrongInput("NAME", name, `No key is named ${name}.`, "See: toolarsenal keys list");
   if (input.json) out.write(`${JSON.stringify({ id: name, outcome: "revoked" })}\n`);

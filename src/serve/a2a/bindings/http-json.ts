@@ -143,7 +143,7 @@ interface RoutedOperation {
 
 const PATH = /^\/tasks\/(?<task>[^/:]+)(?<action>:\w+|\/pushNotificationConfigs(?:\/(?<config>[^/]+))?)?$/;
 
-/** The path of an operation, with placeholders for ids. */
+/** The path of an operation as a template: `/tasks/{id}`. */
 function patternOf(path: string): string {
   const { task, config } = PATH.exec(path)?.groups ?? {};
   if (config !== undefined) return "/tasks/{id}/pushNotificationConfigs/{configId}";
