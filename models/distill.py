@@ -32,8 +32,8 @@ import torch.nn.functional as F
 
 from judge import TEMPLATES, WRITTEN, check_judge, read_lists, train_judge, write_lists
 from train import (
-    DEVICE, RECIPE, TRAIN_QUERY_TOKENS, TRAIN_TOOL_TOKENS, Batches, Texts,
-    average, dense_embedders, encode, encode_all, load_base, load_data, optimizer_of, train,
+    DEVICE, RECIPE, TRAIN_QUERY_TOKENS, TRAIN_TOOL_TOKENS, Batches, Texts, average, dense_embedders, descend,
+    encode, encode_all, load_base, load_data, optimizer_of, train,
 )
 from validation import SmallCatalogs, show_small
 
@@ -236,11 +236,7 @@ def train_siblings(data: dict, texts: Texts, base: pathlib.Path, recipe: dict, s
             columns = torch.from_numpy(batch.list_columns).to(DEVICE)
             listed = similarity[torch.from_numpy(batch.listed).to(DEVICE)].gather(1, columns.clamp(min=0))
             loss = loss + recipe["judge"] * divergence(listed, torch.from_numpy(batch.list_scores).to(DEVICE), columns >= 0)
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        schedule.step()
+        descend(loss, model, optimizer, schedule)
         if step % 100 == 0:
             print(f"seed {seed} step {step}/{len(plan)} loss {loss.item():.3f} {time.time() - started:.0f} s", flush=True)
     return model

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 
 from texts import long_text, named_text, short_text
-from train import DEVICE, RECIPE, Batches, Texts, collate, dense_embedders, optimizer_of
+from train import DEVICE, RECIPE, Batches, Texts, collate, dense_embedders, descend, optimizer_of
 
 WRITTEN = "toucan-paraphrase"
 TEMPLATES = (short_text, named_text, long_text)
@@ -114,11 +114,7 @@ def train_judge(data: dict, texts: Texts, body, lists: list[tuple[tuple, list[st
         at = torch.tensor(slots, device=DEVICE)
         table = torch.full((len(part), JUDGE["list"]), -1e4, device=DEVICE).index_put((at[:, 0], at[:, 1]), scores)
         loss = F.cross_entropy(table, torch.zeros(len(part), dtype=torch.long, device=DEVICE))
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(judge.parameters(), 1.0)
-        optimizer.step()
-        schedule.step()
+        descend(loss, judge, optimizer, schedule)
         if step % 100 == 0:
             print(f"judge {seed} step {step}/{len(plan)} loss {loss.item():.3f} {time.time() - started:.0f} s", flush=True)
     judge.eval()

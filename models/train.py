@@ -213,6 +213,14 @@ def optimizer_of(model: torch.nn.Module, recipe: dict, steps: int) -> tuple:
     return optimizer, torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min((step + 1) / warm, max(0.0, (steps - step) / max(1, steps - warm))))
 
 
+def descend(loss: torch.Tensor, model: torch.nn.Module, optimizer, schedule) -> None:
+    optimizer.zero_grad(set_to_none=True)
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    schedule.step()
+
+
 def train(data: dict, texts: Texts, base: pathlib.Path, recipe: dict, seed: int) -> BertModel:
     torch.manual_seed(seed)
     rng = random.Random(seed)
@@ -239,11 +247,7 @@ def train(data: dict, texts: Texts, base: pathlib.Path, recipe: dict, seed: int)
         logits = logits.masked_fill(blocked.to(DEVICE), -1e4)
         target = torch.arange(len(batch), device=DEVICE)
         loss = (F.cross_entropy(logits, target) + F.cross_entropy(logits.T, target)) / 2
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        schedule.step()
+        descend(loss, model, optimizer, schedule)
         if step % 200 == 0:
             print(f"seed {seed} step {step}/{len(plan)} loss {loss.item():.3f} {time.time() - started:.0f} s", flush=True)
     return model

@@ -76,7 +76,7 @@ function inWords({ callable, total, ...others }: Reach): readonly string[] {
   const reasons = [
     ...(capabilities.size === 0 ? [] : [`it lacks the capabilities ${counted(capabilities)}`]),
     ...(scopes.size === 0 ? [] : [`it lacks the scopes ${counted(scopes)}`]),
-    ...(byPolicy === 0 ? [] : [`the policy refuses it ${count(byPolicy, "tool")}`]),
+    ...(byPolicy === 0 ? [] : [`the policy refuses ${count(byPolicy, "tool")}`]),
   ];
   const why = reasons.length === 0 ? "" : ` Of the others, ${reasons.join("; ")}.`;
   return [`It may call ${callable} of the ${count(total, "tool")} registered now.${why}`];

@@ -31,7 +31,7 @@ export async function checkRoots({ configured: { config } }: StartedGateway): Pr
   const { openFolders } = await import("../../config/load/own-files.ts");
   return openFolders(config)
     .filter((folder) => statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
-    .map((folder) => failed("files", `${folder} is open to tools, and is not a folder`, `Run: mkdir -p ${folder}`));
+    .map((folder) => failed("files", `${folder} is open to tools, but is not a folder`, `Run: mkdir -p ${folder}`));
 }
 
 /** Folders open to tools should not contain the gateway's own files. */
@@ -49,14 +49,16 @@ export async function checkTools({ arsenal }: StartedGateway): Promise<readonly 
   const { pins, toolCount } = arsenal;
   const found = (await pins?.list()) ?? [];
   const conflicts = found.filter(({ state }) => state === "conflict").length;
-  const waiting = found.filter(({ state }) => state !== "accepted").length - conflicts;
+  const refused = found.filter(({ state, refusedBy }) => state !== "conflict" && refusedBy !== undefined).length;
+  const waiting = found.filter(({ state }) => state !== "accepted").length - conflicts - refused;
   const look = "Look at them with: toolarsenal pins list --diff, then: toolarsenal pins accept ID, or --all";
-  const other = `the catalog holds ${count(conflicts, "tool")} otherwise than accepted, written by another process`;
+  const other = `another process changed ${count(conflicts, "tool")} in the catalog after they were accepted`;
   const reload =
     "Look at the differences with: toolarsenal pins list --diff, then reload the server, which writes its own again.";
   const name =
     "Name MCP servers under `mcpServers:`, OpenAPI documents under `openapi:`, agents under `a2a.agents:`, TOML descriptors under `ensembles:`, source files under `scripts:`, or modules under `modules:`.";
-  const accepted = ok("pins", `${found.length - conflicts} accepted`);
+  const kept = refused === 0 ? "" : `, ${refused} refused for good`;
+  const accepted = ok("pins", `${found.length - conflicts - refused} accepted${kept}`);
   const fix = waiting + conflicts > 0 ? "Accept those that wait." : name;
   return [
     ...(found.length === 0 ? [] : waiting === 0 ? [accepted] : []),

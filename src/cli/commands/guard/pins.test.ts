@@ -94,6 +94,8 @@ describe("toolarsenal pins", () => {
       err: "1 pin, 0 to be accepted\n",
     });
     expect((await run("accept", "--all")).err).toBe("Nothing to accept.\n");
+    const doctor = await runInMemory(["doctor", "--running"], { folder });
+    expect(doctor.out).toMatch(/^ok +pins: 0 accepted, 1 refused for good$/m);
     expect((await run("accept", "web.look")).err).toBe("Accepted web.look.\n");
   });
 
