@@ -7,7 +7,7 @@
     for tier in static tuned; do
       node models/confidence-features.ts --shared ../shared --tier $tier --weights shipped > $F/$tier.shipped.jsonl
     done
-    python3 models/confidence.py --from $F                              # writes src/retrieve/confidence-weights.ts
+    python3 models/confidence.py --from $F                              # writes src/retrieve/fit/confidence-weights.ts
 
 Training never sees a held-out server. An embedder is surer of requests it was trained on than of anybody else's, so the fit reads rankings of the
 reference weights on requests that those never saw. Cosines are then brought to the scale of the shipped weights on impossible requests that
@@ -176,7 +176,7 @@ def write_weights(fitted: dict[str, dict], path: pathlib.Path) -> None:
     path.write_text(
         "// Written by models/confidence.py. Change the training there, not the numbers here.\n"
         'import type { ClosenessFeature, ConfidenceFeature } from "./confidence-features.ts";\n\n'
-        "/** Two logistic fits: what each feature counts. */\n"
+        "/** Two logistic regressions: the weight of each feature. */\n"
         "export interface ConfidenceWeights {\n"
         "  /** How close the best tool is, for a request of that length. Below `least`, no tool is anywhere near. */\n"
         "  readonly closeness: Readonly<Record<ClosenessFeature | \"intercept\" | \"least\", number>>;\n"
@@ -191,7 +191,7 @@ def write_weights(fitted: dict[str, dict], path: pathlib.Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--from", dest="folder", required=True, type=pathlib.Path)
-    parser.add_argument("--to", type=pathlib.Path, default=HERE.parent / "src/retrieve/confidence-weights.ts")
+    parser.add_argument("--to", type=pathlib.Path, default=HERE.parent / "src/retrieve/fit/confidence-weights.ts")
     options = parser.parse_args()
     write_weights({tier: fit(options.folder, tier) for tier in ("lexical", "static", "tuned")}, options.to)
 

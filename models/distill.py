@@ -1,20 +1,17 @@
-"""Trains the tuned tier by distillation, and the static tier from it. One GPU; see README.md.
+"""Trains the tuned tier by distillation, then the static tier and the fit model from it. One GPU; see README.md.
 
-    python3 models/distill.py --data build/train.json.xz --base BASE --teacher TEACHER --out build [--everything] [--compare]
+    python3 models/distill.py --data build/train.json.xz --base BASE --teacher TEACHER --out build [--curve]
 
-Without --everything nothing of the validation servers is trained on, and all figures are of them. With it they are trained on as well, and the
-figures are of the held-out sets: look at those once. --compare also trains today's recipe, and the student's without its teachers.
+Nothing of the validation servers is trained on, and all figures are of them. --curve also trains one run without a teacher on none, a quarter,
+half and all of the requests in data/requests.jsonl.
 
 Stages, each run a process of its own, since one does not fill the GPU:
-    teacher   a body of twelve layers, trained like the student but without teachers; mean of its runs
-    lists     for each request its right tool, the nearest siblings and the nearest other tools, by the teacher
-    judge     a cross-encoder that starts from the teacher's body and reads a request and a tool together; the mean of the runs' scores
-    student   the body that ships, taught by the labels, the teacher and the judges; mean of its runs
+    teacher   a body of twelve layers, trained like the student but without a teacher
+    student   the body that ships, taught by the labels and the teacher; mean of its runs
 """
 import argparse
 import concurrent.futures
 import json
-import os
 import pathlib
 import random
 import subprocess
@@ -22,37 +19,37 @@ import sys
 import time
 from typing import NamedTuple
 
-# The same bytes from the same command: cuBLAS reads this when it starts.
-os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")
-
 import numpy as np
 import torch
 import torch.nn.functional as F
 
-from judge import TEMPLATES, WRITTEN, check_judge, read_lists, train_judge, write_lists
+from texts import long_text, named_text, short_text
 from train import (
-    DEVICE, RECIPE, TRAIN_QUERY_TOKENS, TRAIN_TOOL_TOKENS, Batches, Texts, average, dense_embedders, descend,
-    encode, encode_all, load_base, load_data, optimizer_of, train,
+    DEVICE, RECIPE, TRAIN_QUERY_TOKENS, TRAIN_TOOL_TOKENS, WRITTEN, Batches, Texts, average, dense_embedders, descend,
+    encode, encode_all, encode_with_passages, find_passage, load_base, load_data, optimizer_of,
 )
 from validation import SmallCatalogs, show_small
 
 HERE = pathlib.Path(__file__).parent
+TEMPLATES = (short_text, named_text, long_text)
+# Texts that run together: fewer waste less on padding, more launch fewer kernels.
+PART = 256
 SIBLINGS = {
     **RECIPE,
+    # How often an epoch has each written request.
+    "written": 2,
     # The share of the passes over written requests that go server by server, and the weight of the loss over siblings alone.
     "by_server": 0.8, "siblings": 0.4,
     # Siblings a batch adds as further columns: in all, and of one server.
     "extra": 384, "of_one": 16,
+    # The weight of the loss over halves of glued requests, pooled from the states of the whole: the product reads clauses so.
+    "passages": 0.5,
     "plans": 1,
 }
-STUDENT = {
-    **SIBLINGS,
-    "plans": 2, "teacher": 1.0, "teacher_siblings": 0.5, "judge": 2.0,
-    # Requests of a batch that learn from the judges, and the length of the lists they learn from.
-    "listed": 320, "list": 8,
-}
-RUNS = {"plain": (1, 2, 3), "siblings": (1, 2, 3), "teacher": (1, 2), "judge": (1, 2), "student": (1, 2, 3)}
+STUDENT = {**SIBLINGS, "plans": 2, "teacher": 1.0, "teacher_siblings": 0.5}
+STUDENTS = (1, 2, 3)
+# Percent of the newer requests.
+CURVE = (0, 25, 50, 100)
 # Runs that differ in more than their seed have a better mean.
 VARIED = {2: {"siblings": 0.3}, 3: {"by_server": 0.4, "siblings": 0.5}}
 
@@ -63,7 +60,8 @@ class Item(NamedTuple):
     key: tuple
     accepted: set[tuple]
     server: tuple | None = None
-    row: tuple | None = None
+    # The half of a glued request that asks for the tool.
+    passage: str | None = None
 
 
 class Batch(NamedTuple):
@@ -75,25 +73,19 @@ class Batch(NamedTuple):
     # Numbers of the servers, -1 for none.
     row_servers: np.ndarray
     column_servers: np.ndarray
-    # For requests with a list: the row, its columns, and the judges' scores.
-    listed: np.ndarray
-    list_columns: np.ndarray
-    list_scores: np.ndarray
+    # By row: the half of a glued request that asks for the row's tool.
+    passages: dict[int, str]
 
 
 class SiblingBatches(Batches):
     """Batches that hold whole servers, with siblings as further columns."""
 
-    def __init__(self, data: dict, recipe: dict, rng: random.Random, lists: dict[tuple, tuple[list[str], np.ndarray]]):
+    def __init__(self, data: dict, recipe: dict, rng: random.Random):
         super().__init__(data, recipe, rng)
-        self.lists = lists
         self.tool_of: dict[tuple, dict] = {}
         self.server_of: dict[tuple, tuple] = {}
         self.siblings: dict[tuple, list[tuple]] = {}
-        self.groups = {source["name"]: source["group"] for source in self.sources}
         for source in self.sources:
-            for index, row in enumerate(source["rows"]):
-                row["row"] = (source["name"], index)
             for tool in source["tools"].values():
                 key = (source["name"], source["group"][tool["id"]])
                 self.tool_of.setdefault(key, tool)
@@ -114,9 +106,9 @@ class SiblingBatches(Batches):
         return [row for server in servers.values() for row in server]
 
     def labelled(self, source: dict, row: dict, rows: list[dict]) -> Item:
-        query, gold, accepted, is_glued = self.drawn(source, row, rows)
+        query, gold, accepted, passage = self.drawn(source, row, rows)
         server = (source["name"], gold["namespace"]) if source["name"] == WRITTEN else None
-        return Item(query, self.text(gold), (source["name"], source["group"][gold["id"]]), accepted, server, None if is_glued else row["row"])
+        return Item(query, self.text(gold), (source["name"], source["group"][gold["id"]]), accepted, server, passage)
 
     def supervised(self, tool: dict) -> Item | None:
         item = super().supervised(tool)
@@ -137,23 +129,6 @@ class SiblingBatches(Batches):
             keys.append(key)
             columns.append(self.text(self.tool_of[key]))
 
-        width = recipe.get("list", 0)
-        with_list = [row for row, item in enumerate(items) if item.row in self.lists]
-        rng.shuffle(with_list)
-        listed = sorted(with_list[: recipe.get("listed", 0)])
-        list_columns = np.full((len(listed), width), -1, dtype=np.int64)
-        list_scores = np.zeros((len(listed), width), dtype=np.float32)
-        for index, row in enumerate(listed):
-            ids, scores = self.lists[items[row].row]
-            name = items[row].key[0]
-            picked = [0] + sorted(rng.sample(range(1, len(ids)), min(width, len(ids)) - 1))
-            for slot, one in enumerate(picked):
-                key = (name, self.groups[name][ids[one]])
-                if key not in place:
-                    add(key)
-                list_columns[index, slot] = row if slot == 0 else place[key]
-                list_scores[index, slot] = scores[one]
-
         room = recipe["extra"]
         for server in dict.fromkeys(item.server for item in items if item.server):
             missing = [key for key in self.siblings[server] if key not in place]
@@ -170,7 +145,7 @@ class SiblingBatches(Batches):
         column_servers = np.array([numbers.get(item.server, -1) for item in items] + [numbers.get(self.server_of.get(key), -1) for key in keys[len(items) :]])
         return Batch(
             [item.query for item in items], columns, np.array(sorted(blocked), dtype=np.int64).reshape(-1, 2), row_servers, column_servers,
-            np.array(listed, dtype=np.int64), list_columns, list_scores,
+            {row: item.passage for row, item in enumerate(items) if item.passage},
         )
 
     def plan(self) -> list[Batch]:
@@ -200,12 +175,12 @@ class Taught:
         return rows @ self.columns[1][[self.columns[0][text] for text in batch.columns]].T
 
 
-def train_siblings(data: dict, texts: Texts, base: pathlib.Path, recipe: dict, seed: int, lists: dict, teacher, steps: int):
+def train_siblings(data: dict, texts: Texts, base: pathlib.Path, recipe: dict, seed: int, teacher, steps: int):
     """One run of the student, or of the teacher itself if no teacher is given."""
     torch.manual_seed(seed)
     started = time.time()
     model = load_base(base)
-    plan = SiblingBatches(data, recipe, random.Random(seed), lists).plan()[: steps or None]
+    plan = SiblingBatches(data, recipe, random.Random(seed)).plan()[: steps or None]
     texts.fill([text for batch in plan for text in batch.queries], TRAIN_QUERY_TOKENS)
     texts.fill([text for batch in plan for text in batch.columns], TRAIN_TOOL_TOKENS)
     taught = Taught(teacher, texts, plan) if teacher else None
@@ -213,8 +188,11 @@ def train_siblings(data: dict, texts: Texts, base: pathlib.Path, recipe: dict, s
     optimizer, schedule = optimizer_of(model, recipe, len(plan))
     print(f"seed {seed}: {len(plan)} steps, {np.mean([len(batch.columns) for batch in plan]):.0f} columns, ready after {time.time() - started:.0f} s", flush=True)
     for step, batch in enumerate(plan):
-        queries = encode(model, [texts.ids(text, TRAIN_QUERY_TOKENS) for text in batch.queries], 512)
-        tools = encode(model, [texts.ids(text, TRAIN_TOOL_TOKENS) for text in batch.columns], 512)
+        rows = [texts.ids(text, TRAIN_QUERY_TOKENS) for text in batch.queries]
+        places = {row: find_passage(texts.ids(text, TRAIN_QUERY_TOKENS), rows[row]) for row, text in batch.passages.items()} if recipe["passages"] else {}
+        places = {row: place for row, place in places.items() if place}
+        queries, pooled = encode_with_passages(model, rows, places, PART)
+        tools = encode(model, [texts.ids(text, TRAIN_TOOL_TOKENS) for text in batch.columns], PART)
         similarity = queries @ tools.T / recipe["temperature"]
         blocked = torch.zeros(similarity.shape, dtype=torch.bool)
         blocked[batch.blocked[:, 0], batch.blocked[:, 1]] = True
@@ -222,6 +200,9 @@ def train_siblings(data: dict, texts: Texts, base: pathlib.Path, recipe: dict, s
         logits = similarity.masked_fill(blocked, -1e4)
         target = torch.arange(len(batch.queries), device=DEVICE)
         loss = (F.cross_entropy(logits, target) + F.cross_entropy(logits[:, : len(target)].T, target)) / 2
+        if places:
+            at = torch.tensor(sorted(places), device=DEVICE)
+            loss = loss + recipe["passages"] * F.cross_entropy((pooled @ tools.T / recipe["temperature"]).masked_fill(blocked[at], -1e4), at)
         rows, columns = torch.from_numpy(batch.row_servers).to(DEVICE), torch.from_numpy(batch.column_servers).to(DEVICE)
         beside = (rows[:, None] == columns[None, :]) & (rows >= 0)[:, None]
         has_siblings = (beside & ~blocked).sum(1) > 1
@@ -232,10 +213,6 @@ def train_siblings(data: dict, texts: Texts, base: pathlib.Path, recipe: dict, s
             loss = loss + recipe["teacher"] * divergence(similarity, wanted, torch.ones_like(blocked))
             if has_siblings.any():
                 loss = loss + recipe["teacher_siblings"] * divergence(similarity[has_siblings], wanted[has_siblings], beside[has_siblings])
-        if len(batch.listed):
-            columns = torch.from_numpy(batch.list_columns).to(DEVICE)
-            listed = similarity[torch.from_numpy(batch.listed).to(DEVICE)].gather(1, columns.clamp(min=0))
-            loss = loss + recipe["judge"] * divergence(listed, torch.from_numpy(batch.list_scores).to(DEVICE), columns >= 0)
         descend(loss, model, optimizer, schedule)
         if step % 100 == 0:
             print(f"seed {seed} step {step}/{len(plan)} loss {loss.item():.3f} {time.time() - started:.0f} s", flush=True)
@@ -249,35 +226,42 @@ def load_trained(base: pathlib.Path, path: pathlib.Path):
 
 
 def stage(options: argparse.Namespace, kind: str, seed: int) -> None:
-    """One run; leaves its weights in the folder."""
+    """One run; leaves its weights in the folder. The number of a run of the curve is its percentage."""
     torch.use_deterministic_algorithms(True, warn_only=True)
-    data = load_data(options.data, options.everything)
-    data["everything"] = options.everything
+    torch.utils.deterministic.fill_uninitialized_memory = False
+    data = load_data(options.data, everything=False)
     texts = Texts(options.base / "tokenizer.json")
     out = options.out
-    file = out / f"{kind}-{seed}.pt"
-    if kind == "plain":
-        model = train(data, texts, options.base, {**RECIPE, **options.set}, seed)
-    elif kind in ("siblings", "teacher"):
-        model = train_siblings(data, texts, options.teacher if kind == "teacher" else options.base, {**SIBLINGS, **VARIED.get(seed, {}), **options.set}, seed, {}, None, options.steps)
-    elif kind == "student":
-        tables = [np.load(out / f"judge-{run}.npy") for run in RUNS["judge"]]
-        scores = np.mean(tables, axis=0)
-        lists = {row: (ids, scores[index]) for index, (row, ids) in enumerate(read_lists(out / "lists.json")) if np.isfinite(scores[index, 0])}
-        teacher = load_trained(options.teacher, out / "teacher.pt")
-        model = train_siblings(data, texts, options.base, {**STUDENT, **VARIED.get(seed, {}), **options.set}, seed, lists, teacher, options.steps)
-    elif kind == "lists":
-        write_lists(data, texts, load_trained(options.teacher, out / "teacher.pt"), out / "lists.json")
-        return
-    elif kind == "judge":
-        judge, table = train_judge(data, texts, load_trained(options.teacher, out / "teacher.pt"), read_lists(out / "lists.json"), seed, options.steps)
-        np.save(out / f"judge-{seed}.npy", table)
-        if not options.everything:
-            check_judge(data, texts, judge, dense_embedders(load_trained(options.teacher, out / "teacher.pt"), texts))
-        return
-    torch.save(model.state_dict(), file)
+    if kind == "teacher":
+        model = train_siblings(data, texts, options.teacher, {**SIBLINGS, **options.set}, seed, None, options.steps)
+    elif kind == "curve":
+        written = data["sets"][WRITTEN]
+        written["train"] = [row for row in written["train"] if row.get("draw", 0) <= seed / 100 and (seed or "draw" not in row)]
+        model = train_siblings(data, texts, options.base, {**SIBLINGS, **options.set}, 1, None, options.steps)
+    else:
+        teacher = load_trained(options.teacher, out / "teacher-1.pt")
+        model = train_siblings(data, texts, options.base, {**STUDENT, **VARIED.get(seed, {}), **options.set}, seed, teacher, options.steps)
+    torch.save(model.state_dict(), out / f"{kind}-{seed}.pt")
     if DEVICE == "cuda":
         print(f"{kind} {seed}: {torch.cuda.max_memory_reserved() / 2**30:.0f} GiB", flush=True)
+
+
+@torch.no_grad()
+def passage_figures(model, texts: Texts, tools: list[dict], queries: list[dict]) -> dict[str, float]:
+    """R@1 in percent of halves of glued requests among all tools: each half by itself, and pooled from the states of the whole request."""
+    rng = random.Random(29)
+    single = [query for query in queries if len(query["relevant"]) == 1 and "earlier:" not in query["query"]]
+    pairs = [(one["query"].rstrip("."), rng.choice(single), one) for one in single]
+    whole = [texts.ids(f"{half}. {other['query']}", TRAIN_QUERY_TOKENS) for half, other, _ in pairs]
+    places = {row: find_passage(texts.ids(half, TRAIN_QUERY_TOKENS), whole[row]) for row, (half, _, _) in enumerate(pairs)}
+    found = sorted(row for row, place in places.items() if place)
+    model.eval()
+    _, pooled = encode_with_passages(model, whole, {row: places[row] for row in found}, 512)
+    embed_queries, embed_tools = dense_embedders(model, texts)
+    vectors = {"pooled": pooled.cpu().numpy(), "alone": embed_queries([pairs[row][0] for row in found])}
+    table, place = embed_tools(tools), {tool["id"]: index for index, tool in enumerate(tools)}
+    right = np.array([place[pairs[row][2]["relevant"][0]] for row in found])
+    return {name: 100 * float(((rows @ table.T).argmax(1) == right).mean()) for name, rows in vectors.items()}
 
 
 class Figures:
@@ -290,19 +274,12 @@ class Figures:
         self.texts = Texts(options.base / "tokenizer.json")
 
     def of(self, label: str, base: pathlib.Path, path: pathlib.Path) -> None:
-        # They say nothing about weights that were trained on the validation servers.
-        if self.options.everything:
-            return
-        report = self.small.run(*dense_embedders(load_trained(base, path), self.texts))
+        model = load_trained(base, path)
+        report = self.small.run(*dense_embedders(model, self.texts))
         show_small(f"validation, {label}", report)
+        halves = passage_figures(model, self.texts, self.small.tools, self.small.queries)
+        print(f"   halves of glued requests, R@1: alone {halves['alone']:.1f}, pooled {halves['pooled']:.1f}", flush=True)
         path.with_suffix(".json").write_text(json.dumps(report))
-
-    def mean(self, kind: str, base: pathlib.Path, name: str) -> None:
-        """The mean of a kind's runs, and figures of it and of one run."""
-        out = self.options.out
-        torch.save(average([load_trained(base, out / f"{kind}-{seed}.pt") for seed in RUNS[kind]]).state_dict(), out / f"{name}.pt")
-        self.of(f"{kind}, one run", base, out / f"{kind}-1.pt")
-        self.of(f"{kind}, mean of {len(RUNS[kind])} runs", base, out / f"{name}.pt")
 
 
 def main() -> None:
@@ -311,9 +288,7 @@ def main() -> None:
     arguments.add_argument("--base", required=True, type=pathlib.Path)
     arguments.add_argument("--teacher", required=True, type=pathlib.Path, help="folder of the teacher's body, like BASE")
     arguments.add_argument("--out", required=True, type=pathlib.Path)
-    arguments.add_argument("--everything", action="store_true", help="train on the validation servers as well, for the weights that ship")
-    arguments.add_argument("--compare", action="store_true", help="also train today's recipe, and the student's without its teachers")
-    arguments.add_argument("--without-static", action="store_true", help="leave the static tier out")
+    arguments.add_argument("--curve", action="store_true", help="also train on shares of the newer requests")
     arguments.add_argument("--set", default={}, type=json.loads, help="recipe overrides as JSON")
     arguments.add_argument("--steps", default=0, type=int, help="at most so many steps a run, to try the code")
     arguments.add_argument("--stage", help="one run alone, such as teacher-1")
@@ -324,44 +299,41 @@ def main() -> None:
         stage(options, kind, int(seed))
         return
     started = time.time()
+    out = options.out
 
-    def run(one: str) -> None:
+    def run(name: str, *command: object) -> None:
         # A command that was cut short goes on where it stopped.
-        if (options.out / f"{one}.done").exists():
+        if (out / f"{name}.done").exists():
             return
-        print(f"[{time.time() - started:.0f} s] {one} starts", flush=True)
-        subprocess.run([sys.executable, __file__, *sys.argv[1:], "--stage", one], check=True)
-        print(f"[{time.time() - started:.0f} s] {one} ends", flush=True)
-        (options.out / f"{one}.done").touch()
+        print(f"[{time.time() - started:.0f} s] {name} starts", flush=True)
+        subprocess.run([sys.executable, *(command or (__file__, *sys.argv[1:], "--stage", name))], check=True)
+        print(f"[{time.time() - started:.0f} s] {name} ends", flush=True)
+        (out / f"{name}.done").touch()
 
-    def together(pool: concurrent.futures.Executor, kind: str) -> list[concurrent.futures.Future]:
-        return [pool.submit(run, f"{kind}-{seed}") for seed in RUNS[kind]]
-
-    def finish(runs: list[concurrent.futures.Future]) -> None:
-        for one in runs:
-            one.result()
+    def script(name: str, *extra: object) -> tuple:
+        return (HERE / name, "--data", options.data, "--base", options.base, "--out", out, *extra)
 
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
-        teachers = together(pool, "teacher")
-        compared = {kind: together(pool, kind) for kind in ("plain", "siblings")} if options.compare else {}
+
+        def together(runs: list[tuple]) -> None:
+            for one in [pool.submit(run, *arguments) for arguments in runs]:
+                one.result()
+
+        run("teacher-1")
+        students = pool.submit(together, [(f"student-{seed}",) for seed in STUDENTS])
         figures = Figures(options)
-        finish(teachers)
-        figures.mean("teacher", options.teacher, "teacher")
-        run("lists-0")
-        finish(together(pool, "judge"))
-        students = together(pool, "student")
-        for kind, runs in compared.items():
-            finish(runs)
-            figures.mean(kind, options.base, kind)
-        finish(students)
-    figures.mean("student", options.base, "tuned")
-    check = "heldout" if options.everything else "validation"
-    scripts = {"quantize.py": ["--model", options.out / "tuned.pt"], "static.py": ["--teacher", options.out]}
-    if options.without_static:
-        del scripts["static.py"]
-    for script, extra in scripts.items():
-        subprocess.run([sys.executable, HERE / script, "--data", options.data, "--base", options.base, *extra, "--out", options.out, "--check", check], check=True)
-    (options.out / "all.done").touch()
+        figures.of("teacher", options.teacher, out / "teacher-1.pt")
+        students.result()
+        torch.save(average([load_trained(options.base, out / f"student-{seed}.pt") for seed in STUDENTS]).state_dict(), out / "tuned.pt")
+        run("quantize", *script("quantize.py", "--model", out / "tuned.pt", "--check", "validation"))
+        tiers = pool.submit(together, [("static", *script("static.py", "--teacher", out, "--check", "validation")), ("fit", *script("fit.py", "--tuned", out))])
+        figures.of("student, one run", options.base, out / "student-1.pt")
+        figures.of(f"student, mean of {len(STUDENTS)} runs", options.base, out / "tuned.pt")
+        tiers.result()
+        if options.curve:
+            together([(f"curve-{share}",) for share in CURVE])
+            for share in CURVE:
+                figures.of(f"one run without a teacher, {share} % of the newer requests", options.base, out / f"curve-{share}.pt")
     print(f"[{time.time() - started:.0f} s] done", flush=True)
 
 

@@ -1,7 +1,9 @@
 """Writes the shipped files from what training left: the encoder's weights and the token table. Needs numpy alone.
 
-    python3 models/export.py --from .borrowed/trained --to models/weights --model toolarsenal-tuned-1
+    python3 models/export.py --from build --base BASE --to models/weights --model toolarsenal-tuned-2 --mean-with tuned-1.bin
 
+With --mean-with, the weights are the mean of the trained ones and of an earlier weight file of the same body, with all its tokens.
+Only the tokens of src/adapters/embedders/wordpiece/vocabulary.txt are kept (see vocabulary.ts), and the positions that a text can have.
 src/adapters/embedders/kernel/weights.ts describes the layout of tuned.bin.
 """
 import argparse
@@ -13,6 +15,9 @@ import struct
 import numpy as np
 
 ALIGNMENT, PREFIX = 64, 48
+VOCABULARY = pathlib.Path(__file__).parent.parent / "src/adapters/embedders/wordpiece/vocabulary.txt"
+# The longest text that the product reads: TOKEN_LIMITS in src/adapters/embedders/shipped-files.ts.
+POSITIONS = 256
 KINDS = {"I8": np.int8, "F32": np.float32}
 
 
@@ -30,6 +35,12 @@ def read_safetensors(path: pathlib.Path) -> dict[str, np.ndarray]:
 
 def quantized(trained: dict[str, np.ndarray], name: str) -> tuple[np.ndarray, np.ndarray]:
     return trained[f"{name}.weight"], trained[f"{name}.weight.scale"]
+
+
+def kept_tokens(base: pathlib.Path) -> np.ndarray:
+    """The numbers that the shipped tokens have in the base's vocabulary."""
+    numbers = json.loads((base / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"]
+    return np.array([numbers[token] for token in VOCABULARY.read_text(encoding="utf-8").split("\n") if token])
 
 
 def encoder(trained: dict[str, np.ndarray]) -> tuple[dict, dict[str, np.ndarray]]:
@@ -75,6 +86,36 @@ def encoder(trained: dict[str, np.ndarray]) -> tuple[dict, dict[str, np.ndarray]
     return architecture, tensors
 
 
+def read_weight_file(path: pathlib.Path) -> dict[str, np.ndarray]:
+    data = path.read_bytes()
+    length = struct.unpack("<II", data[8:16])[1]
+    listed = json.loads(data[PREFIX : PREFIX + length])["tensors"]
+    start = PREFIX + length + -(PREFIX + length) % ALIGNMENT
+    kinds = {"i8": np.int8, "f32": np.float32}
+    return {one["name"]: np.frombuffer(data, kinds[one["type"]], int(np.prod(one["shape"])), start + one["offset"]).reshape(one["shape"]) for one in listed}
+
+
+def mean(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The mean of two sets of weights; rows of int8 are rounded again, each with a scale of its own."""
+    tensors: dict[str, np.ndarray] = {}
+    for name, value in one.items():
+        scale = f"{name}.scale"
+        if value.dtype == np.int8:
+            rows = (value * one[scale][:, None] + other[name] * other[scale][:, None]) / 2
+            tensors[scale] = (np.maximum(np.abs(rows).max(1), 1e-12) / 127).astype(np.float32)
+            tensors[name] = np.clip(np.round(rows / tensors[scale][:, None]), -127, 127).astype(np.int8)
+        elif name not in tensors:
+            tensors[name] = (value + other[name]) / 2
+    return {name: tensors[name] for name in one}
+
+
+def shipped(architecture: dict, tensors: dict[str, np.ndarray], kept: np.ndarray) -> tuple[dict, dict[str, np.ndarray]]:
+    """Without the tokens and positions that do not ship."""
+    less = {name: tensors[name][kept] for name in ("embeddings.tokens", "embeddings.tokens.scale")}
+    less["embeddings.positions"] = tensors["embeddings.positions"][:POSITIONS]
+    return {**architecture, "vocabulary": len(kept), "positions": POSITIONS}, {**tensors, **less}
+
+
 def weight_file(model: str, architecture: dict, tensors: dict[str, np.ndarray]) -> bytes:
     listed, payload = [], bytearray()
     for name, value in tensors.items():
@@ -88,17 +129,41 @@ def weight_file(model: str, architecture: dict, tensors: dict[str, np.ndarray]) 
     return b"TAENCODR" + struct.pack("<II", 1, len(header)) + hashlib.sha256(body).digest() + body
 
 
+def six_bits(rows: np.ndarray, scales: np.ndarray) -> tuple[bytes, np.ndarray]:
+    """Rows of int8 with a scale each as rows of 6 bits, four numbers in three bytes, and their scales: of ten scales, the one with the smallest error."""
+    values = rows * scales[:, None]
+    widest = np.maximum(np.abs(values).max(1), 1e-12) / 31
+    best, error = widest, np.full(len(values), np.inf)
+    for share in np.linspace(0.7, 1, 10):
+        scale = widest * share
+        rounded = np.clip(np.round(values / scale[:, None]), -32, 31) * scale[:, None]
+        now = ((rounded - values) ** 2).sum(1)
+        best, error = np.where(now < error, scale, best), np.minimum(now, error)
+    best = best.astype(np.float32)
+    numbers = (np.clip(np.round(values / best[:, None]), -32, 31) + 32).astype(np.uint32).reshape(-1, 4)
+    bits = numbers[:, 0] | numbers[:, 1] << 6 | numbers[:, 2] << 12 | numbers[:, 3] << 18
+    return np.stack([bits & 255, bits >> 8 & 255, bits >> 16], 1).astype(np.uint8).tobytes(), best
+
+
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--from", dest="source", required=True, type=pathlib.Path)
+    arguments.add_argument("--base", required=True, type=pathlib.Path, help="folder with the tokenizer.json of the training")
     arguments.add_argument("--to", required=True, type=pathlib.Path)
     arguments.add_argument("--model", required=True, help="the tuned model's name; its vectors are cached under it")
+    arguments.add_argument("--mean-with", type=pathlib.Path, help="an earlier weight file")
     options = arguments.parse_args()
     options.to.mkdir(parents=True, exist_ok=True)
+    kept = kept_tokens(options.base)
     architecture, tensors = encoder(read_safetensors(options.source / "tuned.int8.safetensors"))
-    (options.to / "tuned.bin").write_bytes(weight_file(options.model, architecture, tensors))
-    for name in ("static.i8", "static.scale.f32"):
-        (options.to / name).write_bytes((options.source / name).read_bytes())
+    if options.mean_with:
+        tensors = mean(tensors, read_weight_file(options.mean_with))
+    (options.to / "tuned.bin").write_bytes(weight_file(options.model, *shipped(architecture, tensors, kept)))
+    scales = np.fromfile(options.source / "static.scale.f32", np.float32)
+    rows = np.fromfile(options.source / "static.i8", np.int8).reshape(len(scales), -1)
+    packed, scales = six_bits(rows[kept], scales[kept])
+    (options.to / "static.i6").write_bytes(packed)
+    (options.to / "static.scale.f32").write_bytes(scales.tobytes())
     sums = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(options.to.iterdir()) if path.name != "SHA256SUMS"}
     (options.to / "SHA256SUMS").write_text("".join(f"{digest}  {name}\n" for name, digest in sums.items()))
     print((options.to / "SHA256SUMS").read_text(), end="")

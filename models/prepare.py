@@ -12,6 +12,7 @@ import json
 import lzma
 import pathlib
 import random
+import zlib
 
 from texts import request_text
 from validation import lines, validation_servers
@@ -65,6 +66,8 @@ def row_of(query: dict) -> dict:
         "relevant": query["relevant"],
         "also_ok": query.get("also_ok", []),
         "style": query.get("style", "direct"),
+        # A number for a learning curve: a share of the newer requests is those below it.
+        **({"draw": zlib.crc32(query["id"].encode()) / 2**32} if "writer" in query else {}),
     }
 
 
@@ -92,12 +95,21 @@ def main() -> None:
     namespace = {tool["id"]: tool["namespace"] for tool in tools}
     written = lines(shared / "eval/toucan-paraphrase/queries.jsonl")
     own = []
-    for file in ("train-followup", "train-long", "train-multi", "train-direct"):
-        path = HERE / "data" / f"{file}.jsonl"
-        own += lines(path) if path.exists() else []
+    for file in ("train-followup", "train-long", "train-multi"):
+        own += lines(HERE / "data" / f"{file}.jsonl")
+    requests = lines(HERE / "data/requests.jsonl")
+    own += [line for line in requests if line["relevant"]]
     for line in lines(HERE / "data/train-impossible.jsonl"):
         if line.get("twin"):
             own.append({"query": line["twin"], "relevant": line["twin_relevant"], "style": "direct"})
+    # Requests of our own are about servers that no public request is about, too: their tools come with all their siblings.
+    asked = {tool for line in requests for tool in line["relevant"]}
+    everything = lines(shared / "corpora/toucan-mcp/tools.jsonl") + lines(shared / "corpora/docker-mcp-registry/tools.jsonl")
+    servers = {tool["namespace"] for tool in everything if tool["id"] in asked - namespace.keys()}
+    assert not servers & (heldout | choosing)
+    further = {tool["id"]: tool for tool in everything if tool["namespace"] in servers and tool["id"] not in namespace and tool.get("description")}
+    tools += further.values()
+    namespace |= {tool["id"]: tool["namespace"] for tool in further.values()}
     train, check, kept = [], [], []
     for query in written + own:
         servers = {namespace[tool] for tool in query["relevant"]}
@@ -105,7 +117,7 @@ def main() -> None:
     sets["toucan-paraphrase"] = {"tools": [slim(tool) for tool in tools], "train": train}
     styles = [row_of(line) for line in lines(HERE / "data/train-styles.jsonl") if line["relevant"] and all(namespace[tool] in choosing for tool in line["relevant"])]
     impossible = [
-        {"query": line["query"], "near": line.get("near", []), "scope": line.get("scope", [])} for line in lines(HERE / "data/train-impossible.jsonl") if not line["relevant"]
+        {"query": line["query"], "near": line.get("near", []), "scope": line.get("scope", [])} for line in lines(HERE / "data/train-impossible.jsonl") + requests if not line["relevant"]
     ]
 
     checks = {"heldout": {"tools": [slim(t) for t in tools if t["namespace"] in heldout], "queries": check}}

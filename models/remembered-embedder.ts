@@ -8,6 +8,7 @@ import { staticEmbedder } from "../src/adapters/embedders/static.ts";
 import { TOKEN_LIMITS } from "../src/adapters/embedders/shipped-files.ts";
 import { tunedEmbedder } from "../src/adapters/embedders/tuned.ts";
 import { createWordPiece } from "../src/adapters/embedders/wordpiece/wordpiece.ts";
+import { int8Rows, keptTokens, readTokens } from "./kept-tokens.ts";
 import type { Embedder } from "../src/catalog/embedder.port.ts";
 import { convertOnnxWeights } from "../scripts/convert-onnx-weights.ts";
 
@@ -79,12 +80,11 @@ function remember(embedder: Embedder, path: string): RememberedEmbedder {
 }
 
 function referenceStatic(folder: string): Pick<Embedder, "embed" | "close"> {
-  const vocabulary = new URL("../src/adapters/embedders/wordpiece/vocabulary.txt", import.meta.url);
-  const wordPiece = createWordPiece(readFileSync(vocabulary, "utf8"));
+  const wordPiece = createWordPiece(readTokens(folder).join("\n"));
   const rows = readFileSync(join(folder, "static256.i8"));
   const scales = readFileSync(join(folder, "static256.scale.f32"));
   const table = createStaticTable({
-    rows: new Int8Array(rows.buffer, rows.byteOffset, rows.length),
+    rowOf: int8Rows(new Int8Array(rows.buffer, rows.byteOffset, rows.length), 256),
     scales: new Float32Array(Uint8Array.from(scales).buffer),
     dimension: 256,
     ignore: wordPiece.special,
@@ -99,7 +99,7 @@ function converted(folder: string, cache: string): URL {
   const path = join(cache, "reference.bin");
   if (!existsSync(path)) {
     mkdirSync(cache, { recursive: true });
-    writeFileSync(path, convertOnnxWeights(readFileSync(join(folder, "minilm-tools-ft2.int8.onnx")), "reference"));
+    writeFileSync(path, convertOnnxWeights(readFileSync(join(folder, "minilm-tools-ft2.int8.onnx")), "reference", keptTokens(folder)));
   }
   return pathToFileURL(path);
 }

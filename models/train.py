@@ -5,10 +5,15 @@
 import argparse
 import json
 import lzma
+import os
 import pathlib
 import random
 import re
 import time
+
+# The same bytes from the same command: cuBLAS reads this when it starts.
+os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")
 
 import numpy as np
 import torch
@@ -22,6 +27,8 @@ from metrics import figures, minmax
 from texts import long_text, short_text, split_words, subject
 from validation import SmallCatalogs, same_text, show_small
 
+# The set whose tools belong to servers: the requests that were written for this project.
+WRITTEN = "toucan-paraphrase"
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 QUERY_TOKENS, TOOL_TOKENS = 256, 192
 # Shorter while training: few texts are longer, and they would pad all others.
@@ -86,17 +93,37 @@ def load_quantized(base: pathlib.Path, path: pathlib.Path) -> BertModel:
 
 def encode(model: BertModel, rows: list[list[int]], part: int = 256) -> torch.Tensor:
     """Unit vectors in the order given. Rows of like length run together, so that little is spent on padding."""
+    return encode_with_passages(model, rows, {}, part)[0]
+
+
+def find_passage(passage: list[int], row: list[int]) -> tuple[int, int] | None:
+    """Where the tokens of a passage, without its markers, stand in a row: start and length. The product finds clauses the same way."""
+    wanted = passage[1:-1]
+    for start in range(1, len(row) - len(wanted)):
+        if row[start : start + len(wanted)] == wanted:
+            return start, len(wanted)
+    return None
+
+
+def encode_with_passages(model: BertModel, rows: list[list[int]], passages: dict[int, tuple[int, int]], part: int = 256) -> tuple[torch.Tensor, torch.Tensor]:
+    """Unit vectors of rows, and of one passage of some rows, pooled from the states of the whole row; those in the order of their rows."""
     order = sorted(range(len(rows)), key=lambda index: len(rows[index]))
     vectors = []
+    pooled: dict[int, torch.Tensor] = {}
     for start in range(0, len(order), part):
         ids, mask = collate([rows[index] for index in order[start : start + part]])
         with torch.autocast("cuda", dtype=torch.bfloat16):
             hidden = model(input_ids=ids, attention_mask=mask).last_hidden_state
         weights = mask.unsqueeze(-1).float()
         vectors.append(F.normalize((hidden.float() * weights).sum(1) / weights.sum(1), dim=-1))
+        for place, index in enumerate(order[start : start + part]):
+            if index in passages:
+                first, length = passages[index]
+                pooled[index] = F.normalize(hidden[place, first : first + length].float().mean(0), dim=-1)
     back = torch.empty(len(order), dtype=torch.long)
     back[torch.tensor(order)] = torch.arange(len(order))
-    return torch.cat(vectors)[back.to(DEVICE)]
+    found = torch.stack([pooled[index] for index in sorted(pooled)]) if pooled else torch.empty(0)
+    return torch.cat(vectors)[back.to(DEVICE)], found
 
 
 @torch.no_grad()
@@ -128,7 +155,7 @@ class Batches:
             # Tools with the same text are the same answer.
             same: dict[str, int] = {}
             group = {key: same.setdefault(same_text(tool), len(same)) for key, tool in tools.items()}
-            repeat = recipe["written"] if name == "toucan-paraphrase" else recipe["labelled"]
+            repeat = recipe["written"] if name == WRITTEN else recipe["labelled"]
             rows = [row for row in one["train"] if row["relevant"]]
             self.sources.append({"name": name, "tools": tools, "group": group, "rows": rows, "repeat": repeat})
         self.corpus = data["corpus"]
@@ -169,22 +196,24 @@ class Batches:
         text = short_text(gold) if self.rng.random() < 0.5 else long_text(gold)
         return query, text, (source["name"], source["group"][gold["id"]]), accepted
 
-    def drawn(self, source: dict, row: dict, rows: list[dict]) -> tuple[str, dict, set[tuple], bool]:
-        """A request, one of its tools, the groups that answer it, and whether it was glued from two."""
+    def drawn(self, source: dict, row: dict, rows: list[dict]) -> tuple[str, dict, set[tuple], str | None]:
+        """A request, one of its tools, the groups that answer it, and, if it was glued from two, the half that asks for the tool."""
         rng, group = self.rng, source["group"]
         query, relevant = row["query"], list(row["relevant"])
         also = list(row.get("also_ok", []))
-        is_glued = False
+        passage = None
         if rng.random() < self.recipe["glued"] and "earlier:" not in query:
             other = rng.choice(rows)
             if "earlier:" not in other["query"]:
-                query = rng.choice(["{} and then {}", "{}. {}", "{}, also {}", "{} After that {}"]).format(query.rstrip("."), other["query"])
+                passage = query.rstrip(".")
+                query = rng.choice(["{} and then {}", "{}. {}", "{}, also {}", "{} After that {}"]).format(passage, other["query"])
                 relevant += other["relevant"]
                 also += other.get("also_ok", [])
-                is_glued = True
         gold = source["tools"][rng.choice(relevant)]
+        if passage is not None and gold["id"] not in row["relevant"]:
+            passage = other["query"]
         accepted = {group[tool] for tool in relevant + also if tool in group}
-        return query, gold, {(source["name"], one) for one in accepted}, is_glued
+        return query, gold, {(source["name"], one) for one in accepted}, passage
 
     def supervised(self, tool: dict) -> tuple | None:
         rng = self.rng
@@ -326,7 +355,7 @@ def load_data(path: pathlib.Path, everything: bool = True) -> dict:
     with lzma.open(path, "rt", encoding="utf-8") as file:
         data = json.load(file)
     if everything:
-        data["sets"]["toucan-paraphrase"]["train"] += data["validation"]["train"]
+        data["sets"][WRITTEN]["train"] += data["validation"]["train"]
         data["corpus"] += data["validation"]["corpus"]
     return data
 
