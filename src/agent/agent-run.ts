@@ -43,11 +43,11 @@ export interface NeededApproval {
   readonly message: string;
 }
 
-/** A tool that was sent to the model, and why. */
+/** A tool of the catalog that was sent to the model, and why. `find_tools` is not listed. */
 export interface OfferedTool {
   readonly id: string;
-  /** `pinned`: always on offer. `used`: called earlier in the conversation. `retrieved`: matches the request or the model's last text. */
-  readonly because: "pinned" | "used" | "retrieved";
+  /** `pinned`: always on offer. `found`: by the model's own search. `used`: called earlier in the conversation. `retrieved`: matches the request or the model's last text. */
+  readonly because: "pinned" | "found" | "used" | "retrieved";
   /** The retrieval score, if the tool was retrieved. */
   readonly score?: number;
 }

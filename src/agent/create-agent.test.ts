@@ -131,13 +131,13 @@ describe("an agent", () => {
     const llm = scriptedLlm([say("", ["find_order", { order: "7" }], ["refund_order", { order: "7" }]), say("Done.")]);
     const agent = createAgent({ llm, arsenal, principal, toolset: "finding" });
     const { traceId } = await agent.run("Refund an order").result;
-    expect(llm.requests[0]?.tools.map(({ id }) => id)).toEqual(["default.find_order"]);
+    expect(llm.requests[0]?.tools.map(({ id }) => id)).toEqual(["default.find_order", "default.find_tools"]);
     expect(resultsIn(llm, 1)).toMatchObject([{ status: "success" }, { error: { code: "TOOL_NOT_FOUND" } }]);
     const narrowed = scriptedLlm(["Done."]);
     await createAgent({ llm: narrowed, arsenal: createRunner(arsenal, "finding"), principal }).execute(
       "Refund an order",
     );
-    expect(narrowed.requests[0]?.tools.map(({ id }) => id)).toEqual(["default.find_order"]);
+    expect(narrowed.requests[0]?.tools.map(({ id }) => id)).toEqual(["default.find_order", "default.find_tools"]);
     const recorded = { kind: "call", toolset: "finding", principal: "agent", traceId };
     expect(audit.lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([recorded, recorded]);
   });
@@ -146,8 +146,9 @@ describe("an agent", () => {
     const { arsenal } = shop();
     const llm = scriptedLlm(["Done.", "Done."]);
     const closer = { ...principal, capabilities: ["delete_data"] as const };
-    await createAgent({ llm, arsenal, principal: closer }).execute("Refund order 7");
-    await createAgent({ llm, arsenal, principal: closer, scoreThreshold: 0.99 }).execute("Refund order 7");
+    const shared = { llm, arsenal, principal: closer, findTools: false };
+    await createAgent(shared).execute("Refund order 7");
+    await createAgent({ ...shared, scoreThreshold: 0.99 }).execute("Refund order 7");
     expect(llm.requests.map(({ tools }) => tools.length)).toEqual([4, 0]);
   });
 
@@ -157,6 +158,7 @@ describe("an agent", () => {
     await createAgent({ llm, arsenal, principal, pinned: ["close_order"] }).execute("Close order 7 for good");
     expect(llm.requests[0]?.tools.map(({ id }) => id).sort()).toEqual([
       "default.find_order",
+      "default.find_tools",
       "default.refund_order",
       "default.track_order",
     ]);
@@ -214,11 +216,11 @@ describe("an agent", () => {
     expect(llm.requests[1]?.tools.map(({ name }) => name)).toContain("refund_order");
   });
 
-  it("offers no tools where none fits, and the model can still answer", async () => {
+  it("offers nothing but the search if no tool fits, and the model can still answer", async () => {
     const { arsenal } = shop();
     const llm = scriptedLlm([say("Roses are red.")]);
     expect(await createAgent({ llm, arsenal, principal }).execute("zzz qqq xxx")).toBe("Roses are red.");
-    expect(llm.requests[0]?.tools).toEqual([]);
+    expect(llm.requests[0]?.tools.map(({ name }) => name)).toEqual(["find_tools"]);
   });
 
   it("goes on with an earlier conversation", async () => {

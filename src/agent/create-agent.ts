@@ -26,6 +26,11 @@ export interface AgentOptions {
   readonly scoreThreshold?: number;
   /** Ids or names of tools that every request has, if the caller may see them. At most `limit`. */
   readonly pinned?: readonly string[];
+  /**
+   * Whether the model gets `find_tools`, with which it searches again if nothing on offer fits. It takes one place of `limit`, if the pinned
+   * tools leave three or more, or a place that no tool fills. Defaults to true.
+   */
+  readonly findTools?: boolean;
   /** The most model requests in one run. Defaults to 10. */
   readonly maxSteps?: number;
   /** Tokens of one run, in and out, over all its steps. Checked after each step, so the last one can exceed it. Defaults to no limit. */
@@ -56,6 +61,7 @@ export interface FollowOptions {
   readonly onEvent?: (event: AgentEvent) => void;
 }
 
+/** The options of one run. */
 export interface RunOptions extends FollowOptions {
   /** The conversation so far: `messages` of the run before. */
   readonly history?: readonly AgentMessage[];
@@ -175,7 +181,7 @@ async function settle(running: ActiveRun, settings: LoopSettings): Promise<Agent
 function toSettings(options: AgentOptions): LoopSettings {
   const { llm, arsenal, limit = 8, pinned = [], maxSteps = 10, maxTokens = Infinity, principal, toolset } = options;
   const { maxAnswerTokens, maxResultLength = 100_000, resultFormat = "native", textCalls = true } = options;
-  const { stream = true, clock = systemClock } = options;
+  const { stream = true, findTools = true, clock = systemClock } = options;
   const fix = "Take one from toolarsenal/llms, or configure llm and pass llmOf(arsenal).";
   if (typeof llm?.next !== "function") throw wrong("llm", llm, "must be a model", fix);
   if (typeof arsenal?.retrieve !== "function")
@@ -193,7 +199,7 @@ function toSettings(options: AgentOptions): LoopSettings {
     throw wrong("pinned", pinned, `has more tools than limit ${limit}`, "Pin fewer tools, or raise limit.");
   const by = present({ principal, toolset });
   const budget = { maxSteps, maxTokens, maxResultLength };
-  return { ...options, ...budget, limit, pinned, by, resultFormat, textCalls, stream, clock };
+  return { ...options, ...budget, limit, pinned, findTools, by, resultFormat, textCalls, stream, clock };
 }
 
 function checkCount(field: string, value: number, most = Number.MAX_SAFE_INTEGER): void {

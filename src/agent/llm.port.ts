@@ -48,11 +48,13 @@ export interface TokenUsage {
 /** One message of a conversation. Plain JSON data, so that a conversation can be saved and continued elsewhere. */
 export type AgentMessage = UserMessage | AssistantMessage | ToolMessage;
 
+/** A message of the user. */
 export interface UserMessage {
   readonly role: "user";
   readonly text: string;
 }
 
+/** A turn of the model: its text and its calls. */
 export interface AssistantMessage {
   readonly role: "assistant";
   readonly text: string;

@@ -6,6 +6,7 @@ import type { RetrievalResult } from "../retrieve/result.ts";
 import { DEFAULT_NAMESPACE } from "../tool/limits.ts";
 import { divideId, type Tool } from "../tool/tool.ts";
 import type { OfferedTool } from "./agent-run.ts";
+import { FIND_TOOLS, FIND_TOOLS_TOOL, foundIds } from "./find-tools.ts";
 import type { AgentMessage } from "./llm.port.ts";
 
 /** The part of a `ToolArsenal` that an agent needs. */
@@ -25,6 +26,8 @@ export interface OfferSettings {
   readonly scoreThreshold?: number;
   /** Ids or names. */
   readonly pinned: readonly string[];
+  /** Whether the model also gets `find_tools`. */
+  readonly findTools: boolean;
   readonly by: AskedBy;
 }
 
@@ -52,18 +55,36 @@ const SUMMARY_LENGTH = 20_000;
 /** The most tools of the conversation passed to retrieval. */
 const RECENT_TOOLS = 1_000;
 
+/** With fewer places than this beside the pinned tools, all of them are for tools of the catalog. */
+const PLACES_TO_SEARCH = 3;
+
+/** The most tools of the catalog in one turn. `find_tools` takes one place of `limit` if the pinned tools leave three or more. */
+export function placesFor({ limit, pinned, findTools }: Omit<OfferSettings, "by">): number {
+  return findTools && limit - pinned.length >= PLACES_TO_SEARCH ? limit - 1 : limit;
+}
+
+/** The tools that a turn sends: those on offer, and `find_tools` if there is room for it and no tool on offer has its name. */
+export function sentTools(offers: readonly Offer[], { limit, findTools }: OfferSettings): readonly Tool[] {
+  const tools = offers.map(({ tool }) => tool);
+  const isAdded = findTools && tools.length < limit && tools.every(({ id }) => id !== FIND_TOOLS_TOOL.id);
+  return isAdded ? [...tools, FIND_TOOLS_TOOL] : tools;
+}
+
 /**
- * Chooses the tools for the model's next turn, at most `limit`: the pinned ones, then those called earlier, in up to half of the remaining
- * places, then the best for the request and for the model's last text.
+ * Chooses the tools for the model's next turn, at most `placesFor(settings)`. Pinned tools come first, then the finds of the model's last search, then
+ * tools that it called earlier, in up to half of the remaining places. The rest goes to finds of earlier searches, and to the best tools for the request and
+ * for the model's last text.
  */
 export async function offerTools(
   arsenal: AgentArsenal,
   settings: OfferSettings,
   request: OfferRequest,
 ): Promise<readonly Offer[]> {
-  const { limit, pinned, by } = settings;
+  const { pinned, by } = settings;
+  const limit = placesFor(settings);
   const seen = toolsIn(request.messages);
-  const named = async (ids: readonly string[], because: "pinned" | "used"): Promise<readonly Offer[]> => {
+  const [newest = [], ...older] = settings.findTools ? searchesIn(request.messages) : [];
+  const named = async (ids: readonly string[], because: OfferedTool["because"]): Promise<readonly Offer[]> => {
     const tools = await Promise.all(ids.map((id) => toolOf(arsenal, id, by)));
     return tools.flatMap((tool) =>
       tool === undefined || (tool.refused !== undefined && tool.refused.listed !== true)
@@ -71,9 +92,11 @@ export async function offerTools(
         : [{ tool, id: tool.id, because }],
     );
   };
-  const [first, earlier, found] = await Promise.all([
+  const [first, earlier, latest, before, found] = await Promise.all([
     named(pinned, "pinned"),
     named(seen.used.slice(0, limit), "used"),
+    named(newest.slice(0, limit), "found"),
+    named(older.flat().slice(0, limit), "found"),
     retrieveFor(arsenal, settings, request, seen),
   ]);
 
@@ -82,7 +105,9 @@ export async function offerTools(
     for (const offer of from) if (offers.size < most && !offers.has(offer.id)) offers.set(offer.id, offer);
   };
   take(first, limit);
+  take(latest, limit);
   take(earlier, offers.size + Math.floor((limit - offers.size) / 2));
+  take(before, limit);
   take(found, limit);
   take(earlier, limit);
   return [...offers.values()];
@@ -124,6 +149,26 @@ function toolsIn(messages: readonly AgentMessage[]) {
   }
   const used = [...latest.keys()];
   return { used, failed: used.filter((id) => isFailed(latest.get(id))) };
+}
+
+/** Returns the ids that the model's searches for the current request found, latest search first. Searches of one turn count as one. */
+function searchesIn(messages: readonly AgentMessage[]): readonly (readonly string[])[] {
+  const request = messages.findLastIndex(({ role }) => role === "user");
+  return messages
+    .slice(request + 1)
+    .toReversed()
+    .flatMap((message) => {
+      if (message.role !== "tool") return [];
+      const results = message.results.filter(({ read }) => read.call.toolName === FIND_TOOLS);
+      const ids = results.map(({ result }) => foundIds(result.result));
+      return ids.length === 0 ? [] : [inTurns(ids)];
+    });
+}
+
+/** The best of each list, then the second of each: parallel searches share the places. */
+function inTurns(lists: readonly (readonly string[])[]): readonly string[] {
+  const longest = Math.max(...lists.map(({ length }) => length));
+  return Array.from({ length: longest }, (_, place) => lists.flatMap((list) => list.slice(place, place + 1))).flat();
 }
 
 /** A call with wrong arguments says nothing about the tool. */

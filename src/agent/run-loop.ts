@@ -3,13 +3,16 @@ import { statusOf, toResultError } from "../execute/results/to-result-error.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { ErrorCode } from "../errors/codes.ts";
 import { estimateTokens } from "../tool/estimate-tokens.ts";
+import type { Tool } from "../tool/tool.ts";
 import { toPlainData } from "../tool/schema/plain-data.ts";
 import type { ReadCall } from "../transcode/dialect.port.ts";
 import type { AgentEvent, NeededApproval, RunStatus } from "./agent-run.ts";
 import type { AgentOptions } from "./create-agent.ts";
 import type { AgentMessage, LlmRequest, LlmTurn, TokenUsage } from "./llm.port.ts";
-import { offerTools, type OfferSettings } from "./offer-tools.ts";
+import { FIND_TOOLS, FIND_TOOLS_TOOL, findTools } from "./find-tools.ts";
+import { offerTools, type OfferSettings, placesFor, sentTools } from "./offer-tools.ts";
 import type { OpenCall, RunState } from "./saved-run.ts";
+import { shortenResult } from "./shorten-result.ts";
 import { readTextCalls } from "./text-calls.ts";
 
 export type LoopSettings = OfferSettings &
@@ -37,7 +40,7 @@ export async function runLoop(running: ActiveRun, settings: LoopSettings): Promi
     emit({ type: "step-started", step });
     const offers = await offerTools(settings.arsenal, settings, { ...running.state, signal });
     emit({ type: "tools-offered", step, tools: offers.map(({ tool: _tool, ...offered }) => offered) });
-    const tools = offers.map(({ tool }) => tool);
+    const tools = sentTools(offers, settings);
     const request = requestOf(running, settings, { step, tools });
     const turn = await settings.llm.next(request);
     if (!settings.stream && turn.message.text !== "") emit({ type: "text", step, text: turn.message.text });
@@ -60,7 +63,7 @@ export async function runLoop(running: ActiveRun, settings: LoopSettings): Promi
       closeStep(running, settings, NOT_RUN[reason]);
       return reason;
     }
-    if (!(await answerCalls(running, settings, calls))) return stopped(signal);
+    if (!(await answerCalls(running, settings, tools))) return stopped(signal);
   }
 }
 
@@ -107,15 +110,22 @@ function added(a: TokenUsage, b: TokenUsage): TokenUsage {
   return { inputTokens: a.inputTokens + b.inputTokens, outputTokens: a.outputTokens + b.outputTokens };
 }
 
-/** Runs the given calls of the open step, or those of a resumed one that wait for approval, all at once. True if the model can go on. */
-async function answerCalls(running: ActiveRun, settings: LoopSettings, fresh?: readonly ReadCall[]): Promise<boolean> {
+/**
+ * Runs the calls of the open step, all at once; of a resumed step, those that wait for approval. `sent` are the tools of a step that the model
+ * has just taken. True if the model can go on.
+ */
+async function answerCalls(running: ActiveRun, settings: LoopSettings, sent?: readonly Tool[]): Promise<boolean> {
   const { signal } = running;
   const due = running.state.open?.calls.flatMap(({ read, result }, index) =>
-    fresh !== undefined || isPending(result) ? [{ index, read, result }] : [],
+    sent !== undefined || isPending(result) ? [{ index, read, result }] : [],
   );
+  const searches = sent?.includes(FIND_TOOLS_TOOL) === true;
   await Promise.all(
     (due ?? []).map(async ({ index, read, result: before }) => {
-      const result = await runCall(running, settings, read, before?.confirmationId);
+      const isSearch = searches && read.call.toolName === FIND_TOOLS && read.problem === undefined;
+      const result = isSearch
+        ? await runSearch(running, settings, read)
+        : await runCall(running, settings, read, before?.confirmationId);
       const { open } = running.state;
       if (open === undefined) return;
       running.state = { ...running.state, open: { ...open, calls: open.calls.with(index, { read, result }) } };
@@ -124,6 +134,30 @@ async function answerCalls(running: ActiveRun, settings: LoopSettings, fresh?: r
   if (pendingIn(running.state).length > 0) return false;
   closeStep(running, settings, LOST);
   return !signal.aborted;
+}
+
+/** Answers `find_tools`. The tools that it finds are on offer in the next step. */
+async function runSearch(
+  { state, signal, emit }: ActiveRun,
+  settings: LoopSettings,
+  read: ReadCall,
+): Promise<ToolResult> {
+  const { steps: step, traceId } = state;
+  const { arsenal, by, clock, pinned } = settings;
+  const { toolName, arguments: args = {} } = read.call;
+  emit({ type: "call-started", step, callId: read.id, toolName, arguments: args });
+  const queuedAt = clock.now();
+  const limit = placesFor(settings) - pinned.length;
+  const result = await findTools(arsenal, args, { by, limit, traceId, signal }).then(
+    (found): ToolResult => {
+      const completedAt = clock.now();
+      const times = { queuedAt, completedAt, latencyMs: completedAt - queuedAt };
+      return { toolName, status: "success", result: found, ...times, attempts: 1, traceId, spanId: "" };
+    },
+    (error: unknown) => notRun(read, toResultError(error), traceId, clock),
+  );
+  emit({ type: "call-finished", step, callId: read.id, result });
+  return result;
 }
 
 async function runCall(
@@ -147,14 +181,6 @@ async function runCall(
   const [approval] = approvalsOf([{ read, result }]);
   if (approval !== undefined) emit({ type: "approval-needed", step, approval });
   return { ...result, ...("result" in result && { result: shortenResult(result.result, maxResultLength) }) };
-}
-
-/** Shortens a result for the model to `most` characters; a shortened result becomes text that states how much is missing. Media stay as they are. */
-function shortenResult(result: unknown, most: number): unknown {
-  const text = typeof result === "string" ? result : (JSON.stringify(result) ?? "");
-  if (text.length <= most || (typeof result !== "string" && /"mime_?type"/i.test(text))) return result;
-  const shown = text.slice(0, most).toWellFormed();
-  return `${shown}\n[The first ${most} of ${text.length} characters. Ask the tool for less to see the rest.]`;
 }
 
 interface Unrun {

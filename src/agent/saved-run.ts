@@ -30,6 +30,7 @@ export interface RunState {
   readonly open?: OpenStep;
 }
 
+/** The step of a saved run whose calls have not all ended. */
 export interface OpenStep {
   readonly format: "native" | "text";
   readonly calls: readonly OpenCall[];

@@ -1,5 +1,5 @@
 import { asRecord, asRecords } from "../../tool/json-schema.ts";
-import type { AnsweredCall, StreamingDialect } from "../../transcode/dialect.port.ts";
+import type { AnsweredCall, ProviderSearch, SearchingDialect } from "../../transcode/dialect.port.ts";
 import type { SchemaTarget } from "../../transcode/convert-schema.ts";
 import { ALL_BELOW_ROOT, plainAnd } from "../../transcode/features.ts";
 import { createPieceStream, toReadCall } from "./parts/read-call.ts";
@@ -8,6 +8,11 @@ import { contentOf, type ResultPart, textOrBlocks, unshown } from "./parts/resul
 
 /** A tool in the format of the Messages API. */
 export type AnthropicTool = { name: string; description: string; input_schema: ObjectSchema; strict?: true };
+
+/** A tool of a request in which the API searches for tools: a loaded one, a deferred one, or the search itself. */
+export type AnthropicSearchedTool =
+  | (AnthropicTool & { defer_loading?: true })
+  | { type: "tool_search_tool_bm25_20251119"; name: "tool_search_tool_bm25" };
 
 /** Results in the format of the Messages API: one message for all calls of one answer. */
 export type AnthropicResults = { role: "user"; content: AnthropicResult[] };
@@ -47,8 +52,21 @@ export const ANTHROPIC_STRICT_TARGET: SchemaTarget = {
   parameterNames: PARAMETER_NAMES,
 };
 
+/** The API accepts deferred tools only beside a search tool, which is never deferred. */
+const TOOL_SEARCH: ProviderSearch<AnthropicTool, AnthropicSearchedTool> = {
+  maxTools: 10_000,
+  write: (loaded, deferred) =>
+    deferred.length === 0
+      ? [...loaded]
+      : [
+          { type: "tool_search_tool_bm25_20251119", name: "tool_search_tool_bm25" },
+          ...loaded,
+          ...deferred.map(({ definition }) => ({ ...definition, defer_loading: true as const })),
+        ],
+};
+
 /** Anthropic's Messages API. */
-export function anthropicDialect(): StreamingDialect<AnthropicTool, AnthropicResults> {
+export function anthropicDialect(): SearchingDialect<AnthropicTool, AnthropicResults, AnthropicSearchedTool> {
   return {
     ...definitions<AnthropicTool>({
       name: "anthropic",
@@ -61,6 +79,7 @@ export function anthropicDialect(): StreamingDialect<AnthropicTool, AnthropicRes
       read: ({ type, name, description, input_schema: parameters }) =>
         (type ?? "custom") === "custom" ? { name, description, parameters } : undefined,
     }),
+    providerSearch: TOOL_SEARCH,
     limits: { maxStrictTools: 20, maxOptionalParameters: 24, maxUnionParameters: 16 },
     readCalls: (response) =>
       asRecords(Array.isArray(response) ? response : asRecord(response)["content"])

@@ -1,6 +1,6 @@
 import { fixable } from "../../errors/arsenal-error.ts";
 import { nearest, showValue } from "../../errors/show-value.ts";
-import type { Dialect } from "../../transcode/dialect.port.ts";
+import type { Dialect, ProviderSearch } from "../../transcode/dialect.port.ts";
 import { inferDialect } from "./auto.ts";
 import { dialects } from "./manifest.ts";
 
@@ -13,6 +13,20 @@ export type DialectTools = {
     ? Definition
     : never;
 } & { readonly auto: Record<string, unknown> };
+
+/** The tools that each dialect writes for its provider's own search; never for a dialect without one. */
+export type SearchedTools = {
+  readonly [Name in keyof Manifest]: Created<Name> extends {
+    readonly providerSearch: ProviderSearch<infer _Definition, infer Offered>;
+  }
+    ? Offered
+    : never;
+};
+
+/** The name of a built-in dialect whose provider searches for tools itself. */
+export type SearchDialectName = {
+  [Name in keyof SearchedTools]: [SearchedTools[Name]] extends [never] ? never : Name;
+}[keyof SearchedTools];
 
 /** The result format of each dialect: a message, an item, a block or a part. */
 export type DialectMessages = {

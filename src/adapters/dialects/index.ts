@@ -1,7 +1,17 @@
 // From manifest.ts, by `npm run derive`:
 export { openaiDialect, type OpenAiTool, type OpenAiToolMessage } from "./openai/openai.ts";
-export { openaiResponsesDialect, type ResponsesTool, type ResponsesToolOutput } from "./openai/openai-responses.ts";
-export { anthropicDialect, type AnthropicResults, type AnthropicTool } from "./anthropic.ts";
+export {
+  openaiResponsesDialect,
+  type ResponsesSearchedTool,
+  type ResponsesTool,
+  type ResponsesToolOutput,
+} from "./openai/openai-responses.ts";
+export {
+  anthropicDialect,
+  type AnthropicResults,
+  type AnthropicSearchedTool,
+  type AnthropicTool,
+} from "./anthropic.ts";
 export {
   geminiDialect,
   type GeminiOptions,
@@ -19,7 +29,7 @@ export { ollamaDialect, type OllamaTool, type OllamaToolMessage } from "./ollama
 export { openapiDialect, type OpenApiAnswer, type OpenApiOperation } from "./openapi.ts";
 // The rest of toolarsenal/dialects:
 export { inferDialect } from "./auto.ts";
-export type { DialectName, DialectTools } from "./built-in.ts";
+export type { DialectName, DialectTools, SearchDialectName, SearchedTools } from "./built-in.ts";
 export { toAlias } from "../../transcode/alias.ts";
 export { answerCalls } from "../../transcode/answer-calls.ts";
 export { convertSet, type ConvertSetOptions } from "../../transcode/convert-set.ts";
@@ -28,8 +38,11 @@ export type {
   CallStream,
   Converted,
   ConvertOptions,
+  DeferredTool,
   Dialect,
+  ProviderSearch,
   ReadCall,
+  SearchingDialect,
   SetLimits,
   StreamingDialect,
 } from "../../transcode/dialect.port.ts";

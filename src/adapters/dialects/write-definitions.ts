@@ -1,3 +1,4 @@
+import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 import type { RetrieveOptions, ToolQuery } from "../../retrieve/query.ts";
 import { present } from "../../base/present.ts";
 import type { Tool } from "../../tool/tool.ts";
@@ -17,6 +18,11 @@ export interface DefinitionOptions<Given = DialectName | DefinitionWriter> {
   readonly dialect?: Given;
   /** Uses the provider's strict mode for the tools that support it, within the limits of one request. */
   readonly strict?: boolean;
+  /**
+   * Writes every tool that the caller may call for the provider's own search: the tools found are loaded, the others deferred. For `anthropic` and
+   * `openai-responses`.
+   */
+  readonly providerSearch?: boolean;
   /** The hint for `auto`: the provider's client, a model's name, or an answer of the API. */
   readonly client?: unknown;
 }
@@ -26,23 +32,51 @@ export type RetrieveToolsOptions<Given = DialectName | DefinitionWriter> = Retri
 
 /** Makes the query of a request in words. */
 export function toToolQuery(query: string, options: RetrieveToolsOptions): ToolQuery {
-  const { dialect: _dialect, strict: _strict, client: _client, context, ...rest } = options;
+  const { dialect: _dialect, strict: _strict, client: _client, providerSearch: _search, context, ...rest } = options;
   return { ...rest, context: { ...context, query } };
 }
 
-/** Returns a function that writes tools, in order, for one request to a provider. Rejects with QUERY_INVALID if the dialect is unknown. */
+/**
+ * Returns a function that writes tools, in order, for one request to a provider, and the tools that the provider searches. Rejects with
+ * QUERY_INVALID if the dialect is unknown, or if its provider is to search and cannot.
+ */
 export async function definitionWriter(
   options: DefinitionOptions,
   /** Dialects added to an arsenal. */
   further?: ReadonlyMap<string, Dialect>,
-): Promise<(tools: readonly Tool[]) => object[]> {
-  const { dialect = "openai", strict = false, client } = options;
-  if (isPartial(dialect)) return (tools) => tools.map((tool) => dialect.fromCanonical(tool));
+): Promise<(tools: readonly Tool[], searched?: readonly Tool[]) => object[]> {
+  const { dialect = "openai", strict = false, client, providerSearch = false } = options;
+  if (isPartial(dialect)) {
+    if (providerSearch) throw noProviderSearch("a writer of definitions");
+    return (tools) => tools.map((tool) => dialect.fromCanonical(tool));
+  }
   const { toDialect } = await import("./built-in.ts");
   const { convertSet } = await import("../../transcode/convert-set.ts");
   const target = await toDialect(dialect as Dialect | DialectName, client, further);
   const set = present({ strict, limits: target.limits });
-  return (tools) => convertSet(tools, target, set).map(({ definition }) => definition);
+  const search = target.providerSearch;
+  if (!providerSearch) return (tools) => convertSet(tools, target, set).map(({ definition }) => definition);
+  if (search === undefined) throw noProviderSearch(`the dialect "${target.name}"`);
+  return (tools, searched = []) => {
+    const loaded = new Set(tools.map(({ id }) => id));
+    const deferred = searched.filter(({ id }) => !loaded.has(id));
+    const all = [...tools, ...deferred].slice(0, search.maxTools ?? Infinity);
+    const written = convertSet(all, target, set).map(({ definition }, at) => ({ definition, tool: all[at] as Tool }));
+    return search.write(
+      written.slice(0, tools.length).map(({ definition }) => definition),
+      written.slice(tools.length),
+    );
+  };
+}
+
+function noProviderSearch(what: string): ArsenalError {
+  const field = "providerSearch";
+  const fix =
+    'Use dialect: "anthropic" or dialect: "openai-responses", or leave providerSearch out: retrieval then finds the tools.';
+  return fixable("QUERY_INVALID", `providerSearch is true, and ${what} has no search for tools.`, fix, {
+    field,
+    value: true,
+  });
 }
 
 /** Returns true for a writer of definitions without the other methods. */

@@ -1,5 +1,6 @@
 import { asRecord, asRecords } from "../../../tool/json-schema.ts";
-import type { StreamingDialect } from "../../../transcode/dialect.port.ts";
+import type { SearchingDialect } from "../../../transcode/dialect.port.ts";
+import { type ResponsesSearchedTool, TOOL_SEARCH } from "./tool-search.ts";
 import { OPENAI_LIMITS, OPENAI_STRICT_TARGET, OPENAI_TARGET } from "./openai.ts";
 import { createPieceStream, toReadCall } from "../parts/read-call.ts";
 import { definitions, type ObjectSchema } from "../parts/definitions.ts";
@@ -27,7 +28,7 @@ type ResponsesContent =
   | { type: "input_file"; filename: string; file_data: string };
 
 /** OpenAI's Responses API. */
-export function openaiResponsesDialect(): StreamingDialect<ResponsesTool, ResponsesToolOutput> {
+export function openaiResponsesDialect(): SearchingDialect<ResponsesTool, ResponsesToolOutput, ResponsesSearchedTool> {
   return {
     ...definitions<ResponsesTool>({
       name: "openai-responses",
@@ -40,6 +41,7 @@ export function openaiResponsesDialect(): StreamingDialect<ResponsesTool, Respon
       read: ({ type, name, description, parameters }) =>
         type === "function" ? { name, description, parameters } : undefined,
     }),
+    providerSearch: TOOL_SEARCH,
     limits: OPENAI_LIMITS,
     readCalls: (response) =>
       itemsOf(response)
@@ -92,4 +94,5 @@ function toBlock(part: ResultPart): ResponsesContent {
   return { type: "input_text", text: unshown(part) };
 }
 
+export type { ResponsesSearchedTool } from "./tool-search.ts";
 export { openaiResponsesDialect as create };

@@ -1,0 +1,36 @@
+import { fixable } from "../../../errors/arsenal-error.ts";
+import { showValue } from "../../../errors/show-value.ts";
+import type { JsonSchema } from "../../../tool/json-schema.ts";
+import type { LiveTool, ToolReader } from "../../../transcode/dialect.port.ts";
+
+/** How the tool objects of one framework are read. */
+export interface FrameworkTools<Tool> {
+  readonly name: string;
+  /** How users make such a tool, for errors. */
+  readonly made: string;
+  isTool(given: Partial<Tool>): boolean;
+  read(tool: Tool): Promise<FrameworkTool>;
+}
+
+/** A framework's tool: its definition as plain data, and its handler. */
+export interface FrameworkTool extends LiveTool {
+  readonly definition: {
+    readonly name: string;
+    readonly description: string;
+    readonly parameters: JsonSchema | undefined;
+  };
+}
+
+/** Creates the reader of a framework whose tools are always objects that run themselves. Anything else is INPUT_INVALID. */
+export function liveOnly<Tool>({ name, made, isTool, read }: FrameworkTools<Tool>): ToolReader {
+  return {
+    name,
+    readLive(given) {
+      if (isTool(given as Partial<Tool>)) return read(given as Tool);
+      const fix = `Give tools made with ${made}.`;
+      const value = showValue(given);
+      throw fixable("INPUT_INVALID", `This is not a tool of ${name}: ${value}.`, fix, { field: "tools", value });
+    },
+    toCanonical: (definition) => definition as FrameworkTool["definition"],
+  };
+}

@@ -1,0 +1,15 @@
+import type { ToolReader } from "../../../transcode/dialect.port.ts";
+
+/**
+ * Agent frameworks whose tool objects `arsenal.add(tools, { format })` takes with what runs them, besides the dialects. Each is loaded when it is first used; a
+ * new one is one line here.
+ */
+export const frameworkTools: Readonly<Record<string, () => Promise<{ readonly reader: ToolReader }>>> = {
+  mastra: () => import("./mastra.ts"),
+  "openai-agents": () => import("./openai-agents.ts"),
+  "claude-agent": () => import("./claude-agent.ts"),
+  "google-adk": () => import("./google-adk.ts"),
+  genkit: () => import("./genkit.ts"),
+  llamaindex: () => import("./llamaindex.ts"),
+  strands: () => import("./strands.ts"),
+};

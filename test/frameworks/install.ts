@@ -1,0 +1,4 @@
+/** Installs test/frameworks as its lock file says, unless that is done already. */
+import { installLocked } from "../kit/install-locked.ts";
+
+installLocked(new URL("./", import.meta.url), "test/frameworks");
