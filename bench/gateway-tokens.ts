@@ -1,14 +1,19 @@
 /** The tokens that a model reads: eight third-party servers through the gateway, every tool listed against two tools and a search for each step. */
 import { internalsOf } from "../src/arsenal.ts";
+import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
+import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { ToolArsenal } from "../src/index.ts";
-import { realServers } from "../test/e2e/real-servers.ts";
+import { realServers, type ServerEntry } from "../test/e2e/real-servers.ts";
+import { peerProgram } from "../test/peers/peers.ts";
+import { freePort, listening } from "./gateway/contenders.ts";
 
 /** One step of a task: the model's request, and the call that serves it. */
 interface Step {
@@ -63,6 +68,62 @@ const text = ({ content }: Content): string => content.map((block) => block.text
 const bare = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
 const percent = (part: number, whole: number): string => `${((100 * part) / whole).toFixed(1)} %`;
 
+/** A list of tools, as a client gets it. */
+interface Listed {
+  readonly tools: number;
+  readonly tokens: number;
+}
+
+/** The lists that a client gets with each server in its own configuration. mcp-proxy serves one server and passes its list on. */
+async function listedDirectly(servers: readonly (readonly [string, ServerEntry])[]): Promise<Listed> {
+  const lists = await Promise.all(
+    servers.map(async ([, { command, args, env = {} }]) => {
+      const client = new Client({ name: "tokens", version: "1.0.0" });
+      const started = {
+        command,
+        args: [...args],
+        env: { ...getDefaultEnvironment(), ...env },
+        stderr: "ignore" as const,
+      };
+      await client.connect(new StdioClientTransport(started));
+      const tools = await listTools(client);
+      await client.close();
+      return tools;
+    }),
+  );
+  return { tools: lists.flat().length, tokens: lists.reduce((sum, tools) => sum + tokens(tools), 0) };
+}
+
+/** The list that a client gets from mcp-hub in front of the same servers, once it has all of them. */
+async function listedByHub(
+  servers: readonly (readonly [string, ServerEntry])[],
+  folder: string,
+  expected: number,
+): Promise<Listed> {
+  const config = join(folder, "hub.json");
+  writeFileSync(config, JSON.stringify({ mcpServers: Object.fromEntries(servers) }));
+  const port = await freePort();
+  const hub = spawn(process.execPath, [peerProgram("mcp-hub").file, "--port", `${port}`, "--config", config], {
+    cwd: folder,
+    stdio: "ignore",
+  });
+  try {
+    await listening(port);
+    // It answers 500 until it has started, and lists more tools as its servers connect.
+    for (const deadline = Date.now() + 60_000; ; await new Promise((resolve) => setTimeout(resolve, 500))) {
+      const client = new Client({ name: "tokens", version: "1.0.0" });
+      const tools = await client
+        .connect(new SSEClientTransport(new URL(`http://127.0.0.1:${port}/mcp`)))
+        .then(() => listTools(client))
+        .catch(() => []);
+      await client.close();
+      if (tools.length >= expected || Date.now() > deadline) return { tools: tools.length, tokens: tokens(tools) };
+    }
+  } finally {
+    hub.kill("SIGTERM");
+  }
+}
+
 /** Serves the arsenal in one mode to one client. */
 async function served<Value>(
   arsenal: ToolArsenal,
@@ -103,6 +164,8 @@ async function main(): Promise<void> {
     await internalsOf(arsenal).settled({ tier: "tuned" });
     writeFileSync(join(folder, "files", "note.txt"), "Buy milk. Call Ada.\n");
 
+    const plain = await listedDirectly(servers);
+    const hub = await listedByHub(servers, folder, plain.tools);
     const all = await served(arsenal, "static", async (client) => {
       const tools = await listTools(client);
       const spent: number[] = [];
@@ -119,7 +182,8 @@ async function main(): Promise<void> {
     });
 
     const found = await served(arsenal, "dynamic", async (client) => {
-      const list = tokens(await listTools(client));
+      const listed = await listTools(client);
+      const list = tokens(listed);
       const spent: number[] = [];
       const searches: number[] = [];
       const missed: string[] = [];
@@ -138,16 +202,22 @@ async function main(): Promise<void> {
         }
         spent.push(sum);
       }
-      return { list, spent, searches, missed };
+      return { count: listed.length, list, spent, searches, missed };
     });
 
     const search = Math.round(found.searches.reduce((sum, one) => sum + one, 0) / found.searches.length);
     const shares = found.spent.map((spent, index) => (found.list + spent) / (all.list + (all.spent[index] ?? 0)));
     if (values.json) {
-      console.log(JSON.stringify({ tools: all.count, static: all, dynamic: found, search, shares }));
+      console.log(JSON.stringify({ tools: all.count, plain, hub, static: all, dynamic: found, search, shares }));
       return;
     }
     console.log(`${all.count} tools of 8 servers; tokens of o200k; results count as the text a model is shown\n`);
+    console.log("| a client with | tools it lists | tokens of the list |");
+    console.log("|---|--:|--:|");
+    console.log(`| each server in its own configuration, or behind mcp-proxy | ${plain.tools} | ${plain.tokens} |`);
+    console.log(`| mcp-hub ${peerProgram("mcp-hub").version} | ${hub.tools} | ${hub.tokens} |`);
+    console.log(`| ToolArsenal, static | ${all.count} | ${all.list} |`);
+    console.log(`| ToolArsenal, dynamic | ${found.count} | ${found.list} |\n`);
     console.log("| | static | dynamic | |");
     console.log("|---|--:|--:|--:|");
     console.log(`| tools/list | ${all.list} | ${found.list} | ${percent(found.list, all.list)} |`);

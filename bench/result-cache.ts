@@ -2,33 +2,14 @@
  * The cost of a result from the result cache, as a ratio to running the tool: a function in this process, where the cache can only lose, and a
  * tool of a real MCP server on loopback, for results of three sizes.
  */
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { text } from "node:stream/consumers";
 import { ToolArsenal } from "../src/arsenal.ts";
+import { startReadServer } from "./read-server.ts";
 import { table } from "../src/cli/terminal/style.ts";
 
 const CALLS = 200;
 const ROUNDS = 7;
 
-const server = createServer(async (request, response) => {
-  const body = await text(request);
-  const { id, method, params } = JSON.parse(body === "" ? "{}" : body);
-  const results: Record<string, object> = {
-    initialize: { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo: { name: "s", version: "1" } },
-    "tools/list": {
-      tools: [{ name: "read", annotations: { readOnlyHint: true }, inputSchema: { type: "object" } }],
-    },
-    "tools/call": { content: [{ type: "text", text: "x".repeat(params?.arguments?.size ?? 0) }] },
-  };
-  if (id === undefined) return void response.writeHead(202).end();
-  const result = results[method];
-  const error = { code: -32_601, message: "Method not found" };
-  response.writeHead(200, { "content-type": "application/json" });
-  response.end(JSON.stringify({ jsonrpc: "2.0", id, ...(result ? { result } : { error }) }));
-});
-await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+const server = await startReadServer(({ size }) => "x".repeat(Number(size ?? 0)));
 
 const arsenal = new ToolArsenal({
   embedder: { tier: "lexical" },
@@ -41,7 +22,7 @@ arsenal.register(
   { name: "read", description: "Reads so many characters.", parameters, annotations: { readOnly: true } },
   ({ size = 0 }) => ({ content: [{ type: "text", text: "x".repeat(size) }] }),
 );
-await arsenal.addMcpServer({ name: "remote", transport: { kind: "http", url }, trustAnnotations: true });
+await arsenal.addMcpServer({ name: "remote", transport: { kind: "http", url: server.url }, trustAnnotations: true });
 
 /** Microseconds per call, in the best round. */
 async function time(toolName: string, size: number, cache: boolean): Promise<number> {
@@ -72,5 +53,4 @@ for (const [label, toolName] of [
 }
 console.log(table([["tool", "characters", "run, µs", "cached, µs", "cached / run"], ...rows]));
 await arsenal.close();
-server.closeAllConnections();
 server.close();

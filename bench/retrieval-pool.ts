@@ -16,7 +16,8 @@ import type { Tool } from "../src/tool/tool.ts";
 /** A model as a map of texts to vectors of unit length. */
 export interface BenchModel {
   readonly name: string;
-  readonly embed: (texts: readonly string[], kind: "query" | "tool") => readonly Float32Array[];
+  /** The texts from `passagesFrom` on are passages of the first. */
+  readonly embed: (texts: readonly string[], kind: "query" | "tool", passagesFrom?: number) => readonly Float32Array[];
   readonly calibrate: (cosine: number) => number;
   /** The weight of meaning against words. */
   readonly share: number;
@@ -71,7 +72,7 @@ export function createPool(tools: readonly PoolTool[], model?: BenchModel): Pool
     const folded = foldConversation({ query, recentMessages });
     const steps = stepsOf(query);
     const asked = [query, ...(folded ? [folded.text] : []), ...(steps?.clauses ?? [])];
-    const [alone = new Float32Array(), ...others] = model?.embed(asked, "query") ?? [];
+    const [alone = new Float32Array(), ...others] = model?.embed(asked, "query", folded ? 2 : 1) ?? [];
     const inConversation = folded ? others.shift() : undefined;
 
     const lexicalScores = lexical.scores(query, ids);

@@ -2,7 +2,7 @@
  * The quality of retrieval: `node bench/retrieval.ts [--shared FOLDER] [--reference FOLDER]`.
  *
  * Runs word search, the static and the tuned tier over labelled sets, and reference weights beside them if a folder has them
- * (`minilm-tools-ft2.int8.onnx`, `static256.i8`, `static256.scale.f32`). All are ranked by the same formula in the same run. Prints NDCG@10,
+ * (`minilm-tools-ft2.int8.onnx`, `static256.i8`, `static256.scale.f32`, `tokenizer.json`). All are ranked by the same formula in the same run. Prints NDCG@10,
  * R@1 and R@5 a set in percent, their macro average, and the difference of each tier to its reference with the interval that holds 95 % of
  * paired resamples. `--only static` leaves the slow tier out.
  */
@@ -12,9 +12,10 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { convertOnnxWeights } from "../scripts/convert-onnx-weights.ts";
 import { createEncoder } from "../src/adapters/embedders/kernel/encoder.ts";
-import { createStaticTable } from "../src/adapters/embedders/static.ts";
+import { createStaticTable, sixBitRows } from "../src/adapters/embedders/static.ts";
 import { createWordPiece } from "../src/adapters/embedders/wordpiece/wordpiece.ts";
 import { calibrateCosine, STATIC_MODEL, TUNED_MODEL, type MeasuredModel } from "../src/retrieve/fuse/calibrate.ts";
+import { int8Rows, keptTokens, pickRows } from "../models/kept-tokens.ts";
 import { figuresOf } from "../src/eval/metrics.ts";
 import { createPool, type BenchModel } from "./retrieval-pool.ts";
 import { readSets, type LabelledSet } from "./retrieval-sets.ts";
@@ -45,11 +46,16 @@ const withTuned = values.only !== "static";
 const models: readonly BenchModel[] = [
   staticModel("static", join(weights, "static")),
   ...(referenceStatic !== undefined && existsSync(`${referenceStatic}.i8`)
-    ? [staticModel("reference static", referenceStatic)]
+    ? [staticModel("reference static", referenceStatic, keptTokens(reference ?? ""))]
     : []),
   ...(withTuned ? [tunedModel("tuned", readFileSync(join(weights, "tuned.bin")))] : []),
   ...(withTuned && referenceOnnx !== undefined && existsSync(referenceOnnx)
-    ? [tunedModel("reference tuned", convertOnnxWeights(readFileSync(referenceOnnx), "reference"))]
+    ? [
+        tunedModel(
+          "reference tuned",
+          convertOnnxWeights(readFileSync(referenceOnnx), "reference", keptTokens(reference ?? "")),
+        ),
+      ]
     : []),
 ];
 
@@ -117,11 +123,15 @@ function readingOf({ worthShowing, share }: MeasuredModel): Pick<BenchModel, "ca
   return { calibrate: calibrateCosine(worthShowing), share };
 }
 
-function staticModel(name: string, path: string): BenchModel {
-  const rows = readFileSync(`${path}.i8`);
+/** Reads the shipped table of 6 bits, or the rows of some tokens of a table of 8 bits. */
+function staticModel(name: string, path: string, tokens?: readonly number[]): BenchModel {
+  const scales = new Float32Array(Uint8Array.from(readFileSync(`${path}.scale.f32`)).buffer);
+  const file = readFileSync(tokens ? `${path}.i8` : `${path}.i6`);
   const table = createStaticTable({
-    rows: new Int8Array(rows.buffer, rows.byteOffset, rows.length),
-    scales: new Float32Array(Uint8Array.from(readFileSync(`${path}.scale.f32`)).buffer),
+    rowOf: tokens
+      ? int8Rows(pickRows(new Int8Array(file.buffer, file.byteOffset, file.length), 256, tokens), 256)
+      : sixBitRows(file, { rows: scales.length, dimension: 256 }),
+    scales: tokens ? pickRows(scales, 1, tokens) : scales,
     dimension: 256,
     ignore: wordPiece.special,
   });
@@ -139,7 +149,11 @@ function tunedModel(name: string, file: Uint8Array): BenchModel {
   return {
     name,
     ...readingOf(TUNED_MODEL),
-    embed(texts, kind) {
+    embed(texts, kind, passagesFrom = texts.length) {
+      if (passagesFrom < texts.length) {
+        const tokens = texts.map((text) => wordPiece.encode(text, { maxTokens: LIMITS[kind] }));
+        return encoder.encode(tokens, { passagesFrom });
+      }
       const key = (text: string): string => `${kind} ${text}`;
       const fresh = [...new Set(texts)].filter((text) => !known.has(key(text)));
       const encoded = fresh

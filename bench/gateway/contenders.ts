@@ -158,7 +158,7 @@ function pidOf(child: ChildProcess): number {
   return child.pid;
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
@@ -168,7 +168,7 @@ async function freePort(): Promise<number> {
 }
 
 /** Waits until something answers HTTP at the port. */
-async function listening(port: number): Promise<void> {
+export async function listening(port: number): Promise<void> {
   const deadline = Date.now() + 30_000;
   for (;;) {
     try {

@@ -1,0 +1,108 @@
+import {
+  anything,
+  entry,
+  hinted,
+  type InputOf,
+  list,
+  number,
+  refined,
+  schema,
+  strings,
+  text,
+  whole,
+} from "../../../tool/shape/shape.ts";
+import type { JsonSchema } from "../../../tool/json-schema.ts";
+import { LIMITS } from "../../../tool/limits.ts";
+
+/** The most steps of a workflow. */
+export const MOST_STEPS = 100;
+
+/** The most items that one step runs for. */
+export const MOST_ITEMS = 1_000;
+
+/** Names that expressions can use: `steps.find_order`. */
+const STEP_ID = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
+
+const stepId = hinted(text("The step's name in expressions and in `needs`."), {
+  fits: (value) => typeof value === "string" && STEP_ID.test(value),
+  problem: "must be letters, digits and _, and not begin with a digit",
+  fix: "Write a name such as find_order.",
+});
+
+const toolName = text("The id of the tool, such as billing.refund_user.");
+
+const values = anything("The arguments. `${{ … }}` stands for the value of an expression.");
+
+/** The shape of a call that undoes a step. */
+export const COMPENSATION = entry(
+  "The call that undoes the step if a later one fails. Its expressions can use `result`, the result of the step.",
+  { tool: toolName, arguments: values },
+  ["tool"],
+);
+
+/** The shape of one step. */
+export const WORKFLOW_STEP = entry(
+  "A step: a call of a tool, or an approval.",
+  {
+    id: stepId,
+    tool: toolName,
+    arguments: values,
+    /** The question to the person; the step ends when a person has approved. */
+    approval: text(
+      "What a person is asked to approve, instead of a tool. `${{ … }}` stands for the value of an expression.",
+    ),
+    needs: strings("The steps that end before this one starts, besides those that its expressions use."),
+    if: text("An expression. The step is skipped unless it is true."),
+    forEach: text("An expression for a list. The step runs once for each `item`, and its result is a list."),
+    parallel: whole("Items at once.", 1, 64),
+    retries: whole("Further attempts at a call that is safe to repeat.", 0, 4),
+    timeoutMs: number("Milliseconds that one attempt may take.", LIMITS.timeoutMinMs, LIMITS.timeoutMaxMs),
+    compensate: COMPENSATION,
+  },
+  ["id"],
+);
+
+/** One step of a workflow. */
+export interface WorkflowStep extends InputOf<typeof WORKFLOW_STEP> {}
+
+/** The shape of a workflow file. */
+export const WORKFLOW = entry(
+  "A workflow: tools that are composed into one tool.",
+  {
+    name: text("The name of the tool."),
+    description: text("What the model reads, and what the search looks at."),
+    title: text("A short name for people."),
+    examples: refined(list("Requests that it serves, in a user's words.", text("A request.")), {
+      maxItems: LIMITS.examples,
+    }),
+    tags: strings("Words to filter by."),
+    inputs: schema<JsonSchema>({
+      description: "JSON Schema of the inputs: an object with `properties`.",
+      type: "object",
+    }),
+    steps: refined(
+      list<WorkflowStep>("The steps. Those that need nothing from each other run at once.", WORKFLOW_STEP),
+      {
+        maxItems: MOST_STEPS,
+      },
+    ),
+    result: schema<unknown>({
+      description: "The result: any value with `${{ … }}` in it. Defaults to the result of the last step.",
+    }),
+    timeoutMs: number("Milliseconds that a caller waits for a run.", LIMITS.timeoutMinMs, LIMITS.timeoutMaxMs),
+  },
+  ["name", "description", "steps"],
+);
+
+/** A workflow as a file declares it. */
+export interface WorkflowDefinition extends InputOf<typeof WORKFLOW> {}
+
+/**
+ * Declares a workflow in a TypeScript file, which exports it as its default.
+ *
+ * @example
+ * export default defineWorkflow({ name: "greet", description: "Greets a user.", steps: [{ id: "send", tool: "mail.send" }] });
+ */
+export function defineWorkflow(definition: WorkflowDefinition): WorkflowDefinition {
+  return definition;
+}

@@ -1,0 +1,121 @@
+import { nearest, showValue } from "../../../errors/show-value.ts";
+import { isPlainObject, type JsonSchema } from "../../../tool/json-schema.ts";
+import { typeOfValue } from "../../../tool/schema/keywords.ts";
+
+/** The types that a schema allows, `integer` among them; undefined if it does not say. */
+export function typeNames(schema: unknown): ReadonlySet<string> | undefined {
+  if (!isPlainObject(schema)) return undefined;
+  const { type, anyOf, oneOf, enum: values } = schema;
+  if (type !== undefined) return new Set([type].flat().map(String));
+  if (Object.hasOwn(schema, "const")) return new Set([typeOfValue(schema["const"])]);
+  if (Array.isArray(values)) return new Set(values.map(typeOfValue));
+  const branches = Array.isArray(anyOf) ? anyOf : Array.isArray(oneOf) ? oneOf : undefined;
+  if (branches === undefined) return isPlainObject(schema["properties"]) ? new Set(["object"]) : undefined;
+  const types = branches.map(typeNames);
+  return types.includes(undefined) ? undefined : new Set(types.flatMap((each) => [...(each ?? [])]));
+}
+
+/** A member of an object: its schema, unknown if the schema does not say, or absent. */
+export type FoundProperty =
+  | { readonly kind: "known"; readonly schema: JsonSchema }
+  | { readonly kind: "unknown" }
+  | { readonly kind: "absent"; readonly names: readonly string[] };
+
+/** Finds a member in the schema of its object. One that the schema does not list counts as absent, unless the schema allows others explicitly. */
+export function propertyOf(schema: JsonSchema, name: string): FoundProperty {
+  const { properties, additionalProperties, patternProperties, anyOf, oneOf, allOf, $ref } = schema;
+  if (isPlainObject(properties) && Object.hasOwn(properties, name)) {
+    const found: unknown = properties[name];
+    return isPlainObject(found) ? { kind: "known", schema: found } : { kind: "unknown" };
+  }
+  if (isPlainObject(additionalProperties)) return { kind: "known", schema: additionalProperties };
+  const isOpen = [patternProperties, anyOf, oneOf, allOf, $ref].some((keyword) => keyword !== undefined);
+  if (!isPlainObject(properties) || isOpen || additionalProperties === true) return { kind: "unknown" };
+  return { kind: "absent", names: Object.keys(properties) };
+}
+
+/** The schema of a list's items; undefined if it is not known. */
+export function itemsOf(schema: JsonSchema): JsonSchema | undefined {
+  const { items, prefixItems } = schema;
+  if (isPlainObject(items)) return items;
+  const [first] = Array.isArray(prefixItems) ? (prefixItems as readonly unknown[]) : [];
+  return isPlainObject(first) && prefixItems !== undefined && (prefixItems as readonly unknown[]).length === 1
+    ? first
+    : undefined;
+}
+
+/** A value that does not fit, at its place below the value that was checked. */
+export interface Misfit {
+  readonly path: readonly string[];
+  readonly message: string;
+  readonly fix: string;
+}
+
+/** Compares the schema of a value with the schema of the parameter that takes it. What neither schema says is not a problem. */
+export function misfits(given: JsonSchema, wanted: unknown, path: readonly string[] = []): readonly Misfit[] {
+  if (!isPlainObject(wanted) || path.length > 20) return [];
+  const [from, to] = [typeNames(given), typeNames(wanted)];
+  if (from !== undefined && to !== undefined && ![...from].some((type) => accepts(to, type))) {
+    const message = `is ${inWords(from)}, and must be ${inWords(to)}`;
+    return [{ path, message, fix: fixFor(from, to) }];
+  }
+  const values = wanted["enum"];
+  if (Object.hasOwn(given, "const") && Array.isArray(values) && !values.includes(given["const"])) {
+    const known = values.map(String);
+    const near = nearest(String(given["const"]), known);
+    const fix = near === undefined ? `Use ${showValue(values[0])}, for example.` : `Did you mean "${near}"?`;
+    return [{ path, message: `must be one of ${known.join(", ")}`, fix }];
+  }
+  if (to?.has("array") === true && isPlainObject(wanted["items"])) {
+    const { items, prefixItems } = given;
+    const each = Array.isArray(prefixItems)
+      ? (prefixItems as readonly JsonSchema[])
+      : isPlainObject(items)
+        ? [items]
+        : [];
+    return each.flatMap((item, index) => misfits(item as JsonSchema, wanted["items"], [...path, String(index)]));
+  }
+  return to?.has("object") === true && isPlainObject(given.properties) ? memberMisfits(given, wanted, path) : [];
+}
+
+function memberMisfits(
+  given: JsonSchema,
+  wanted: Readonly<Record<string, unknown>>,
+  path: readonly string[],
+): readonly Misfit[] {
+  const found: Misfit[] = [];
+  const members = given.properties ?? {};
+  const isWhole = given["additionalProperties"] === false;
+  const required = Array.isArray(wanted["required"]) ? wanted["required"].map(String) : [];
+  for (const name of isWhole ? required : [])
+    if (!Object.hasOwn(members, name))
+      found.push({ path: [...path, name], message: "is missing", fix: `Add ${name}, which is required.` });
+  for (const [name, member] of Object.entries(members)) {
+    const property = propertyOf(wanted, name);
+    const at = [...path, name];
+    if (property.kind === "known" && isPlainObject(member)) found.push(...misfits(member, property.schema, at));
+    if (property.kind !== "absent" || !isWhole) continue;
+    const near = nearest(name, property.names);
+    const fix = near === undefined ? `It takes ${property.names.join(", ") || "none"}.` : `Did you mean ${near}?`;
+    found.push({ path: at, message: "is not an argument of the tool", fix });
+  }
+  return found;
+}
+
+/** Null is accepted: a step that is skipped has the result null. A number may be whole. */
+function accepts(wanted: ReadonlySet<string>, type: string): boolean {
+  const isNumber = type === "integer" || type === "number";
+  return wanted.has(type) || (isNumber && (wanted.has("number") || wanted.has("integer")));
+}
+
+function fixFor(from: ReadonlySet<string>, to: ReadonlySet<string>): string {
+  if (to.has("string")) return "Convert it with string().";
+  if (from.has("string") && (to.has("number") || to.has("integer"))) return "Convert it with double() or int().";
+  if (to.has("array")) return "Put it in a list: [ … ].";
+  return `Give ${inWords(to)}.`;
+}
+
+/** Types in words: `an integer or a string`. */
+export function inWords(types: Iterable<string>): string {
+  return Array.from(types, (type) => `${/^[aio]/.test(type) ? "an" : "a"} ${type}`).join(" or ");
+}

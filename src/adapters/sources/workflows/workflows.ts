@@ -1,0 +1,242 @@
+import { basename, resolve } from "node:path";
+import { ArsenalError, configInvalid, isArsenalError, type LocatedIssue } from "../../../errors/arsenal-error.ts";
+import { messageOf } from "../../../errors/show-value.ts";
+import { type Clock, systemClock } from "../../../observe/clock.ts";
+import type { Emit } from "../../../observe/events.ts";
+import type { OfferedTool, Source } from "../../../register/source.port.ts";
+import { watchFolders } from "../../../system/watch-files.ts";
+import type { HandlerContext } from "../../../tool/handler.ts";
+import { normaliseTool } from "../../../tool/normalise/normalise-tool.ts";
+import { toName, toNamespace } from "../../../tool/normalise/slug.ts";
+import type { Tool } from "../../../tool/tool.ts";
+import { fileName } from "../file-name.ts";
+import { findFiles } from "../find-files.ts";
+import type { ImportCommand, Reach, SourceSurroundings, ToolHost } from "../source-adapter.ts";
+import { type CallGraph, createCallGraph } from "./call-graph.ts";
+import { checkTools, type NamedTools } from "./check-tools.ts";
+import { deriveDraft } from "./derive-draft.ts";
+import { calledTools } from "./plan.ts";
+import { collectIn, ENDINGS, readWorkflow, type WorkflowFile } from "./read-workflow.ts";
+import { callWorkflow, type WorkflowContext, workflowRunner } from "./runner.ts";
+import type { WorkflowsSettings } from "./settings.ts";
+import { viewPlan, type WorkflowView } from "./view.ts";
+
+/** Optional dependencies of the source of workflows. @internal */
+export interface WorkflowsParts {
+  readonly clock?: Clock;
+  /** The arsenal that has the tools. Without it, files are read, and their tools are not checked. */
+  readonly host?: ToolHost | undefined;
+}
+
+/** Tools that workflow files declare. @internal */
+export interface WorkflowsSource extends Source {
+  /** The files that are not tools, at the last listing. */
+  readonly problems: readonly WorkflowProblem[];
+  /** The files that are tools. */
+  readonly workflows: readonly WorkflowView[];
+}
+
+/** A workflow file that is left out, or stays as it was before the file changed. @internal */
+export interface WorkflowProblem {
+  readonly file: string;
+  /** The name of the workflow; that of the file if it cannot be read. */
+  readonly workflow: string;
+  /** Names file, line, field and fix of each problem. */
+  readonly error: ArsenalError;
+}
+
+const PARALLEL = 8;
+
+/**
+ * Tools that are composed of other tools in YAML and TypeScript files. Each file is checked against the tools that it calls; it becomes a tool once
+ * all of them are there.
+ *
+ * @internal
+ */
+export function workflowsSource(settings: WorkflowsSettings, parts: WorkflowsParts = {}): WorkflowsSource {
+  const { name = "workflows", parallel = PARALLEL } = settings;
+  const { clock = systemClock, host } = parts;
+  const namespace = toNamespace(settings.namespace ?? name);
+  const folders = new Set<string>();
+  /** Each file as it was when it could last be read. */
+  let readable = new Map<string, WorkflowFile>();
+  let problems: readonly WorkflowProblem[] = [];
+  let views: readonly WorkflowView[] = [];
+  /** The ids of the tools that workflows name. A change of one of them may make a workflow valid, or invalid. */
+  let named: ReadonlySet<string> = new Set();
+
+  function report(found: readonly WorkflowProblem[], emit: Emit | undefined): void {
+    const known = new Set(problems.map(({ error }) => error.message));
+    problems = found;
+    for (const { workflow, error } of found)
+      if (!known.has(error.message))
+        emit?.("tool-rejected", { name: workflow, code: "TOOL_INVALID", message: error.message });
+  }
+
+  async function readFiles(files: readonly string[]) {
+    const next = new Map<string, WorkflowFile>();
+    const found: WorkflowProblem[] = [];
+    for (const file of files) {
+      const last = readable.get(file);
+      try {
+        next.set(file, await readWorkflow(file));
+      } catch (error) {
+        found.push({ file, workflow: last?.plan.definition.name ?? fileName(file), error: toError(error, file) });
+        if (last !== undefined) next.set(file, last);
+      }
+    }
+    readable = next;
+    return found;
+  }
+
+  /** The tool of a workflow, or its problems. `own` has the workflows of this source that it may call; undefined for those that are not tools. */
+  async function toOffered(
+    workflow: WorkflowFile,
+    graph: CallGraph,
+    own: NamedTools,
+  ): Promise<OfferedTool | ArsenalError> {
+    const { file, plan, locate } = workflow;
+    const { definition } = plan;
+    const issues: LocatedIssue[] = [];
+    const problem = collectIn(issues, locate);
+    graph.reportCycles(workflow, problem);
+    const [tools, similar] = await findTools(calledTools(definition), own);
+    const result = host === undefined ? {} : checkTools(plan, tools, (id) => similar.get(id), problem);
+    if (issues.length > 0) return configInvalid(issues);
+    const called = [...tools.values()].filter((tool) => tool !== undefined);
+    const draft = deriveDraft(definition, called, result, file);
+    return {
+      draft,
+      async handler(args, context: HandlerContext) {
+        if (host === undefined) throw new ArsenalError("HANDLER_MISSING", "Workflows run only in an arsenal.");
+        return callWorkflow({ definition, parallel }, args, context as WorkflowContext, await host.runs());
+      },
+    };
+  }
+
+  /** Finds the tools, and the nearest id for each that is missing. */
+  async function findTools(
+    ids: readonly string[],
+    own: NamedTools,
+  ): Promise<readonly [NamedTools, ReadonlyMap<string, string | undefined>]> {
+    const tools = new Map<string, Tool | undefined>();
+    const similar = new Map<string, string | undefined>();
+    for (const id of ids) {
+      tools.set(id, own.has(id) ? own.get(id) : await host?.tool(id));
+      if (tools.get(id) === undefined) similar.set(id, await host?.similarId(id));
+    }
+    return [tools, similar];
+  }
+
+  const idOf = (workflow: string): string => `${namespace}.${toName(workflow)}`;
+
+  return {
+    name,
+    kind: "workflow",
+    namespaces: [namespace],
+    // The operator wrote the files, and the effects are derived from those of the tools.
+    trustsAnnotations: true,
+    // A step is retried if that is safe. The whole is not.
+    maxRetries: 1,
+    maxConcurrent: settings.maxConcurrent,
+    get problems() {
+      return problems;
+    },
+    get workflows() {
+      return views;
+    },
+    async connect({ signal }) {
+      signal.throwIfAborted();
+      for (const folder of (await findFiles(settings.paths, ENDINGS)).folders) folders.add(folder);
+      if (host === undefined) return;
+      const runs = await host.runs();
+      runs.use("workflow", workflowRunner);
+      runs.watch();
+    },
+    async list({ signal, emit }) {
+      const { files: paths, problems: missing } = await findFiles(settings.paths, ENDINGS);
+      const found = missing.map(({ file, reason }) => ({
+        file,
+        workflow: fileName(file),
+        error: unusable(file, reason),
+      }));
+      found.push(...(await readFiles(paths)));
+      const files = [...readable.values()];
+      const shown: WorkflowView[] = [];
+      named = new Set(files.flatMap(({ plan }) => calledTools(plan.definition)));
+      const graph = createCallGraph(files, idOf);
+      const own = new Map<string, Tool | undefined>(files.map(({ plan }) => [idOf(plan.definition.name), undefined]));
+      const offered: OfferedTool[] = [];
+      for (const workflow of graph.inCallOrder()) {
+        signal.throwIfAborted();
+        const { file, plan } = workflow;
+        const id = idOf(plan.definition.name);
+        const offer = own.get(id) === undefined ? await toOffered(workflow, graph, own) : repeated(workflow);
+        if (isArsenalError(offer)) found.push({ file, workflow: plan.definition.name, error: offer });
+        else {
+          const { draft } = offer as OfferedTool;
+          offered.push(offer as OfferedTool);
+          own.set(id, normaliseTool(draft, { source: "workflow", namespace, trustsAnnotations: true, createdAt: 0 }));
+          shown.push(viewPlan(id, file, plan));
+        }
+      }
+      views = shown;
+      report(found, emit);
+      return offered;
+    },
+    watch(changed) {
+      const matters = (file: string): boolean => ENDINGS.some((ending) => file.toLowerCase().endsWith(ending));
+      const ends = [
+        watchFolders([...folders], { changed, clock, matters }),
+        ...(host === undefined
+          ? []
+          : [host.watch((toolId) => (toolId === undefined || named.has(toolId)) && changed())]),
+      ];
+      return () => ends.forEach((end) => end());
+    },
+    findings: () =>
+      problems.map(({ workflow, error }) => ({ state: "failed", tool: workflow, message: error.message, error })),
+    async disconnect() {
+      folders.clear();
+    },
+  };
+}
+
+function repeated({ locate, plan }: WorkflowFile): ArsenalError {
+  const { name } = plan.definition;
+  const message = `"${name}" is the name of another workflow`;
+  return configInvalid([{ field: "name", message, value: name, fix: "Rename one of them.", at: locate(["name"]) }]);
+}
+
+function unusable(file: string, reason: string): ArsenalError {
+  return configInvalid([
+    { field: "paths", message: reason.replace(/\.$/, ""), value: file, fix: "Fix the path.", at: `${basename(file)} ` },
+  ]);
+}
+
+function toError(error: unknown, file: string): ArsenalError {
+  return isArsenalError(error) ? error : unusable(file, messageOf(error));
+}
+
+export function create(settings: WorkflowsSettings, { clock, host }: SourceSurroundings): WorkflowsSource {
+  return workflowsSource(settings, { clock, host });
+}
+
+export function reach({ paths }: WorkflowsSettings): Reach {
+  return { reads: paths };
+}
+
+const importWorkflows: ImportCommand = {
+  summary: "From workflow files: files, folders or patterns. Their tools are not checked",
+  positionals: ["PATH…"],
+  examples: ["import workflows ./flows"],
+  async open(paths, { folder, name }) {
+    const whole = paths.map((path) => resolve(folder, path));
+    const source = workflowsSource({ name: name ?? fileName(whole[0] ?? ""), paths: whole });
+    return [{ source, skipped: () => source.problems.map(({ error }) => `Skipped: ${error.message}`) }];
+  },
+};
+
+export { importWorkflows as import };
+export type { WorkflowsSettings } from "./settings.ts";
+export { config } from "./settings.ts";

@@ -1,0 +1,85 @@
+import module from "node:module";
+
+/** JavaScript that can be evaluated, and how to get its value. */
+export interface CompiledProgram {
+  readonly code: string;
+  /** `script`: the value of its last statement. `function`: what it returns. */
+  readonly form: "script" | "function";
+}
+
+/** A program that cannot be read. */
+export interface SyntaxProblem {
+  readonly message: string;
+  readonly line?: number;
+}
+
+/** A call with type arguments is also valid JavaScript, with another meaning. */
+const MAY_HAVE_TYPE_ARGUMENTS = /[\w$]\s*<[^<>=()]*(?:<[^<>]*>[^<>=()]*)*>\s*\(/;
+const IMPORTS = /^[ \t]*(?:import\b(?!\s*[.(])|export\b)/m;
+
+/**
+ * Turns a program into JavaScript: removes types, and finds out where its value is. Lines keep their numbers. `parses` returns the problem of a
+ * text as JavaScript, if there is one.
+ */
+export function compileProgram(
+  code: string,
+  parses: (code: string, form: CompiledProgram["form"]) => SyntaxProblem | undefined,
+): CompiledProgram | SyntaxProblem {
+  const imports = IMPORTS.exec(code);
+  if (imports !== null) {
+    const line = code.slice(0, imports.index).split("\n").length;
+    return { message: "Programs have no modules: remove import and export. The tools are there by name.", line };
+  }
+  const script = parses(code, "script");
+  if (script === undefined && !MAY_HAVE_TYPE_ARGUMENTS.test(code)) return { code, form: "script" };
+  if (script === undefined || !isReturn(script.message)) {
+    const stripped = strip(code);
+    if ("code" in stripped && parses(stripped.code, "script") === undefined)
+      return { code: stripped.code, form: "script" };
+    if (!("code" in stripped) && !isReturn(stripped.message))
+      return "line" in stripped || script === undefined ? stripped : script;
+  }
+  const inner = strip(`async () => {${code}\n}`);
+  const problem = "code" in inner ? undefined : inner;
+  const body = "code" in inner ? inner.code.slice("async () => {".length, -2) : code;
+  const wrapped = returning(body, parses);
+  const wrong = parses(wrapped, "function");
+  if (wrong === undefined) return { code: wrapped, form: "function" };
+  return problem ?? wrong;
+}
+
+const isReturn = (message: string): boolean => /return/i.test(message);
+
+/** The body of a program with an early return, whose last expression is returned too. */
+function returning(body: string, parses: (code: string, form: "function") => SyntaxProblem | undefined): string {
+  const lines = body.trimEnd().split("\n");
+  const last = lines.length - 1;
+  for (let first = last; first >= Math.max(0, last - 30); first--) {
+    const before = lines[first - 1]?.trimEnd() ?? ";";
+    if (!/[;{}]$/.test(before)) continue;
+    const expression = lines.slice(first).join("\n").replace(/;\s*$/, "");
+    if (/^\s*(?:return|throw|\/\/|\}|$)/.test(expression)) return body;
+    const whole = [...lines.slice(0, first), `return (${expression}\n)`].join("\n");
+    return parses(whole, "function") === undefined ? whole : body;
+  }
+  return body;
+}
+
+/** Bun does not have it: programs there are JavaScript. */
+const { stripTypeScriptTypes } = module as Partial<typeof module>;
+
+function strip(code: string): { readonly code: string } | SyntaxProblem {
+  if (stripTypeScriptTypes === undefined) return { code };
+  try {
+    return { code: stripTypeScriptTypes(code, { mode: "strip" }) };
+  } catch (error) {
+    const { message, stack = "" } = error as Error;
+    const line = /^:(\d+)\n/.exec(stack)?.[1];
+    return { message: `SyntaxError: ${message}`, ...(line !== undefined && { line: Number(line) }) };
+  }
+}
+
+/** Loads the part of Node that removes types, before a program needs it. */
+export function prepareCompiler(): void {
+  strip("");
+}

@@ -1,0 +1,25 @@
+import type { Principal } from "../../guard/principal.ts";
+import type { SavedProgram, SaveProgram } from "./saved-program.ts";
+
+/** The caller of an operation on saved programs. */
+export interface ProgramCaller {
+  /** Defaults to the local operator. */
+  readonly principal?: Principal;
+}
+
+/** Programs that worked, and that a person accepted as tools (`programs.NAME`). */
+export interface SavedProgramOperations {
+  /**
+   * Saves the program of a run that succeeded. An operator's program is a tool at once; another caller's is proposed, and becomes one when an operator
+   * accepts it.
+   */
+  save(program: SaveProgram, by?: ProgramCaller): Promise<SavedProgram>;
+  /** Makes a proposed program a tool. With `digest`, only if it is still the one that you looked at. */
+  accept(name: string, by?: ProgramCaller & { readonly digest?: string | undefined }): Promise<SavedProgram>;
+  /** By name. Callers who are not operators see their own. */
+  list(by?: ProgramCaller): Promise<readonly SavedProgram[]>;
+  /** Throws TOOL_NOT_FOUND if there is none. */
+  get(name: string, by?: ProgramCaller): Promise<SavedProgram>;
+  /** Removes a program and its tool. Throws TOOL_NOT_FOUND if there is none. */
+  remove(name: string, by?: ProgramCaller): Promise<void>;
+}

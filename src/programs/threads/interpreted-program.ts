@@ -1,0 +1,208 @@
+import { constants, setPriority } from "node:os";
+import type { QuickJSContext, QuickJSHandle } from "quickjs-emscripten-core";
+import { loadInterpreter } from "../../adapters/sandboxes/isolate/interpreter.ts";
+import { CHANNEL } from "../guest/channel.ts";
+import { type CompiledProgram, compileProgram, type SyntaxProblem } from "../guest/compile.ts";
+import { PRELUDE } from "../guest/prelude.ts";
+import { createPrinted } from "../guest/printed.ts";
+import type { ProgramBounds, ProgramOutcome } from "../program.ts";
+import type { FromThread, ToThread } from "./messages.ts";
+import { fromRepliesText, toStepText } from "./step-texts.ts";
+
+/** Deeper recursion is an error in the program, well before the thread's own stack ends. */
+const STACK_BYTES = 512 * 1024;
+
+/** Milliseconds of computing after which a program gets the lowest priority. */
+const LONG_MS = 50;
+
+/** QuickJS flags: evaluate as a script with `await`, in strict mode or not, and whether to stop after parsing. */
+const SCRIPT = 0;
+const ASYNC = 1 << 7;
+const COMPILE_ONLY = 1 << 5;
+
+type StartMessage = Extract<ToThread, { readonly kind: "start" }>;
+
+/** Processor time of this thread, in milliseconds; wall time on a Node that does not measure it. */
+const processorMs: () => number =
+  typeof process.threadCpuUsage === "function"
+    ? () => {
+        const { user, system } = process.threadCpuUsage();
+        return (user + system) / 1_000;
+      }
+    : () => performance.now();
+
+/** True once this thread has the lowest priority, which it keeps. */
+let isSlowed = false;
+
+/** A program that computes for long must not slow down the gateway. On Linux this is the priority of the thread alone. */
+function slowDown(): void {
+  isSlowed = true;
+  if (process.platform === "linux") setPriority(0, constants.priority.PRIORITY_LOW);
+}
+
+export const isSlowThread = (): boolean => isSlowed;
+
+export type InterpretedProgram = Awaited<ReturnType<typeof prepareProgram>>;
+
+/** Creates a fresh interpreter with the prelude evaluated, for one program. */
+export async function prepareProgram(interpreter: object, memoryBytes: number, post: (message: FromThread) => void) {
+  const quickjs = await loadInterpreter(interpreter, memoryBytes);
+  const runtime = quickjs.newRuntime({ memoryLimitBytes: memoryBytes, maxStackSizeBytes: STACK_BYTES });
+  const vm = runtime.newContext();
+  let cpuMs = Number.POSITIVE_INFINITY;
+  let valueBytes = 0;
+  let startedMs = processorMs();
+  /** Set when the program must end: the reason. */
+  let halted: string | undefined;
+  let hasEnded = false;
+  let waiting = 0;
+  const logs: string[] = [];
+  let printed = createPrinted(0, () => {});
+  let promise: QuickJSHandle | undefined;
+  let form: CompiledProgram["form"] = "script";
+
+  runtime.setInterruptHandler(() => {
+    const ms = processorMs() - startedMs;
+    if (ms > LONG_MS && !isSlowed) slowDown();
+    if (ms > cpuMs)
+      halted ??= `The program computed for more than ${cpuMs} ms. Let the tools filter and count, or work on fewer items.`;
+    return halted !== undefined;
+  });
+
+  const print = vm.newFunction("print", (text) => printed.add(vm.getString(text)));
+  const prelude = vm.unwrapResult(vm.evalCode(PRELUDE, "prelude.js"));
+  const channel = vm.unwrapResult(vm.evalCode(CHANNEL, "channel.js"));
+  const guest = vm.unwrapResult(vm.callFunction(channel, vm.undefined, prelude, print));
+  const [startGuest, takeCalls, settleGuest, valueOf, failureOf] = ["start", "take", "settle", "value", "failure"].map(
+    (name) => vm.getProp(guest, name),
+  ) as [QuickJSHandle, QuickJSHandle, QuickJSHandle, QuickJSHandle, QuickJSHandle];
+
+  function parses(code: string, as: CompiledProgram["form"]): SyntaxProblem | undefined {
+    const flags = (as === "script" ? SCRIPT | ASYNC : SCRIPT) | COMPILE_ONLY;
+    const compiled = vm.evalCode(as === "script" ? code : wrapped(code), "program.ts", flags);
+    if (compiled.error === undefined) {
+      compiled.value.dispose();
+      return undefined;
+    }
+    return failure(compiled.error);
+  }
+
+  function failure(error: QuickJSHandle): { readonly message: string; readonly line?: number } {
+    const described = vm.callFunction(failureOf, vm.undefined, error);
+    if (described.error !== undefined)
+      return { message: "The program ran out of memory, or its error cannot be described." };
+    const text = textOf(vm, described.value);
+    return text === undefined ? { message: "The program failed." } : JSON.parse(text);
+  }
+
+  function runJobs(): void {
+    const ran = runtime.executePendingJobs();
+    if (ran.error !== undefined) ran.error.dispose();
+  }
+
+  /** Passes the next result to the program: the first one of a text, or one of the same text as before. */
+  function pass(text?: string): void {
+    const settled = text === undefined ? vm.callFunction(settleGuest, vm.undefined) : withText(text);
+    if (settled.error === undefined) return settled.value.dispose();
+    const { message } = failure(settled.error);
+    end({ error: { message: `The result of a call does not fit into the program: ${message}` } });
+  }
+
+  function withText(text: string): ReturnType<typeof vm.callFunction> {
+    const given = vm.newString(text);
+    const settled = vm.callFunction(settleGuest, vm.undefined, given);
+    given.dispose();
+    return settled;
+  }
+
+  /** The calls that the program made since the last time, as text, and their number. */
+  function taken(): { readonly count: number; readonly calls: string } {
+    const text = vm.callFunction(takeCalls, vm.undefined);
+    if (text.error !== undefined) {
+      halted ??= failure(text.error).message;
+      return { count: 0, calls: "" };
+    }
+    const counted = vm.getString(text.value);
+    text.value.dispose();
+    const at = counted.indexOf("\n");
+    return { count: Number(counted.slice(0, at)), calls: counted.slice(at + 1) };
+  }
+
+  /** Reports the calls made, or the end. */
+  function report(): void {
+    if (hasEnded) return;
+    const made = halted === undefined && promise !== undefined ? taken() : undefined;
+    if (halted !== undefined) return end({ error: { message: halted } });
+    if (made === undefined || promise === undefined) return;
+    waiting += made.count;
+    // A program that has its value still waits for the calls that it started.
+    if (waiting > 0) return post(toStepText(waiting, made.calls));
+    const state = vm.getPromiseState(promise);
+    if (state.type === "pending")
+      return end({ error: { message: "The program waits for a promise that nothing resolves." } });
+    const outcome = state.type === "fulfilled" ? succeeded(state.value) : { error: failure(state.error) };
+    if (halted !== undefined) return end({ error: { message: halted } });
+    end(outcome);
+  }
+
+  function succeeded(result: QuickJSHandle): Omit<ProgramOutcome, "logs"> {
+    const value = form === "script" ? vm.getProp(result, "value") : result;
+    const written = vm.callFunction(valueOf, vm.undefined, value, vm.newNumber(valueBytes));
+    if (written.error !== undefined) {
+      const { message, line } = failure(written.error);
+      return { error: { message: `The program's value cannot be written as JSON: ${message}`, ...(line && { line }) } };
+    }
+    const { value: shown, truncated } = JSON.parse(textOf(vm, written.value) ?? "{}");
+    return {
+      ...(shown !== undefined && { value: JSON.stringify(shown) }),
+      ...(truncated !== undefined && { truncated }),
+    };
+  }
+
+  function end(outcome: Omit<ProgramOutcome, "logs">): void {
+    hasEnded = true;
+    printed.end();
+    post({ kind: "ended", outcome: { ...outcome, logs }, isSlow: isSlowed, ms: processorMs() - startedMs });
+  }
+
+  return {
+    start({ code, namespaces, input, bounds, seed, now, isSlow }: StartMessage): void {
+      if (isSlow && !isSlowed) slowDown();
+      const limits: ProgramBounds = bounds;
+      ({ cpuMs, valueBytes } = limits);
+      printed = createPrinted(limits.logBytes, (line) => void logs.push(line));
+      startedMs = processorMs();
+      const given = vm.newString(JSON.stringify({ namespaces, input, seed, now, calls: limits.calls }));
+      vm.unwrapResult(vm.callFunction(startGuest, vm.undefined, given)).dispose();
+      const compiled = compileProgram(code, parses);
+      if (!("code" in compiled)) return end({ error: compiled });
+      ({ form } = compiled);
+      const text = form === "script" ? compiled.code : wrapped(compiled.code);
+      const started = vm.evalCode(text, "program.ts", form === "script" ? SCRIPT | ASYNC : SCRIPT);
+      if (started.error === undefined) promise = started.value;
+      else end({ error: halted === undefined ? failure(started.error) : { message: halted } });
+      runJobs();
+      report();
+    },
+    /** Passes results on one after the other, so that their order alone decides what the program does next. */
+    settle(replies: string): void {
+      const { count, list } = fromRepliesText(replies);
+      for (let index = 0; index < count; index++) {
+        waiting--;
+        pass(index === 0 ? list : undefined);
+        runJobs();
+        if (hasEnded || halted !== undefined) break;
+      }
+      report();
+    },
+  };
+}
+
+/** On one line with the beginning of the program, so that lines keep their numbers. */
+function wrapped(code: string): string {
+  return `(async () => {${code}\n})()`;
+}
+
+function textOf(vm: QuickJSContext, handle: QuickJSHandle): string | undefined {
+  return vm.typeof(handle) === "string" ? vm.getString(handle) : undefined;
+}

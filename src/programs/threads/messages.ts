@@ -1,0 +1,27 @@
+import type { ProgramBounds, ProgramJob, ProgramOutcome } from "../program.ts";
+
+/** The data that a thread starts with. */
+export interface ThreadData {
+  /** The compiled interpreter, a WebAssembly.Module. */
+  readonly interpreter: object;
+  readonly memoryBytes: number;
+  /** Counts the messages to the thread, which waits for the next one here while its program waits for calls. */
+  readonly wake: Int32Array<SharedArrayBuffer>;
+}
+
+/** A message to a thread: a start, results as text, or `drop`, which gives the program up. */
+export type ToThread =
+  | ({
+      readonly kind: "start";
+      readonly isSlow: boolean;
+      readonly seed: readonly number[];
+      readonly bounds: ProgramBounds;
+    } & Pick<ProgramJob, "code" | "namespaces" | "input" | "now">)
+  | string
+  | { readonly kind: "drop" };
+
+/** A message of a thread: a step of the program as text, or one of these. `isSlow`: the thread has the lowest priority from now on. `ms`: the processor time of the program. */
+export type FromThread =
+  | { readonly kind: "ready"; readonly isSlow: boolean }
+  | string
+  | { readonly kind: "ended"; readonly outcome: ProgramOutcome; readonly isSlow: boolean; readonly ms: number };

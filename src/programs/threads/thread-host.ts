@@ -1,0 +1,279 @@
+import type { Worker } from "node:worker_threads";
+import { compileInterpreter } from "../../adapters/sandboxes/isolate/interpreter.ts";
+import { sha256 } from "../../base/crypto.ts";
+import { ArsenalError, fixable } from "../../errors/arsenal-error.ts";
+import { startWorker } from "../../system/start-worker.ts";
+import type { ProgramBounds, ProgramHost, ProgramJob, ProgramOutcome, StartedProgram } from "../program.ts";
+import type { FromThread, ThreadData, ToThread } from "./messages.ts";
+import { createRecentUse } from "./recent-use.ts";
+import { fromStepText, toRepliesText } from "./step-texts.ts";
+
+/** The interpreter's data is in WebAssembly memory; the thread's heap holds only texts in transit, and the compiler. */
+const THREAD_LIMITS = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 16 };
+
+/** Programs of one depth that run at the same time, each on its own thread. Further ones wait for their turn. */
+const MOST_THREADS = 8;
+
+/** The programs of one caller and depth that run at the same time, so that other callers find a thread. */
+const MOST_PER_CALLER = 4;
+
+/** Idle threads that are kept for the next programs. */
+const SPARE_THREADS = 2;
+
+/** A caller whose programs computed for more than this lately, in milliseconds, gets the lowest priority from the start of a program. */
+const HEAVY_USE = { most: 200, forgottenPerSecond: 200 };
+
+/** A thread, and the program on it. */
+interface Thread {
+  readonly worker: Worker;
+  /** Passes a message on, and wakes the thread. */
+  post(message: ToThread): void;
+  isReady: boolean;
+  /** False until it was ready once. */
+  hasStarted: boolean;
+  program: RunningProgram | undefined;
+  /** The caller of the last program on it. */
+  caller: string | undefined;
+  /** The caller whose program computed for long, if it has the lowest priority since. */
+  slowFor: string | undefined;
+}
+
+interface RunningProgram {
+  readonly job: ProgramJob;
+  thread: Thread | undefined;
+  /** True while the thread computes: it has not reported since it was last given something. */
+  isBusy: boolean;
+  /** When it was last given something, in milliseconds. */
+  busySince: number;
+  settle(outcome: ProgramOutcome | Error): void;
+}
+
+/** Runs programs in QuickJS (WebAssembly), each on a thread of this process that can be ended. A prepared thread is kept, so that programs start at once. */
+export function threadHost(
+  { memoryBytes }: Pick<ProgramBounds, "memoryBytes">,
+  now: () => number = () => performance.now(),
+): ProgramHost {
+  const threads = new Set<Thread>();
+  const waiting: RunningProgram[] = [];
+  const use = createRecentUse(HEAVY_USE);
+  let closed = false;
+
+  /** Programs inside others have threads of their own, so that no program waits for the thread of the one that called it. */
+  function mostThreads(): number {
+    const running = [...threads].map(({ program }) => program?.job.depth ?? 1);
+    return MOST_THREADS * Math.max(1, ...running, ...waiting.map(({ job }) => job.depth));
+  }
+
+  async function grow(): Promise<void> {
+    const interpreter = await interpreterOf();
+    if (closed || threads.size >= mostThreads()) return;
+    const wake = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    const workerData: ThreadData = { interpreter, memoryBytes, wake };
+    const options = {
+      workerData,
+      env: {},
+      name: "toolarsenal-program",
+      resourceLimits: THREAD_LIMITS,
+    };
+    const worker = startWorker("program-thread", import.meta.url, options);
+    const thread: Thread = {
+      worker,
+      post(message) {
+        worker.postMessage(message, []);
+        Atomics.add(wake, 0, 1);
+        Atomics.notify(wake, 0);
+      },
+      isReady: false,
+      hasStarted: false,
+      program: undefined,
+      caller: undefined,
+      slowFor: undefined,
+    };
+    threads.add(thread);
+    worker.on("message", (message: FromThread) => heard(thread, message));
+    worker.on("error", (error) => lost(thread, error.message));
+    worker.on("exit", () => lost(thread, "its thread ended"));
+  }
+
+  function heard(thread: Thread, message: FromThread): void {
+    // The process stays alive until a thread that is being ended has ended.
+    if (!threads.has(thread)) return;
+    const { program } = thread;
+    if (typeof message === "string") {
+      if (program === undefined) return;
+      program.isBusy = false;
+      const { calls, waiting: count } = fromStepText(message);
+      program.job.onCalls(calls, count);
+      return;
+    }
+    if (message.isSlow) thread.slowFor = thread.caller;
+    if (message.kind === "ready") {
+      thread.isReady = true;
+      thread.hasStarted = true;
+      assign();
+      if (thread.program === undefined) thread.worker.unref();
+      return;
+    }
+    if (program === undefined) return;
+    program.isBusy = false;
+    use.add(program.job.caller, message.ms, now());
+    release(program, "keep");
+    program.settle(message.outcome);
+  }
+
+  function lost(thread: Thread, why: string): void {
+    if (!threads.delete(thread)) return;
+    const { program } = thread;
+    thread.program = undefined;
+    program?.settle({ logs: [], error: { message: `The program was ended: ${why}.` } });
+    // A thread that cannot start would not start the next time either.
+    const error = new ArsenalError("SANDBOX_FAILED", `The thread of programs cannot start: ${why}.`);
+    if (!thread.hasStarted) for (const each of waiting.splice(0)) each.settle(error);
+    if (waiting.length > 0) ensure();
+  }
+
+  /** Frees the thread of a program. One that computes, or whose program went wrong, is ended. */
+  function release(program: RunningProgram, how: "end" | "drop" | "keep"): void {
+    const { thread } = program;
+    program.thread = undefined;
+    if (thread === undefined) return;
+    thread.program = undefined;
+    thread.isReady = false;
+    if (waiting.length === 0) thread.worker.unref();
+    const isSlow = thread.slowFor !== undefined;
+    const idle = [...threads].filter(
+      (each) => each.program === undefined && (each.slowFor !== undefined) === isSlow,
+    ).length;
+    if (how === "end" || (idle > SPARE_THREADS && waiting.length === 0)) {
+      threads.delete(thread);
+      void thread.worker.terminate();
+      ensure();
+    } else if (how === "drop") thread.post({ kind: "drop" });
+  }
+
+  /** Gives waiting programs the threads that are ready. A slow thread is for its caller alone. */
+  function assign(): void {
+    for (const program of waiting.slice()) {
+      const { caller, depth } = program.job;
+      const level = [...threads].flatMap(({ program: running }) => (running?.job.depth === depth ? running : []));
+      const own = level.filter(({ job }) => job.caller === caller);
+      if (own.length >= MOST_PER_CALLER || level.length >= MOST_THREADS) continue;
+      const free = [...threads].filter((thread) => thread.isReady && thread.program === undefined);
+      const thread =
+        free.find(({ slowFor }) => slowFor === caller) ?? free.find(({ slowFor }) => slowFor === undefined);
+      if (thread === undefined) continue;
+      waiting.splice(waiting.indexOf(program), 1);
+      thread.isReady = false;
+      thread.program = program;
+      program.thread = thread;
+      thread.caller = caller;
+      program.isBusy = true;
+      program.busySince = now();
+      // The process stays alive while a program runs.
+      thread.worker.ref();
+      const { code, namespaces, input, bounds, now: startsAt, seed } = program.job;
+      const isSlow = thread.slowFor === undefined && use.isHeavy(caller, program.busySince);
+      thread.post({ kind: "start", isSlow, code, namespaces, input, bounds, now: startsAt, seed: toSeed(seed) });
+    }
+  }
+
+  /** Starts a thread if a program waits for one, or the spare ones are used up. */
+  function ensure(): void {
+    const idle = [...threads].filter(isIdle).length;
+    // The process stays alive while a program waits.
+    if (waiting.length > 0) for (const { worker } of threads) worker.ref();
+    if (closed || idle > waiting.length) return;
+    if (threads.size >= mostThreads()) {
+      const unused = [...threads].find((each) => each.program === undefined && each.slowFor !== undefined);
+      if (unused === undefined || waiting.length === 0) return;
+      threads.delete(unused);
+      void unused.worker.terminate();
+    }
+    grow().catch((error: Error) => {
+      for (const program of waiting.splice(0)) program.settle(error);
+    });
+  }
+
+  return {
+    name: "quickjs",
+    check: async () => void (await interpreterOf()),
+    prepare: ensure,
+    start(job): StartedProgram {
+      const { promise: ended, resolve, reject } = Promise.withResolvers<ProgramOutcome>();
+      const onAbort = (): void => {
+        end();
+        program.settle(cancelled(job.signal));
+      };
+      const end = (): void => {
+        const place = waiting.indexOf(program);
+        if (place >= 0) waiting.splice(place, 1);
+        // A program that is ended while it computes reports no processor time.
+        if (program.isBusy) use.add(job.caller, now() - program.busySince, now());
+        release(program, program.isBusy ? "end" : "drop");
+      };
+      const program: RunningProgram = {
+        job,
+        thread: undefined,
+        isBusy: false,
+        busySince: 0,
+        settle(outcome) {
+          job.signal.removeEventListener("abort", onAbort);
+          if (outcome instanceof Error) reject(outcome);
+          else resolve(outcome);
+        },
+      };
+      if (closed) program.settle(new ArsenalError("CLOSED", "This arsenal was closed."));
+      else if (job.signal.aborted) program.settle(cancelled(job.signal));
+      else {
+        job.signal.addEventListener("abort", onAbort, { once: true });
+        waiting.push(program);
+        assign();
+        ensure();
+      }
+      return {
+        ended,
+        reply(replies) {
+          const { thread } = program;
+          if (thread === undefined || replies.length === 0) return;
+          program.isBusy = true;
+          program.busySince = now();
+          thread.post(toRepliesText(replies));
+        },
+        stop(reason) {
+          end();
+          program.settle({ logs: [], error: { message: reason } });
+        },
+      };
+    },
+    async close() {
+      closed = true;
+      const all = [...threads];
+      threads.clear();
+      // The process stays alive until they have ended.
+      for (const { worker } of all) worker.ref();
+      for (const program of waiting.splice(0)) program.settle(new ArsenalError("CLOSED", "This arsenal was closed."));
+      await Promise.all(all.map(({ worker }) => worker.terminate()));
+    },
+  };
+}
+
+function interpreterOf(): ReturnType<typeof compileInterpreter> {
+  return compileInterpreter().catch((cause: unknown) => {
+    const fix = "npm install quickjs-emscripten-core @jitl/quickjs-wasmfile-release-sync";
+    throw fixable("LIBRARY_MISSING", "Programs need their interpreter:", fix, { cause });
+  });
+}
+
+/** True for a thread that any caller's program can have. */
+function isIdle({ program, slowFor }: Thread): boolean {
+  return program === undefined && slowFor === undefined;
+}
+
+function toSeed(seed: string): readonly number[] {
+  const bytes = Buffer.from(sha256(seed), "hex");
+  return [0, 4, 8, 12].map((at) => bytes.readInt32LE(at));
+}
+
+function cancelled({ reason }: AbortSignal): Error {
+  return reason instanceof ArsenalError ? reason : new ArsenalError("CANCELLED", "The program was cancelled.");
+}
