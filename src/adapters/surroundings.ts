@@ -3,6 +3,7 @@ import type { Secrets } from "../guard/secrets/secrets.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
 import type { MetricRegistry } from "../observe/metrics/registry.ts";
+import type { Runs } from "../runs/runs.ts";
 
 /** The dependencies of an adapter that connects to other machines, in addition to its settings. */
 export interface Surroundings {
@@ -14,6 +15,8 @@ export interface Surroundings {
   readonly secrets: Secrets;
   /** The metrics of the arsenal, which are counted from the first call on. Omitted outside an arsenal. */
   readonly metrics?: () => Promise<MetricRegistry>;
+  /** Runs that outlive the process. Loaded by the first call. Omitted outside an arsenal. */
+  readonly runs?: () => Promise<Runs>;
   /** Defaults to the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
 }

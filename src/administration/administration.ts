@@ -6,14 +6,17 @@ import type { Ensembles } from "../register/ensembles.ts";
 import { type Administration, statusFor } from "../serve/administration.ts";
 import type { EventFeed } from "../serve/event-feed.ts";
 import { divideId } from "../tool/tool.ts";
+import type { LoadedTeams } from "../wire/teams.ts";
 import type { WiredMetrics } from "../wire/metrics.ts";
 import type { Wired } from "../wire/wire.ts";
 import { createAuditAdministration } from "./audit.ts";
 import { createEnsembleAdministration } from "./ensembles.ts";
 import { createHistoryAdministration } from "./history.ts";
 import { createPolicyAdministration } from "./policy.ts";
+import { createWorkflowAdministration } from "./workflows.ts";
+import { createRegistryAdministration } from "./registries.ts";
 
-type Stages = "config" | "guard" | "health" | "redactor" | "registry" | "upstreams" | "ready";
+type Stages = "config" | "guard" | "health" | "redactor" | "registry" | "upstreams" | "ready" | "runs";
 type Sources = "add" | "addEnsemble" | "remove";
 export interface AdministrationParts extends Pick<Wired, Stages | Sources> {
   readonly feed: EventFeed;
@@ -24,6 +27,8 @@ export interface AdministrationParts extends Pick<Wired, Stages | Sources> {
   /** Undefined while nothing was added. */
   ensembles(): Ensembles | undefined;
   readonly egress: Egress;
+  /** Undefined if tenants are not switched on. */
+  readonly teams: Pick<LoadedTeams, "administration" | "isBound"> | undefined;
 }
 
 export function createAdministration(parts: AdministrationParts): Administration {
@@ -33,20 +38,36 @@ export function createAdministration(parts: AdministrationParts): Administration
   return {
     operatorRole: parts.config.server.operatorRole,
     ensembles,
+    seenEnsembles,
     policy: createPolicyAdministration(parts),
+    workflows: createWorkflowAdministration(parts),
+    registries: createRegistryAdministration(parts),
     events: parts.feed,
     audit,
     recorder: async () => (await parts.guard.load()).audit,
     history,
+    teams: parts.teams?.administration,
     async overview(principal) {
       const keepsArguments = audit !== undefined && parts.config.audit.arguments === "full";
       const keeps = { audit: audit !== undefined, history: history !== undefined, arguments: keepsArguments };
       const openBreakers = await seenBy(principal, parts.health.openCircuits());
       const conflicts = await seenBy(principal, [...parts.registry.conflicts].sort());
-      const listed = ensembles.list().map((each) => statusFor(principal, each));
+      const isSeen = await seenEnsembles(principal);
+      const listed = ensembles
+        .list()
+        .filter(({ name }) => isSeen(name))
+        .map((each) => statusFor(principal, each));
       return { ...(await parts.statistics(principal.tenant)), openBreakers, conflicts, ensembles: listed, keeps };
     },
   };
+
+  async function seenEnsembles(principal: Principal): Promise<(name: string) => boolean> {
+    if (parts.teams?.isBound(principal) !== true) return () => true;
+    const { visible } = await parts.ready();
+    const tools = await visible.list({ principal, includeRefused: true });
+    const names = new Set(tools.map(({ ensemble }) => ensemble));
+    return (name) => names.has(name);
+  }
 
   async function seenBy(principal: Principal, ids: readonly string[]): Promise<readonly string[]> {
     if (principal.tenant === undefined) return ids;

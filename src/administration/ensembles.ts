@@ -59,11 +59,11 @@ export function createEnsembleAdministration(parts: AdministrationParts): Ensemb
     const { state } = status;
     if (state === "connected") return status;
     const upstream = upstreams.all().find((each) => each.name === name);
-    if (state === "failed" && upstream !== undefined) {
+    if ((state === "failed" || state === "connecting") && upstream !== undefined) {
       // Its tools stay registered while it is disconnected.
       await untilAborted(upstream.retry(), signal);
       await parts.ensembles()?.relist(name);
-    } else if (state !== "connecting") {
+    } else {
       // Why it failed is in its status.
       await addEnsemble(source.again?.() ?? source, { signal }).catch(passUnlessUnavailable);
     }
@@ -107,7 +107,12 @@ export function createEnsembleAdministration(parts: AdministrationParts): Ensemb
         // One that could not be added is gone, though its program may take a while to end.
         .filter(({ source, state }) => state !== "failed" || !adding.has(source.name))
         .map(toStatus),
-    get: (name) => toStatus(find(name)),
+    get(name, isSeen = () => true) {
+      const seen = all().filter(({ source }) => isSeen(source.name));
+      const found = seen.find(({ source }) => source.name === name);
+      if (found === undefined) throw notFound(name, seen);
+      return toStatus(found);
+    },
     log(name, { after }) {
       const log = known(name) === undefined ? leftLogs.get(name) : undefined;
       return (log ?? find(name).source.log)?.read(after) ?? [];
@@ -147,8 +152,8 @@ export function createEnsembleAdministration(parts: AdministrationParts): Ensemb
 }
 
 function connectionOf(state: ReturnType<Upstreams["all"]>[number]["state"]): Pick<EnsembleState, "state" | "problem"> {
-  if (state.kind === "failed") return { state: "failed", problem: state.error.message };
-  return { state: state.kind === "closed" ? "disconnected" : state.kind };
+  const problem = state.error?.message;
+  return { state: state.kind === "closed" ? "disconnected" : state.kind, ...(problem !== undefined && { problem }) };
 }
 
 function passUnlessUnavailable(error: unknown): void {

@@ -1,5 +1,5 @@
-import { ArsenalError, fixable, isArsenalError } from "../errors/arsenal-error.ts";
-import { messageOf, showValue } from "../errors/show-value.ts";
+import { ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
+import { messageOf } from "../errors/show-value.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
 import { present } from "../base/present.ts";
@@ -8,6 +8,7 @@ import type { Tool } from "../tool/tool.ts";
 import { createApprovals } from "./approvals/approvals.ts";
 import { knowsTenants, mayKnow, type Principal } from "./principal.ts";
 import { withinDomains } from "./egress/domain-bound.ts";
+import { checkAegisSettings } from "./limits/check-settings.ts";
 import { createCallLimits, type LimitSettings, type NamedLimit } from "./limits/call-limits.ts";
 import type { PinGuard } from "./pins/pins.ts";
 import type {
@@ -21,7 +22,7 @@ import type {
 } from "./policy.port.ts";
 import type { InspectedResult, Inspection } from "./scan/inspection.ts";
 import type { State } from "../state/state.port.ts";
-import { askPolicy, createWeigh, denied, isPositive, lacks, notLookedAt, refusalOf, withRule } from "./weigh-call.ts";
+import { askPolicy, createWeigh, denied, lacks, notLookedAt, refusalOf, withRule } from "./weigh-call.ts";
 
 /** The guard that checks every call. */
 export interface Aegis {
@@ -121,11 +122,13 @@ export interface Approvals {
   deny(id: string, by: Principal, options?: AnswerOptions): Promise<void>;
 }
 
+/** How an approval is answered. */
 export interface AnswerOptions {
   /** Why the approver decided so. It is kept with the decision and in the audit log; callers do not get it. At most 1,000 characters. */
   readonly note?: string | undefined;
 }
 
+/** Which approvals are listed. */
 export interface ListApprovalsOptions {
   /** Only pending approvals that this approver may answer. */
   readonly approver?: Principal;
@@ -150,6 +153,7 @@ export type ApprovalAnswer =
       readonly error: ArsenalError;
     };
 
+/** A call that waits for a person. */
 export interface PendingApproval {
   readonly id: string;
   readonly toolId: string;
@@ -194,9 +198,11 @@ export function createAegis(options: {
   /** Refuses tools that differ from their accepted definition. */
   readonly pins?: Pick<PinGuard, "refusal" | "hides"> | undefined;
   readonly inspection?: Inspection | undefined;
+  /** Whether a call goes on with a suspended run of the same call, which was approved when it started. Each call of the run has approvals of its own. */
+  readonly continues?: ((request: AegisRequest) => Promise<boolean>) | undefined;
 }): Aegis {
-  const { policy, state, clock, emit, settings, pins, inspection } = options;
-  checkSettings(settings);
+  const { policy, state, clock, emit, settings, pins, inspection, continues } = options;
+  checkAegisSettings(settings);
   const approvals = createApprovals({ state, clock, emit, settings });
   const { list, count, get, decided, answer, approve, deny } = approvals;
   const limitsOf = createCallLimits(settings);
@@ -279,7 +285,12 @@ export function createAegis(options: {
 
   function useUp(request: AegisRequest): AegisDecision | Promise<AegisDecision> {
     const { confirmationId } = request;
-    return confirmationId === undefined ? NOTHING_MORE : approved("redeem", request, confirmationId);
+    return confirmationId === undefined ? NOTHING_MORE : redeemed(request, confirmationId);
+  }
+
+  async function redeemed(request: AegisRequest, confirmationId: string): Promise<AegisDecision> {
+    if ((await continues?.(request)) === true) return NOTHING_MORE;
+    return approved("redeem", request, confirmationId);
   }
 
   return {
@@ -301,6 +312,8 @@ export function createAegis(options: {
       const { tool, confirmationId } = request;
       const decision = await weigh(request);
       if (decision.effect === "deny") return decision;
+      const isAsked = confirmationId !== undefined || decision.effect === "confirm";
+      if (isAsked && (await continues?.(request)) === true) return allowed(decision);
       if (confirmationId !== undefined) return approved("check", request, confirmationId, decision, admit);
       if (decision.effect === "confirm") return confirm(request, withRule(decision), decision, admit);
       if (request.requireConfirmation)
@@ -381,17 +394,4 @@ function notAsked({ tool }: AegisRequest, error: unknown): AegisDecision {
     return denied(`${tool.id} needs an approval, and approvals cannot be kept: ${why}`);
   const fix = "Call it with fewer, plain JSON arguments.";
   return denied(`${tool.id} needs an approval, and its arguments cannot be shown to a person: ${why}. ${fix}`);
-}
-
-function checkSettings({ maxRequestsPerMinute, rates, confirmationTimeoutS, selfApproval }: AegisSettings): void {
-  const check = (name: string, value: unknown, fix: string, isRight = isPositive(value)): void => {
-    const field = `security.${name}`;
-    if (!isRight) throw fixable("CONFIG_INVALID", `${field} is ${showValue(value)}.`, fix, { field, value });
-  };
-  if (maxRequestsPerMinute !== undefined)
-    check("max_requests_per_minute", maxRequestsPerMinute, "Write a number above 0, such as 60.");
-  for (const [whose, calls] of Object.entries(rates ?? {}))
-    check(`rates.${whose}`, calls, "Write a number of calls a minute, such as 600.");
-  check("confirmation_timeout_s", confirmationTimeoutS, "Write a number of seconds above 0, such as 600.");
-  check("self_approval", selfApproval, 'Write "never" or "local".', ["never", "local"].includes(selfApproval));
 }

@@ -99,6 +99,7 @@ export type AuditRecord =
   | PinRefusedRecord
   | ScanFailedRecord
   | OperatorActionRecord
+  | ConnectionRecord
   /** The number of records lost while the log failed. */
   | { readonly kind: "gap"; readonly records: number };
 
@@ -204,6 +205,19 @@ export interface OperatorActionRecord {
   /** The request's arguments, without values. Omitted if there were none, or the caller lacks the role. */
   readonly arguments?: AuditedArguments;
   readonly traceId?: string;
+}
+
+/** A person signed in to a server behind the gateway, or out of it. */
+export interface ConnectionRecord {
+  readonly kind: "connection";
+  readonly outcome: "signed-in" | "signed-out";
+  /** The name of the server. */
+  readonly targets: readonly [server: string];
+  /** The person whose calls carry the tokens. */
+  readonly principal: string;
+  readonly tenant?: string;
+  /** The operator who did it for this person. Omitted if the person did it. */
+  readonly by?: string;
 }
 
 /** A scan that failed or was incomplete. */

@@ -20,6 +20,10 @@ export type Refusal =
 export interface Identified {
   readonly principal?: Principal;
   readonly refusal?: Refusal;
+  /** The groups of a person, as an issuer states them. Omitted for callers that no issuer knows. */
+  readonly groups?: readonly string[];
+  /** Returns false once the credentials are revoked or have expired: then streams that they opened end. Omitted if they cannot be revoked. */
+  readonly isValid?: () => Promise<boolean>;
 }
 
 /** The authorization servers for a caller without a token: the metadata of a protected resource (RFC 9728). */
@@ -67,6 +71,8 @@ export interface Identity {
   authenticate(credentials: Credentials, options?: { readonly signal?: AbortSignal }): Promise<Principal | undefined>;
   /** The same, with the reason for a refusal. If omitted, a refused caller only gets the challenge. */
   identify?(credentials: Credentials, options?: { readonly signal?: AbortSignal }): Promise<Identified>;
+  /** Calls back when credentials may have been revoked. Returns a function that unsubscribes. */
+  watch?(changed: () => void): () => void;
   /** The `WWW-Authenticate` header of a refused HTTP request. */
   readonly challenge: string;
   /** The origin of tokens, if callers use tokens of an authorization server. HTTP surfaces publish it. */

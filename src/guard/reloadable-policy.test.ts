@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { memoryState } from "../adapters/state/memory.ts";
-import { ToolArsenal } from "../arsenal.ts";
+import { operationsOf, ToolArsenal } from "../arsenal.ts";
 import { createManualClock } from "../testing/manual-clock.ts";
 
 const OPEN = "version: 1\nrules: []\n";
@@ -41,21 +41,21 @@ const statuses = (): Promise<readonly string[]> =>
 describe("a policy file of several processes on one state", () => {
   it("is read again by all of them when one of them is told to", async () => {
     writeFileSync(policyFile, CLOSED);
-    arsenals[0]?.reloadPolicy();
+    operationsOf(arsenals[0] as ToolArsenal).policy.reload();
     await clock.advance(0);
     expect(await statuses()).toEqual(["permission_denied", "permission_denied"]);
     expect(heard).toEqual(["one", "other"]);
   });
 
   it("is not read again by those who have it already", async () => {
-    arsenals[0]?.reloadPolicy();
+    operationsOf(arsenals[0] as ToolArsenal).policy.reload();
     await clock.advance(0);
     expect(heard).toEqual(["one"]);
   });
 
   it("changes nothing where it is invalid", async () => {
     writeFileSync(policyFile, "version: 2");
-    expect(() => arsenals[0]?.reloadPolicy()).toThrow("version");
+    expect(() => operationsOf(arsenals[0] as ToolArsenal).policy.reload()).toThrow("version");
     await clock.advance(0);
     expect(await statuses()).toEqual(["success", "success"]);
   });

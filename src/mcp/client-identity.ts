@@ -1,4 +1,5 @@
 import { programIdentity } from "../system/program-identity.ts";
+import { APP_SETTINGS, EXTENSIONS } from "./extensions.ts";
 import type { ClientIdentity } from "./connection.ts";
 import type { JsonObject } from "./protocol.ts";
 
@@ -11,7 +12,12 @@ let known: ClientIdentity | undefined;
 export function ownIdentity(): ClientIdentity {
   return (known ??= {
     info: programIdentity(),
-    capabilities: { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} },
+    capabilities: {
+      elicitation: { form: {}, url: {} },
+      sampling: {},
+      roots: {},
+      extensions: { [EXTENSIONS.tasks]: {}, [EXTENSIONS.apps]: APP_SETTINGS },
+    },
   });
 }
 

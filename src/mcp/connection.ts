@@ -78,6 +78,8 @@ export interface McpRequest extends SourceRequest {
   readonly passInputRequired?: boolean;
   readonly onNotification?: (notification: RpcNotification) => void;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Called when the server answered with a task, which is then followed to its end. */
+  readonly onTask?: (() => void) | undefined;
   /** The method that the client called. Defaults to `tools/call`. */
   readonly method?: string;
   /** Ends the subscription that the call makes, if it makes one. */

@@ -48,7 +48,7 @@ export function readEnvelope(params: JsonObject, principal: Principal) {
 export function unsupportedVersion(requested: string): RpcError {
   return new RpcError({
     code: RPC.unsupportedVersion,
-    message: `Unsupported protocol version. Requests that stand for themselves are answered in ${MODERN_VERSIONS.join(", ")}.`,
+    message: `Unsupported protocol version. Requests without a session are answered in ${MODERN_VERSIONS.join(", ")}.`,
     data: { supported: MODERN_VERSIONS, requested },
   });
 }

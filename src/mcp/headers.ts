@@ -12,7 +12,7 @@ export function toMessageHeaders(message: RpcMessage): Headers | undefined {
   const { method, params } = message;
   const version = claimedVersion(params);
   if (typeof version !== "string") return undefined;
-  const name = params?.[method === "resources/read" ? "uri" : "name"];
+  const name = params?.[(Object.hasOwn(NAME_MEMBER, method) ? NAME_MEMBER[method] : undefined) ?? "name"];
   return {
     "mcp-protocol-version": version,
     "mcp-method": method,
@@ -25,6 +25,9 @@ const NAME_MEMBER: Readonly<Record<string, string>> = {
   "tools/call": "name",
   "prompts/get": "name",
   "resources/read": "uri",
+  "tasks/get": "taskId",
+  "tasks/update": "taskId",
+  "tasks/cancel": "taskId",
 };
 
 /** Explains to the client how the headers of a modern request differ from its body; undefined if they agree. */

@@ -29,7 +29,7 @@ export interface RpcErrorBody {
   readonly data?: unknown;
 }
 
-/** The era of a peer's MCP version: `legacy` up to 2025-11-25, with sessions; `modern` from 2026-07-28, where every request stands for itself. */
+/** The era of a peer's MCP version: `legacy` up to 2025-11-25, with sessions; `modern` from 2026-07-28, without sessions. */
 export type Era = "legacy" | "modern";
 
 /** The newest revision of each era. */

@@ -1,3 +1,4 @@
+import type { WorkflowView, WorkflowViews } from "../adapters/sources/workflows/view.ts";
 import type { NamedSource } from "../adapters/sources/named-source.ts";
 import type { ExecutionStatus } from "../execute/result.ts";
 import type { KeptRecord, Verification, VerifyAuditOptions } from "../guard/audit.port.ts";
@@ -8,7 +9,10 @@ import type { CallRecord, RetrievalRecord } from "../observe/history/record.ts";
 import type { Statistics } from "../observe/metrics/statistics.ts";
 import type { Principal } from "../guard/principal.ts";
 import type { EventFeed } from "./event-feed.ts";
+import type { RunCall, RunHead } from "../runs/run.ts";
+import type { RegistryAdministration } from "./registry/administration.ts";
 import type { LogLine } from "../register/source.port.ts";
+import type { TeamAdministration } from "../teams/team-administration.ts";
 import type { ToolSource } from "../tool/tool.ts";
 
 /** The actions of operators besides using tools. Surfaces check the caller's role before they call any of them. */
@@ -16,7 +20,11 @@ export interface Administration {
   /** The name of the role that makes a caller an operator. */
   readonly operatorRole: string;
   readonly ensembles: EnsembleAdministration;
+  /** Returns which ensembles an operator may know of: all, or those with tools of the toolsets that the operator's tenant may use. */
+  seenEnsembles(principal: Principal): Promise<(name: string) => boolean>;
   readonly policy: PolicyAdministration;
+  readonly workflows: WorkflowAdministration;
+  readonly registries: RegistryAdministration;
   /** The events of every process on the same state. */
   readonly events: Pick<EventFeed, "follow">;
   /** Undefined if calls are not audited, or the log cannot be read back. */
@@ -25,6 +33,8 @@ export interface Administration {
   recorder(): Promise<CallAudit | undefined>;
   /** Undefined if no history is kept. */
   readonly history: HistoryAdministration | undefined;
+  /** Undefined if tenants are not switched on. */
+  readonly teams: TeamAdministration | undefined;
   /** The state of this process, as far as the caller may see it. An operator of a tenant gets that tenant's figures. */
   overview(principal: Principal): Promise<GatewayOverview>;
 }
@@ -122,8 +132,8 @@ export function statusFor({ tenant }: Principal, status: EnsembleStatus): Ensemb
 export interface EnsembleAdministration {
   /** Ensembles that are connected or connecting in the order they were added, then the others. */
   list(): readonly EnsembleStatus[];
-  /** Throws ENSEMBLE_NOT_FOUND. */
-  get(name: string): EnsembleStatus;
+  /** Throws ENSEMBLE_NOT_FOUND, also for one that the operator may not know of. */
+  get(name: string, isSeen?: (name: string) => boolean): EnsembleStatus;
   /** Returns the latest lines of its log, newest last, above the id `after`. Also for a server that could not be added. Throws ENSEMBLE_NOT_FOUND. */
   log(name: string, options: { readonly after?: number | undefined }): readonly LogLine[];
   /** Connects a disconnected or failed ensemble. These four resolve with what became of it, or reject with ENSEMBLE_NOT_FOUND. */
@@ -145,6 +155,30 @@ export interface EnsembleAdministration {
     by: Principal,
     options: { readonly signal: AbortSignal },
   ): Promise<{ readonly name: string; readonly tools: number }>;
+}
+
+/** A workflow with its latest runs. */
+export interface WorkflowWithRuns extends WorkflowView {
+  /** Newest first. */
+  readonly runs: readonly WorkflowRunView[];
+}
+
+/** A run of a workflow. Its calls are those that have ended. */
+export interface WorkflowRunView extends Pick<RunHead, "id" | "status" | "startedAt" | "endedAt" | "traceId"> {
+  readonly owner: string;
+  readonly message?: string;
+  readonly calls: readonly (Pick<RunCall, "status" | "durationMs"> & {
+    readonly step: string;
+    readonly undo: boolean;
+  })[];
+  /** The steps that wait for a person. */
+  readonly waits: readonly { readonly step: string; readonly confirmationId: string }[];
+}
+
+export interface WorkflowAdministration {
+  list(): WorkflowViews;
+  /** Undefined if there is no such workflow. */
+  get(id: string): Promise<WorkflowWithRuns | undefined>;
 }
 
 /** The guard's decision on one call that is not made. */

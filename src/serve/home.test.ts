@@ -53,7 +53,7 @@ describe("the page at /", () => {
     const { url } = await serve();
     const page = await (await fetch(url)).text();
     const links = [...page.matchAll(/<a href="([^"]*)">/g)].map(([, path]) => path);
-    expect(links).toEqual(["/openapi.json", "/docs", "/metrics", "/ui"]);
+    expect(links).toEqual(["/openapi.json", "/docs", "/registry/v0.1/servers", "/metrics", "/ui"]);
   });
 
   it("names no server where callers need a token", async () => {

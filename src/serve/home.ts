@@ -83,12 +83,10 @@ async function viewFor(principal: Principal, context: SurfaceContext): Promise<H
   }
   const tools = await arsenal.listTools({ principal });
   const toolsOf = (name: string): number => tools.filter(({ ensemble }) => ensemble === name).length;
-  const servers = upstreams.map(({ name, state }) => ({
-    name,
-    state: state.kind,
-    tools: toolsOf(name),
-    ...(state.kind === "failed" ? { problem: state.error.message } : {}),
-  }));
+  const servers = upstreams.map(({ name, state }) => {
+    const problem = state.error?.message;
+    return { name, state: state.kind, tools: toolsOf(name), ...(problem !== undefined && { problem }) };
+  });
   const otherTools = tools.length - servers.reduce((sum, server) => sum + server.tools, 0);
   return { ...common, version: programIdentity().version, servers, otherTools };
 }

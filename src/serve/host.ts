@@ -33,6 +33,7 @@ export async function openHost(
     isLocal,
     ...(identity && { identity }),
     address: () => server?.publicUrl ?? (isLocal ? (server?.url ?? "") : ""),
+    addressFor: (called) => server?.addressOf(called) ?? "",
     surfaces: () => mounted,
   };
   const closeSurfaces = async (): Promise<void> => void (await Promise.all(mounted.map((each) => each.close?.())));

@@ -1,6 +1,7 @@
 import { fixable } from "../errors/arsenal-error.ts";
 import { localOperator, type Principal } from "../guard/principal.ts";
 import { type Clock, systemClock } from "../observe/clock.ts";
+import type { CodeMode } from "../programs/code-mode.ts";
 import { createRunner, scopeTo } from "../toolset/runner.ts";
 import type { ServableArsenal } from "./served-arsenal.ts";
 import { refuse } from "./http/answer.ts";
@@ -54,6 +55,9 @@ function scopedArsenal(arsenal: ServableArsenal, toolset: string, clock: Clock =
       return arsenal.toolCount;
     },
     scoreThreshold: arsenal.scoreThreshold,
+    codeMode: async () => withToolset(await arsenal.codeMode(), toolset),
+    runs: () => arsenal.runs(),
+    savedPrograms: refuseChange,
     approvals: arsenal.approvals,
     pins: arsenal.pins,
     llm: arsenal.llm,
@@ -80,6 +84,16 @@ function scopedArsenal(arsenal: ServableArsenal, toolset: string, clock: Clock =
         endWatch();
       };
     },
+  };
+}
+
+/** Code mode for the tools of one toolset. */
+function withToolset(code: CodeMode, toolset: string): CodeMode {
+  return {
+    ...code,
+    run: (request) => code.run({ ...request, toolset }),
+    describe: (tools, by) => code.describe(tools, { ...by, toolset }),
+    toolCount: (principal) => code.toolCount(principal, toolset),
   };
 }
 

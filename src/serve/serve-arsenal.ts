@@ -7,6 +7,7 @@ import type { SharedState } from "../state/shared-state.ts";
 import type { InputStream, OutputStream } from "../base/streams.ts";
 import type { Administration } from "./administration.ts";
 import type { A2aOutside, A2aSettings } from "./a2a/settings.ts";
+import type { Connections } from "./connections.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { ListenOptions } from "./http/listen-options.ts";
 import type { ServeMode } from "./meta-tools/definitions.ts";
@@ -74,7 +75,10 @@ export interface ServeParts {
   readonly config: {
     readonly mcp: {
       readonly mcpMode: ServeMode;
+      readonly clientQuirks: boolean;
       readonly startupWaitMs: number;
+      readonly taskAfterMs: number;
+      readonly taskTtlS: number;
       readonly servers?: readonly ConfiguredServer[];
     };
     readonly sources?: readonly (ConfiguredServer & { readonly type: string })[];
@@ -95,6 +99,7 @@ export interface ServeParts {
   /** Dialects that were added to the built-in ones, by name. */
   readonly dialects: ReadonlyMap<string, unknown>;
   readonly administration: Administration;
+  readonly connections?: Connections;
   /** Shared with other processes that serve the same clients. */
   readonly state: ReplicaState & Pick<SharedState, "limits">;
 }
@@ -119,18 +124,20 @@ const BEYOND_TOOLSET: readonly string[] = ["mcp-upstreams", "mcp-toolsets"];
 /** True for a surface that the options leave on. Health, metrics and the page at `/` are always on. */
 function isOn(name: string, { mcp = true, rest = true, a2a = true, ui = rest }: ServeOptions): boolean {
   if (name.startsWith("mcp")) return mcp;
-  const choices: Readonly<Record<string, boolean>> = { rest, a2a, ui: ui && rest };
+  const choices: Readonly<Record<string, boolean>> = { rest, a2a, ui: ui && rest, registry: mcp };
   return choices[name] ?? true;
 }
 
 /** Serves an arsenal over HTTP, on every surface there is, or over standard streams to one MCP client. No known secret reaches a client. */
 export async function serveArsenal(
   arsenal: ServableArsenal,
-  given: ServeOptions,
-  { config, metrics, state, administration, outside, ...shared }: ServeParts,
+  given: Omit<ServeOptions, "identity"> & { readonly identity?: Identity },
+  { config, metrics, state, administration, connections, outside, ...shared }: ServeParts,
 ): Promise<ServedGateway> {
   const { mcp, server } = config;
-  const { mode = mcp.mcpMode, startupWaitMs: waitMs = mcp.startupWaitMs, common, starting, toolset } = given;
+  const { startupWaitMs: waitMs = mcp.startupWaitMs, common, starting, toolset } = given;
+  const ownMode = toolset === undefined ? undefined : arsenal.toolsets.find(toolset, localOperator())?.mode;
+  const mode = given.mode ?? ownMode ?? mcp.mcpMode;
   // While the arsenal is still being filled, the toolset may be yet to come.
   if (toolset !== undefined && starting === undefined) arsenal.toolsets.get(toolset, localOperator());
   const startup = createStartup({
@@ -147,23 +154,25 @@ export async function serveArsenal(
     arsenal,
     mode,
     ...(common && { common }),
+    clientQuirks: mcp.clientQuirks,
     startup,
     work,
     replica,
     room: createMcpRoom(),
+    tasks: { afterMs: mcp.taskAfterMs, ttlMs: mcp.taskTtlS * 1000 },
     limits: state.limits,
     ...shared,
     metrics: { collect: metrics.collect, isOpen: server.metrics === "open" },
     ...(config.a2a && outside && { a2a: { ...config.a2a, ...outside } }),
   };
-  const serving = toolset === undefined ? { ...everything, administration } : servedToolset(everything, toolset);
-  const { identity: who, ...others } = given;
-  const identity = typeof who === "function" ? await who(state) : who;
+  const serving =
+    toolset === undefined
+      ? { ...everything, administration, ...(connections && { connections }) }
+      : servedToolset(everything, toolset);
   const options = {
     drainMs: server.drainTimeoutS * 1000,
     shutdownDelayMs: server.shutdownDelayS * 1000,
-    ...others,
-    ...(identity && { identity }),
+    ...given,
     emit: shared.emit,
   };
   if (options.transport === "stdio") return overStdio(serving, options);

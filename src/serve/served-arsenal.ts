@@ -9,10 +9,13 @@ import type { MarkedTool } from "../guard/policy.port.ts";
 import type { Principal } from "../guard/principal.ts";
 import type { ArsenalEvent, EventChoice, EventName } from "../observe/events.ts";
 import type { BatchRegistration, RegisteredBatch } from "../register/register-batch.ts";
+import type { CodeMode } from "../programs/code-mode.ts";
+import type { SavedProgramOperations } from "../programs/saved/operations.ts";
 import type { ToolQuery } from "../retrieve/query.ts";
 import type { RetrievalResult } from "../retrieve/result.ts";
 import type { ToolDraft } from "../tool/draft.ts";
 import type { Health, Tool } from "../tool/tool.ts";
+import type { Runs } from "../runs/runs.ts";
 import type { RunnableArsenal } from "../toolset/runner.ts";
 import type { Toolsets } from "../toolset/toolsets.ts";
 import type { GivenTools, ImportOptions } from "../transcode/import-tools.ts";
@@ -31,6 +34,8 @@ export interface ServedArsenal {
   execute(call: ToolCall): Promise<ToolResult>;
   readonly approvals: Approvals;
   subscribe(listener: (event: ArsenalEvent) => void, options?: EventChoice): () => void;
+  /** Code mode, loaded by the first call. Undefined if it cannot be served. */
+  codeMode?(): Promise<CodeMode>;
 }
 
 /** The part of an arsenal that serving one upstream needs. */
@@ -57,6 +62,8 @@ interface Programmable extends RunnableArsenal {
   health(toolId: string): Health;
   healthCheck(): Promise<Record<string, boolean>>;
   sync(options: { readonly signal?: AbortSignal }): Promise<number>;
+  /** Programs that were saved as tools. */
+  savedPrograms(): Promise<SavedProgramOperations>;
   readonly toolCount: number;
   readonly scoreThreshold: number;
 }
@@ -66,6 +73,9 @@ export type ServableArsenal = ServedArsenal &
   ServedTools &
   Programmable & {
     readonly upstreams: readonly McpUpstream[];
+    codeMode(): Promise<CodeMode>;
+    /** Runs that outlive a process, loaded by the first call. */
+    runs(): Promise<Runs>;
     readonly toolsets: Pick<Toolsets, "find" | "get" | "list" | "watch">;
     /** The configured language model; undefined if there is none. */
     readonly llm?: Llm | undefined;

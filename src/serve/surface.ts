@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ArsenalError } from "../errors/arsenal-error.ts";
 import type { Identity } from "../guard/identity.port.ts";
 import type { Principal } from "../guard/principal.ts";
 import type { Redactor } from "../guard/redaction/redactor.ts";
@@ -8,14 +9,19 @@ import type { TraceContext } from "../observe/trace-context.ts";
 import type { A2aOutside, A2aSettings } from "./a2a/settings.ts";
 import type { Administration } from "./administration.ts";
 import type { CheckedJson, ReadLimits } from "./http/read-json.ts";
+import type { Connections } from "./connections.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { Replica } from "./replica.ts";
 import type { McpRoom } from "./mcp/room.ts";
+import type { TaskSettings } from "./mcp/tasks/with-tasks.ts";
 import type { ServedMetrics } from "./metrics.ts";
 import type { ServeMode } from "./meta-tools/definitions.ts";
 import type { ServableArsenal } from "./served-arsenal.ts";
 import type { Startup } from "./startup.ts";
 import type { Work } from "./work.ts";
+
+/** Calls the listener once, with an UNAUTHENTICATED error, if the caller's credentials are revoked or expire. Returns the function that ends the watch. */
+export type OnRevoked = (listener: (reason: ArsenalError) => void) => () => void;
 
 /** A request that passed the checks every route shares: Host, Origin, identity. */
 export interface HttpExchange {
@@ -28,6 +34,8 @@ export interface HttpExchange {
   readonly principal: Principal;
   /** Where the request stands in a trace: the one of the header `traceparent`, or a new one. `parentSpanId` is the request's own span. Undefined on open routes. */
   readonly trace: TraceContext | undefined;
+  /** Watches the caller's credentials, for calls that must not outlive them. Undefined if they cannot be revoked. */
+  readonly onRevoked?: OnRevoked | undefined;
   /** Reads the body as JSON, by default up to 4 MiB within 15 s. Never rejects: a refusal is in the result. */
   json(limits?: ReadLimits): Promise<CheckedJson>;
 }
@@ -41,8 +49,8 @@ export interface Route {
   readonly exact?: boolean;
   /** True if the route counts its work and refuses new work during shutdown itself. For other routes the host does it. */
   readonly drainsItself?: boolean;
-  /** The format of the host's own refusals (401, 403, 503, 500) on this route. Defaults to the errors of JSON-RPC. */
-  readonly refusals?: "json-rpc" | "problem+json";
+  /** The format of the host's own refusals (401, 403, 503, 500) on this route; `error` is `{ "error": "…" }`. Defaults to the errors of JSON-RPC. */
+  readonly refusals?: "json-rpc" | "problem+json" | "error";
   /**
    * Names the route of a request in telemetry by its template: `/api/v1/tools/{id}`. Must not return anything that a caller can make up.
    * Defaults to `path`.
@@ -70,6 +78,8 @@ export interface Serving {
   readonly mode: ServeMode;
   /** Tools that `hybrid` always shows, by id or pattern. Defaults to the most used ones. */
   readonly common?: readonly string[];
+  /** Whether lists are fitted to the limits of known MCP clients. Defaults to true. */
+  readonly clientQuirks?: boolean;
   /** The toolset that `arsenal` is narrowed to. Undefined if everything is served. */
   readonly toolset?: string;
   /** Which servers are still connecting, and the wait for them. */
@@ -83,6 +93,8 @@ export interface Serving {
   readonly replica: Replica;
   /** Room for the sessions and streams of MCP clients, at all addresses together. */
   readonly room?: McpRoom;
+  /** When calls of MCP clients become tasks. Undefined: the defaults. */
+  readonly tasks?: TaskSettings;
   /** The limits that processes agree on, for rates of requests. Undefined in tests that have none. */
   readonly limits?: Pick<Limits, "admit">;
   /** The settings for serving the arsenal as an A2A agent. Undefined: the defaults, and no push notifications. */
@@ -91,6 +103,8 @@ export interface Serving {
   readonly dialects?: ReadonlyMap<string, unknown>;
   /** The actions of operators. Undefined if only one toolset is served. */
   readonly administration?: Administration;
+  /** Signs callers in to servers. Undefined if only one toolset is served. */
+  readonly connections?: Connections;
   readonly metrics?: ServedMetrics;
   /** The dependencies that `/readyz` checks besides servers and surfaces. */
   readonly dependencies?: Dependencies;
@@ -103,6 +117,8 @@ export interface SurfaceContext extends Serving {
   readonly identity?: Identity;
   /** The base URL that callers use: `https://tools.example.com`. Empty if the host has no known name. */
   address(): string;
+  /** The base URL as a caller sees it that sent this Host header, which the host has checked. */
+  addressFor?(called: string | undefined): string;
   /** The surfaces of the host, this one included. */
   surfaces(): readonly Surface[];
 }

@@ -7,6 +7,7 @@ export const SURFACES: Readonly<Record<string, () => Promise<CreateSurface>>> = 
   "mcp-toolsets": async () => (await import("./mcp/toolsets/surface.ts")).toolsetsSurface,
   rest: async () => (await import("./rest/surface.ts")).restSurface,
   a2a: async () => (await import("./a2a/surface.ts")).a2aSurface,
+  registry: async () => (await import("./registry/surface.ts")).registrySurface,
   health: async () => (await import("./health.ts")).healthSurface,
   metrics: async () => (await import("./metrics.ts")).metricsSurface,
   ui: async () => (await import("./ui/surface.ts")).uiSurface,

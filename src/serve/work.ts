@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { createOpenSet } from "../base/open-entries.ts";
 import { ArsenalError, fixable } from "../errors/arsenal-error.ts";
 import { type Clock, systemClock } from "../observe/clock.ts";
 
@@ -15,7 +16,7 @@ const CUT_OFF_MS = 1000;
 
 export function createWork(clock: Clock = systemClock) {
   /** Cuts off each piece of work under way. */
-  const running = new Set<(reason: unknown) => void>();
+  const running = createOpenSet<(reason: unknown) => void>();
   let idle = Promise.withResolvers<void>();
   let ended: Promise<void> | undefined;
   let draining = false;
@@ -40,7 +41,7 @@ export function createWork(clock: Clock = systemClock) {
     await untilIdle(graceMs);
     graceEnds = 0;
     const cutOff = new ArsenalError("CLOSED", "The gateway shut down before the request ended.");
-    for (const abort of running) abort(cutOff);
+    for (const abort of running.values()) abort(cutOff);
     await untilIdle(CUT_OFF_MS);
     // The last answers are written before their streams are closed.
     await nextTurn();
@@ -48,11 +49,11 @@ export function createWork(clock: Clock = systemClock) {
 
   async function track<Result>(abort: (reason: unknown) => void, task: () => Promise<Result>): Promise<Result> {
     if (draining) throw shuttingDown();
-    running.add(abort);
+    const leave = running.add(abort);
     try {
       return await task();
     } finally {
-      running.delete(abort);
+      leave();
       if (running.size === 0) idle.resolve();
     }
   }

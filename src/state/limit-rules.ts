@@ -5,6 +5,7 @@ import type {
   CallOutcome,
   Pass,
   Places,
+  QuotaUse,
   RateWindow,
   Refused,
   Released,
@@ -21,6 +22,8 @@ export interface LimitTables {
   hold(id: string, places: readonly Places[], until: number, now: number): void;
   /** Returns false if the pass is not held, or expired. */
   letGo(id: string, places: readonly Places[], now: number): boolean;
+  /** Adds to the total of a quota, and returns it. */
+  addUse(use: QuotaUse, now: number): number;
   breaker(key: string): Breaker | undefined;
   /** Stores or deletes a breaker. */
   setBreaker(key: string, breaker: Breaker | undefined): void;
@@ -48,9 +51,10 @@ const NONE: readonly never[] = [];
 
 /** Takes everything a call needs, or nothing. */
 export function tryAdmit(tables: LimitTables, request: AdmitRequest, id: string, now: number): Admission {
-  const { windows = NONE, places = NONE, breaker: settings, budget, holdMs } = request;
+  const { quotas, windows = NONE, places = NONE, breaker: settings, budget, holdMs } = request;
   const breaker = settings === undefined ? undefined : tables.breaker(settings.key);
   const refused =
+    refusedByQuota(tables, quotas, now) ??
     refusedByBreaker(settings, breaker, now) ??
     refusedByWindow(tables, windows, now) ??
     refusedByPlaces(tables, places, now);
@@ -61,7 +65,26 @@ export function tryAdmit(tables: LimitTables, request: AdmitRequest, id: string,
   tables.hold(id, places, until, now);
   if (budget !== undefined) tables.count(budget.key, "calls", secondOf(now));
   if (settings !== undefined && probe) tables.setBreaker(settings.key, { ...breaker, probe: { id, until } });
-  return { admitted: true, pass: { id, probe, places, breaker: settings, era: breaker?.era ?? 0 } };
+  const pass: Pass = { id, probe, places, breaker: settings, era: breaker?.era ?? 0 };
+  return quotas === undefined ? { admitted: true, pass } : { admitted: true, pass, used: addUses(tables, quotas, now) };
+}
+
+/** Returns true if a quota has no room for an amount. */
+function isExceeded({ amount, limit }: QuotaUse, total: number): boolean {
+  return limit !== undefined && total + Math.max(1, amount) > limit;
+}
+
+function refusedByQuota(
+  tables: LimitTables,
+  quotas: readonly QuotaUse[] | undefined,
+  now: number,
+): Refused | undefined {
+  const full = quotas?.find((use) => isExceeded(use, tables.addUse({ ...use, amount: 0 }, now)));
+  return full === undefined ? undefined : { admitted: false, because: "quota", key: full.key };
+}
+
+function addUses(tables: LimitTables, quotas: readonly QuotaUse[], now: number): readonly number[] {
+  return quotas.map((use) => tables.addUse(use, now));
 }
 
 function refusedByBreaker(
@@ -97,11 +120,27 @@ function refusedByPlaces(tables: LimitTables, places: readonly Places[], now: nu
   return undefined;
 }
 
-/** Releases everything that a call held, and reports its outcome to the breaker. */
-export function releasePass(tables: LimitTables, pass: Pass, outcome: CallOutcome, now: number): Released {
+/** Releases everything that a call held, adds what it spent, and reports its outcome to the breaker. */
+export function releasePass(
+  tables: LimitTables,
+  pass: Pass,
+  outcome: CallOutcome,
+  now: number,
+  spent?: readonly QuotaUse[],
+): Released {
   const isHeld = tables.letGo(pass.id, pass.places, now);
-  const settings = pass.breaker;
-  if (!isHeld || settings === undefined) return {};
+  if (!isHeld) return {};
+  const reported = pass.breaker === undefined ? {} : reportOutcome(tables, pass, pass.breaker, outcome, now);
+  return spent === undefined ? reported : { ...reported, used: addUses(tables, spent, now) };
+}
+
+function reportOutcome(
+  tables: LimitTables,
+  pass: Pass,
+  settings: BreakerSettings,
+  outcome: CallOutcome,
+  now: number,
+): Released {
   const breaker = tables.breaker(settings.key);
   if ((breaker?.era ?? 0) !== pass.era) return {};
   if (pass.probe) return settleProbe(tables, pass, breaker, outcome, now);

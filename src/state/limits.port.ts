@@ -9,8 +9,11 @@ export interface Limits {
    * order of arrival; everything else refuses at once. An in-memory adapter may return without a promise.
    */
   admit(request: AdmitRequest, options?: { readonly signal?: AbortSignal | undefined }): Admission | Promise<Admission>;
-  /** Releases the places of a call and reports its outcome to the breaker. Safe to call twice: only the first report counts. */
-  release(pass: Pass, outcome: CallOutcome): Released | Promise<Released>;
+  /**
+   * Releases the places of a call, reports its outcome to the breaker, and adds what it spent to quotas, above what was taken when it was
+   * admitted; limits no longer matter then, and an amount may be negative. Safe to call twice: only the first report counts.
+   */
+  release(pass: Pass, outcome: CallOutcome, spent?: readonly QuotaUse[]): Released | Promise<Released>;
   /** Takes one retry from a retry budget. Returns false if the last minute used its share. */
   retry(budget: RetryBudget): boolean | Promise<boolean>;
   /**
@@ -26,6 +29,7 @@ export interface Limits {
 export interface AdmitRequest {
   readonly windows?: readonly RateWindow[];
   readonly places?: readonly Places[];
+  readonly quotas?: readonly QuotaUse[] | undefined;
   readonly breaker?: BreakerSettings | undefined;
   /** The budget that this call counts towards. */
   readonly budget?: RetryBudget | undefined;
@@ -48,6 +52,17 @@ export interface Places {
   readonly limit: number;
 }
 
+/** Adds an amount to a total that grows until its period ends. The period is part of the key. */
+export interface QuotaUse {
+  readonly key: string;
+  /** A whole number: 1 call, or a cost in millionths. */
+  readonly amount: number;
+  /** Refuses a call that would bring the total above it. A call of amount 0 needs room for 1. Omitted: the total is only counted. */
+  readonly limit?: number;
+  /** Milliseconds after its last use until the store may drop the total. */
+  readonly keepMs: number;
+}
+
 /** Opens after `failures` failures in a row; after the cool-down one call at a time probes. */
 export interface BreakerSettings {
   readonly key: string;
@@ -63,16 +78,20 @@ export interface RetryBudget {
 
 export type Admission = Admitted | Refused;
 
+/** The answer to a call that may run. */
 export interface Admitted {
   readonly admitted: true;
   readonly pass: Pass;
+  /** The totals of the quotas after this call, in the order of the request. Omitted without quotas. */
+  readonly used?: readonly number[];
 }
 
+/** The answer to a call that may not run now, with the reason. */
 export interface Refused {
   readonly admitted: false;
   /** The reason. `aborted`: the signal fired, or the state was closed, while the call waited. */
-  readonly because: "window" | "places" | "breaker" | "aborted";
-  /** The limit that refused: the window with the longest wait, or the first full place. */
+  readonly because: "quota" | "window" | "places" | "breaker" | "aborted";
+  /** The limit that refused: the first used-up quota, the window with the longest wait, or the first full place. */
   readonly key: string;
   /** The length of the window that refused. */
   readonly windowMs?: number;
@@ -100,6 +119,8 @@ export interface Released {
   readonly breaker?: "opened" | "closed";
   /** Failures in a row, if the breaker opened. */
   readonly failures?: number;
+  /** The totals of the quotas after the report, in the order of `spent`. Omitted if nothing was added. */
+  readonly used?: readonly number[];
 }
 
 /** A breaker opened or closed. */

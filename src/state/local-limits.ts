@@ -51,9 +51,9 @@ export function createLocalLimits({ clock, ids = "" }: { readonly clock: Clock; 
       if (admission.admitted || admission.because !== "places" || waitMs <= 0) return admission;
       return calls.enqueue(id, request)(signal);
     },
-    release(pass, outcome) {
+    release(pass, outcome, spent) {
       held.delete(pass.id);
-      const released = releasePass(tables, pass, outcome, clock.now());
+      const released = releasePass(tables, pass, outcome, clock.now(), spent);
       serve();
       return released;
     },

@@ -13,10 +13,13 @@ export function createLocalTables(onBreaker: (change: BreakerChange) => void): L
 } {
   // By window; within one in order of last use, so that idle keys come first and are found without a search.
   const windows = new Map<number, Map<string, CallLog>>();
+  /** The key that was used last in each window. */
+  const newest = new Map<number, string>();
   /** By place, the expiry of each pass that holds it. Passes without a place are under the empty key, so that they cannot be released twice. */
   const holders = new Map<string, Map<string, number>>();
   const breakers = new Map<string, Breaker>();
   const budgets = new Map<string, Record<"calls" | "retries", ReturnType<typeof createCounter>>>();
+  const quotas = new Map<string, { readonly total: number; readonly until: number }>();
   let held = 0;
   let era = 0;
 
@@ -32,6 +35,7 @@ export function createLocalTables(onBreaker: (change: BreakerChange) => void): L
       dropEnded(ids, now);
       if (ids.size === 0) holders.delete(key);
     }
+    for (const [key, { until }] of quotas) if (until <= now) quotas.delete(key);
   }
 
   return {
@@ -40,8 +44,12 @@ export function createLocalTables(onBreaker: (change: BreakerChange) => void): L
       let logs = windows.get(windowMs);
       if (logs === undefined) windows.set(windowMs, (logs = new Map<string, CallLog>()));
       forgetIdle(logs, windowMs, now);
-      const log = logs.get(key) ?? createCallLog();
+      const known = logs.get(key);
+      const log = known ?? createCallLog();
       log.add(now);
+      // Moving an entry costs more than finding out that it is the newest.
+      if (known !== undefined && newest.get(windowMs) === key) return;
+      newest.set(windowMs, key);
       logs.delete(key);
       logs.set(key, log);
     },
@@ -70,6 +78,12 @@ export function createLocalTables(onBreaker: (change: BreakerChange) => void): L
         for (const until of ids.values()) if (first === undefined || until < first) first = until;
       }
       return first;
+    },
+    addUse({ key, amount, keepMs }, now) {
+      const before = quotas.get(key);
+      const total = (before === undefined || before.until <= now ? 0 : before.total) + amount;
+      quotas.set(key, { total, until: now + keepMs });
+      return total;
     },
     breaker: (key) => breakers.get(key),
     setBreaker(key, breaker) {

@@ -27,6 +27,7 @@ export interface ListedState extends StateEntry {
   readonly key: string;
 }
 
+/** The options of each method of a state. */
 export interface StateOptions {
   readonly signal?: AbortSignal;
 }
@@ -39,6 +40,7 @@ export interface StateListOptions extends StateOptions {
   readonly limit?: number;
 }
 
+/** The conditions and the lifetime of a stored value. */
 export interface StateSetOptions extends StateOptions {
   /** The version that the entry must have, or `absent` if it must not exist. Omitted: no condition. */
   readonly ifVersion?: number | "absent";

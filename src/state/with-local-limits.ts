@@ -1,7 +1,7 @@
 import { messageOf } from "../errors/show-value.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
-import type { CallOutcome, Limits, Pass } from "./limits.port.ts";
+import type { CallOutcome, Limits, Pass, QuotaUse } from "./limits.port.ts";
 import { createLocalLimits } from "./local-limits.ts";
 
 /** The delay before a failed store is retried. */
@@ -26,7 +26,7 @@ export function withLocalLimits(
   const openHere = new Set<string>();
   local.watchBreakers(({ key, probeAt }) => void (probeAt === undefined ? openHere.delete(key) : openHere.add(key)));
   /** Reports that the store has not accepted. Until it does, their places are taken. */
-  const owed = new Map<Pass, CallOutcome>();
+  const owed = new Map<Pass, readonly [CallOutcome, (readonly QuotaUse[] | undefined)?]>();
   let awayUntil: number | undefined;
   let closed = false;
   let cancelTry: (() => void) | undefined;
@@ -49,8 +49,8 @@ export function withLocalLimits(
   async function tryAgain(): Promise<void> {
     cancelTry = undefined;
     try {
-      for (const [pass, outcome] of owed) {
-        await shared.release(pass, outcome);
+      for (const [pass, report] of owed) {
+        await shared.release(pass, ...report);
         owed.delete(pass);
       }
       await shared.forget(NO_BREAKER);
@@ -78,11 +78,11 @@ export function withLocalLimits(
 
   return {
     admit: (request, options) => ask((limits) => limits.admit(request, options)),
-    release(pass, outcome) {
-      if (pass.id.startsWith(LOCAL)) return local.release(pass, outcome);
+    release(pass, ...report) {
+      if (pass.id.startsWith(LOCAL)) return local.release(pass, ...report);
       return ask((limits) => {
-        if (limits !== local) return limits.release(pass, outcome);
-        owed.set(pass, outcome);
+        if (limits !== local) return limits.release(pass, ...report);
+        owed.set(pass, report);
         return {};
       });
     },

@@ -205,14 +205,16 @@ export function openTable(settings: Settings, surroundings: Pick<Surroundings, "
   return postgresAuditTable(placeOf(settings, surroundings));
 }
 
-/** Connects like the arsenal, and reads the end of the log. */
+/** Connects like the arsenal, and reads the end of the log. A key made from `audit.secret` is checked when the log is opened. */
 export async function check(settings: Settings, surroundings: Surroundings): Promise<string> {
-  const log = create(settings, surroundings);
+  if (settings.keyFile !== undefined) await existingKey(settings.keyFile);
+  const table = openTable(settings, surroundings);
   try {
-    const { seq } = await log.head();
+    const [last = '{"seq":0}'] = await table.last(1);
+    const { seq } = JSON.parse(last) as { readonly seq: number };
     return `keeps ${seq} records in PostgreSQL, schema ${settings.schema ?? SCHEMA}`;
   } finally {
-    await log.close();
+    await table.close();
   }
 }
 

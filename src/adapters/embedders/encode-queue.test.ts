@@ -7,9 +7,9 @@ function queue(): { readonly queue: EncodeQueue; readonly slices: number[][]; re
   const ended: unknown[] = [];
   const made = createEncodeQueue({
     tokenise: (text) => new Int32Array(Number(text)),
-    encode(texts) {
+    encode(texts, { passagesFrom } = {}) {
       if (texts.some(({ length }) => length === 13)) throw new Error("unlucky");
-      slices.push(texts.map(({ length }) => length));
+      slices.push([...texts.map(({ length }) => length), ...(passagesFrom === undefined ? [] : [-passagesFrom])]);
       return texts.map(({ length }) => Float32Array.of(length));
     },
     onDone: (id, vectors) => ended.push([id, vectors.map(([length]) => length)]),
@@ -25,6 +25,14 @@ describe("encode queue", () => {
     expect([jobs.step(), jobs.step(), jobs.step(), jobs.step()]).toEqual([true, true, true, false]);
     expect(slices).toEqual([[60, 60], [60], [190], [5]]);
     expect(ended).toEqual([[1, [60, 60, 60, 190, 5]]]);
+  });
+
+  it("encodes a text and its passages in one step, however long", () => {
+    const { queue: jobs, slices, ended } = queue();
+    jobs.add({ id: 1, kind: "query", texts: ["190", "60", "80"], passagesFrom: 1 });
+    expect(jobs.step()).toBe(false);
+    expect(slices).toEqual([[190, 60, 80, -1]]);
+    expect(ended).toEqual([[1, [190, 60, 80]]]);
   });
 
   it("lets a request go before tools, also in the middle of them", () => {

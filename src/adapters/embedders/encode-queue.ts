@@ -3,13 +3,15 @@ export interface EncodeJob {
   readonly id: number;
   readonly kind: "query" | "tool";
   readonly texts: readonly string[];
+  /** The texts from this index on are passages of the first text, and encoded as part of it. */
+  readonly passagesFrom?: number;
 }
 
 export type EncodeQueue = ReturnType<typeof createEncodeQueue>;
 
 interface EncodeQueueParts {
   tokenise(text: string, kind: EncodeJob["kind"]): Int32Array;
-  encode(texts: readonly Int32Array[]): readonly Float32Array[];
+  encode(texts: readonly Int32Array[], options?: Pick<EncodeJob, "passagesFrom">): readonly Float32Array[];
   /** The vectors of a job, in the order of its texts. */
   onDone(id: number, vectors: readonly Float32Array[]): void;
   onFailed(id: number, error: unknown): void;
@@ -36,6 +38,12 @@ export function createEncodeQueue({ tokenise, encode, onDone, onFailed }: Encode
   }
 
   function work(job: QueuedJob): void {
+    const { passagesFrom } = job;
+    if (passagesFrom !== undefined) {
+      const texts = job.texts.map((text) => tokenise(text, job.kind));
+      job.vectors.push(...encode(texts, { passagesFrom }));
+      return finish(job);
+    }
     const slice: Int32Array[] = [];
     let tokens = 0;
     for (let at = job.vectors.length; at < job.texts.length; at++) {
@@ -45,7 +53,10 @@ export function createEncodeQueue({ tokenise, encode, onDone, onFailed }: Encode
       tokens += ids.length;
     }
     job.vectors.push(...encode(slice));
-    if (job.vectors.length < job.texts.length) return;
+    if (job.vectors.length === job.texts.length) finish(job);
+  }
+
+  function finish(job: QueuedJob): void {
     waiting.delete(job.id);
     onDone(job.id, job.vectors);
   }

@@ -16,7 +16,7 @@ function serve(port: NonNullable<typeof parentPort>, weights: string): void {
   const post = (message: FromWorker, moved: ArrayBuffer[] = []): void => port.postMessage(message, moved);
   const queue = createEncodeQueue({
     tokenise: (text, kind) => wordPiece.encode(text, { maxTokens: TOKEN_LIMITS[kind] }),
-    encode: (texts) => encoder.encode(texts),
+    encode: encoder.encode,
     onDone(id, vectors) {
       const all = new Float32Array(vectors.length * encoder.dimension);
       vectors.forEach((vector, index) => all.set(vector, index * encoder.dimension));

@@ -7,7 +7,7 @@ const WEIGHTS = new URL("../../../models/weights/", import.meta.url);
 /** The package's files for the shipped embedders. */
 export const SHIPPED_FILES: Readonly<Record<"vocabulary" | "staticRows" | "staticScales" | "tuned", URL>> = {
   vocabulary: new URL("./wordpiece/vocabulary.txt", import.meta.url),
-  staticRows: new URL("static.i8", WEIGHTS),
+  staticRows: new URL("static.i6", WEIGHTS),
   staticScales: new URL("static.scale.f32", WEIGHTS),
   tuned: new URL("tuned.bin", WEIGHTS),
 };

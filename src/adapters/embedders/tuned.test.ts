@@ -20,7 +20,7 @@ describe("tuned embedder [000-5.2-embedder]", () => {
 
   it("names the model that its weights name", () => {
     const { model, dimension, ready } = tunedEmbedder();
-    expect([model, dimension, ready]).toEqual(["toolarsenal-tuned-1", 384, false]);
+    expect([model, dimension, ready]).toEqual(["toolarsenal-tuned-2", 384, false]);
   });
 
   it("gives the vectors of the encoder, cut as it was trained", async () => {
@@ -35,6 +35,21 @@ describe("tuned embedder [000-5.2-embedder]", () => {
     ] as const) {
       const expected = encoder.encode(texts.map((text) => wordPiece.encode(text, { maxTokens })));
       expect(await embedder.embed(texts, { kind })).toEqual(expected);
+    }
+  });
+
+  it("reads the passages of a request as part of it", async () => {
+    const embedder = tunedEmbedder();
+    onTestFinished(() => embedder.close?.());
+    const request = "Open a ticket for the outage and tell the team on Slack";
+    const clauses = ["Open a ticket for the outage", "tell the team on Slack"];
+    const pooled = await embedder.embed([request, ...clauses], { kind: "query", passagesFrom: 1 });
+    const alone = await embedder.embed([request, ...clauses], { kind: "query" });
+    const cosines = pooled.map((vector, index) => dot(vector, alone[index]));
+    expect(cosines[0]).toBeCloseTo(1, 5);
+    for (const cosine of cosines.slice(1)) {
+      expect(cosine).toBeGreaterThan(0.6);
+      expect(cosine).toBeLessThan(0.999);
     }
   });
 
@@ -91,3 +106,7 @@ describe("tuned embedder [000-5.2-embedder]", () => {
     expect([stdout, stderr, status]).toEqual([expected, "", 0]);
   });
 });
+
+function dot(one: Float32Array, other: Float32Array = new Float32Array()): number {
+  return one.reduce((total, value, index) => total + value * (other[index] ?? 0), 0);
+}

@@ -36,9 +36,10 @@ export function tunedEmbedder({ weights = SHIPPED_FILES.tuned }: TunedEmbedderOp
     return (host ??= acquire(weights.href));
   }
 
-  async function embed(texts: readonly string[], { kind, ...options }: EmbedOptions): Promise<Float32Array[]> {
+  async function embed(texts: readonly string[], given: EmbedOptions): Promise<Float32Array[]> {
     if (texts.length === 0) return [];
-    const all = await worker().encode({ kind, texts }, options);
+    const { kind, passagesFrom, ...options } = given;
+    const all = await worker().encode({ kind, texts, ...(passagesFrom !== undefined && { passagesFrom }) }, options);
     return texts.map((_, index) => all.subarray(index * dimension, (index + 1) * dimension));
   }
 

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { refusalCases } from "../../../test/doubles/engine-cases.ts";
 import type { Double } from "../../../test/doubles/documented-double.ts";
+import { OPENAI_KEY, openAiDouble } from "../../../test/doubles/openai.ts";
 import { qdrantDouble } from "../../../test/doubles/qdrant.ts";
+import { ToolArsenal } from "../../arsenal.ts";
 import { catalogEngineContract } from "../../testing/catalog-engine.contract.ts";
 import { sampleTools } from "../../testing/sample-tools.ts";
 import { check, qdrantEngine } from "./qdrant.ts";
@@ -51,6 +53,30 @@ describe("Qdrant engine [000-5.1-qdrant]", () => {
       "PUT /collections/empty",
     ]);
     await server.close();
+  });
+
+  it("is configured by url, api_key, collection_name, dimension and options of vector_store [000-9.1-store-settings]", async () => {
+    const server = await qdrantDouble({ apiKey: "the-key" });
+    const model = await openAiDouble({ dimension: 8 });
+    const arsenal = new ToolArsenal({
+      telemetry: { enabled: false },
+      vectorStore: {
+        type: "qdrant",
+        url: "http://127.0.0.1:9",
+        apiKey: "the-key",
+        collectionName: "shop",
+        dimension: 8,
+        options: { url: server.url },
+      },
+      embedder: { type: "openai_compatible", model: "ours", apiBase: `${model.url}/v1`, apiKey: OPENAI_KEY },
+    });
+    arsenal.register({ name: "refund_order", description: "Refunds an order." }, () => "done");
+    expect((await arsenal.retrieve("refund an order")).tools.map(({ tool }) => tool.name)).toEqual(["refund_order"]);
+    const stored = server.requests.filter((request) => request.startsWith("PUT /collections/shop"));
+    expect(stored).toContain("PUT /collections/shop");
+    expect(server.requests.filter((request) => !request.includes(" /collections/shop"))).toEqual([]);
+    await arsenal.close();
+    await Promise.all([server.close(), model.close()]);
   });
 
   it("tells doctor where the tools are and how many", async () => {

@@ -13,7 +13,7 @@ import { isolateSandbox } from "./isolate/isolate.ts";
 import { noSandbox } from "./none/none.ts";
 import { CAN_DENY_NETWORK, subprocessSandbox } from "./subprocess/subprocess.ts";
 
-/** What a test sees of an attack; the words of the table in docs/sandboxes.md. */
+/** What a test sees of an attack; the words of the table in docs/guides/sandboxes.md. */
 type AttackOutcome = "allowed" | "contained" | "denied" | "stopped";
 
 /** What an attack is told: a place it must not write to, a process that it must not end, a port of this machine, and how much memory to take. */
@@ -125,7 +125,7 @@ function toSeen({ status, result, stdout }: SandboxOutcome, reached: boolean): A
 }
 
 /** The table as it stands in the documentation: what is expected of each sandbox and attack. */
-const page = readFileSync(new URL("../../../docs/sandboxes.md", import.meta.url), "utf8");
+const page = readFileSync(new URL("../../../docs/guides/sandboxes.md", import.meta.url), "utf8");
 const [table = ""] = /^\| attack \|(?:.|\n\|)*/m.exec(page) ?? [];
 const [heading = [], , ...lines] = table.split("\n").map((line) => line.slice(2, -2).split(" | "));
 
@@ -155,12 +155,12 @@ const server = createServer((socket) => {
 beforeAll(() => new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready)));
 afterAll(() => server.close());
 
-it("has a row for every attack and a column for every sandbox, in docs/sandboxes.md [000-15.1-sandbox]", () => {
+it("has a row for every attack and a column for every sandbox, in docs/guides/sandboxes.md [000-15.1-sandbox]", () => {
   expect(heading).toEqual(["attack", ...Object.keys(COLUMNS)]);
   expect(lines.map(([attack]) => attack)).toEqual(Object.keys(ATTACKS));
 });
 
-it("says in docs/sandboxes.md what each word of the table means, and uses every word", () => {
+it("says in docs/guides/sandboxes.md what each word of the table means, and uses every word", () => {
   const words = Array.from(page.matchAll(/^- \*\*(?<word>[^*]+)\*\*: /gm), ({ groups }) => groups?.["word"]);
   expect(new Set(lines.flatMap(([, ...cells]) => cells))).toEqual(new Set(words));
   expect(new Set(lines.map((cells) => cells.length))).toEqual(new Set([heading.length]));

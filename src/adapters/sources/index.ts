@@ -14,6 +14,7 @@ export {
   type DescriptorSource,
   type InvokerProblem,
 } from "./descriptor/descriptor.ts";
+export { type WorkflowsSettings } from "./workflows/workflows.ts";
 // The rest of toolarsenal/sources:
 export type { DescribedInvoker, Invocable, InvocableContext, Invocables } from "./descriptor/invocable.ts";
 export { builtins, type BuiltinParts, type BuiltinSettings } from "./builtin/settings.ts";
@@ -31,6 +32,8 @@ export { a2a, type A2aAgentSettings, type ClientCertificateFiles } from "./a2a/s
 export type { BasicCredential, ClientCredential, Credential } from "./credentials/settings.ts";
 export { openapi, type OpenApiSettings, type OperationFilter } from "./openapi/settings.ts";
 export { scripts } from "./scripts/settings.ts";
+export { workflows } from "./workflows/settings.ts";
+export { defineWorkflow, type WorkflowDefinition, type WorkflowStep } from "./workflows/definition.ts";
 export type { AddSourceOptions, GivenSource, NamedSource } from "./named-source.ts";
 export type { EgressRules } from "../../guard/egress/check-url.ts";
 export {

@@ -6,4 +6,5 @@ export const sources = {
   scripts: () => import("./scripts/scripts.ts"),
   builtin: () => import("./builtin/builtin.ts"),
   descriptor: () => import("./descriptor/descriptor.ts"),
+  workflows: () => import("./workflows/workflows.ts"),
 };

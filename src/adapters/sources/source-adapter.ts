@@ -2,8 +2,11 @@ import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 import type { Reach } from "../../guard/source-reach.ts";
 import { hasSecret } from "../../guard/secrets/reference.ts";
 import type { Source } from "../../register/source.port.ts";
+import type { Runs } from "../../runs/runs.ts";
 import type { JsonSchema } from "../../tool/json-schema.ts";
+import type { Tool } from "../../tool/tool.ts";
 import type { Surroundings } from "../surroundings.ts";
+import type { UserTokens } from "./mcp/oauth/user-tokens.ts";
 import type { Invocables } from "./descriptor/invocable.ts";
 
 export type { Reach } from "../../guard/source-reach.ts";
@@ -42,8 +45,24 @@ export interface SourceSurroundings extends Pick<Surroundings, "clock" | "emit" 
   readonly handlers?: Invocables | undefined;
   /** Names and patterns of our variables that programs get. Defaults to those that every program needs. */
   readonly envPassthrough?: readonly string[] | undefined;
+  /** Loads the tokens of callers who sign in to servers themselves. Omitted outside an arsenal. */
+  userTokens?(): Promise<UserTokens>;
   /** True if every message to and from servers is an event. */
   readonly debugProtocol: boolean;
+  /** The arsenal, for sources whose tools call other tools. Omitted outside an arsenal. */
+  readonly host?: ToolHost | undefined;
+}
+
+/** The arsenal as a source sees it whose tools call other tools. */
+export interface ToolHost {
+  /** The tool with exactly this id, whatever callers may see. */
+  tool(id: string): Promise<Tool | undefined>;
+  /** The id that is spelled most like a given one. */
+  similarId(id: string): Promise<string | undefined>;
+  /** Calls back with the id of each tool that is registered, changed or deleted; without one if other processes changed the catalog. Returns a function that ends the watch. */
+  watch(changed: (toolId: string | undefined) => void): () => void;
+  /** Work that outlives its process. */
+  runs(): Promise<Runs>;
 }
 
 /** Where a source is found, for people: its files, its address or its command. */

@@ -262,7 +262,7 @@ describe.skipIf(missing !== undefined)("redisState", () => {
 
   it("works with the permissions that its page names, and says so if they are missing", async () => {
     const own = await ownServer();
-    const page = readFileSync(new URL("../../../docs/adapters/state/redis.md", import.meta.url), "utf8");
+    const page = readFileSync(new URL("../../../docs/reference/adapters/state/redis.md", import.meta.url), "utf8");
     const rules = /the user needs `([^`]+)`, `([^`]+)` and `([^`]+)`/.exec(page)?.slice(1).join(" ").split(" ") ?? [];
     own.command("ACL", "SETUSER", "arsenal", "on", ">secret", ...rules);
     own.command("ACL", "SETUSER", "nobody", "on", ">secret", "+@connection");

@@ -136,11 +136,11 @@ describe("the address of a request", () => {
     ),
     [
       "http://10.0.0.1/path?token=secret",
-      "A request to http://10.0.0.1/path is refused: 10.0.0.1 is this machine or a private network. Use a public address, or name this one in your own configuration: see docs/egress.md.",
+      "A request to http://10.0.0.1/path is refused: 10.0.0.1 is this machine or a private network. Use a public address, or name this one in your own configuration: see docs/guides/egress.md.",
       {
         field: "url",
         value: "http://10.0.0.1/path",
-        fix: "Use a public address, or name this one in your own configuration: see docs/egress.md.",
+        fix: "Use a public address, or name this one in your own configuration: see docs/guides/egress.md.",
       },
     ],
     [

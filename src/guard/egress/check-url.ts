@@ -100,7 +100,7 @@ export function withoutBrackets(hostname: string): string {
   return hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
 }
 
-const PRIVATE_FIX = "Use a public address, or name this one in your own configuration: see docs/egress.md.";
+const PRIVATE_FIX = "Use a public address, or name this one in your own configuration: see docs/guides/egress.md.";
 
 export function refused(url: URL, why: string, fix: string): ArsenalError {
   // The query and the credentials may be secrets.

@@ -22,6 +22,10 @@ export function anyIdentity(identities: readonly [Identity, ...Identity[]]): Ide
     challenge: first.challenge,
     identify,
     authenticate: async (credentials, options) => (await identify(credentials, options)).principal,
+    watch(changed) {
+      const ends = identities.map((identity) => identity.watch?.(changed));
+      return () => ends.forEach((end) => end?.());
+    },
     ...(tokenOrigin && { tokenOrigin }),
     ...(signIn && { signIn: { ...signIn, onlyWay: false } }),
   };

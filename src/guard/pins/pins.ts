@@ -17,6 +17,7 @@ export interface Pins {
   refuse(id: string, by: Principal, options?: Pick<AcceptOptions, "hash">): Promise<void>;
 }
 
+/** Which pins are listed. */
 export interface ListPinsOptions {
   /** Only the item with this id. */
   readonly id?: string | undefined;
@@ -45,6 +46,7 @@ export interface PinGuard extends Pins {
   close(): void;
 }
 
+/** How pins are accepted. */
 export interface AcceptOptions {
   /** Confirms the hints of the tool (read-only, idempotent …), for exactly this definition. */
   readonly confirmAnnotations?: boolean;

@@ -3,7 +3,7 @@ import { Extensions, type Message } from "@a2a-js/sdk";
 import type { Principal } from "../../guard/principal.ts";
 import type { TraceContext } from "../../observe/trace-context.ts";
 import type { Share } from "../../base/shares.ts";
-import type { HttpExchange } from "../surface.ts";
+import type { HttpExchange, OnRevoked } from "../surface.ts";
 
 export type A2aVersion = "1.0" | "0.3";
 
@@ -21,6 +21,8 @@ interface CallState {
   readonly base?: string;
   /** Fires when the reader of an answer has hung up, or has all of it. */
   readonly gone?: AbortSignal | undefined;
+  /** Watches the caller's credentials. Undefined if they cannot be revoked. */
+  readonly onRevoked?: OnRevoked | undefined;
   /** The caller's share of running tasks, for the run to give back. */
   run?: Share | undefined;
   /** The whole message, if only a part of it is kept. */
@@ -33,7 +35,7 @@ const STATE = "toolarsenal";
 
 /** The SDK's context of one request. Tasks belong to its user: the principal, by tenant and id. */
 export function toCallContext(exchange: HttpExchange, version: A2aVersion): ServerCallContext {
-  const { principal, trace, request, response } = exchange;
+  const { principal, trace, request, response, onRevoked } = exchange;
   const gone = new AbortController();
   response.once("close", () => gone.abort());
   const extensions = request.headers["a2a-extensions"] ?? request.headers["x-a2a-extensions"];
@@ -41,7 +43,7 @@ export function toCallContext(exchange: HttpExchange, version: A2aVersion): Serv
     user: { isAuthenticated: true, userName: ownerOf(principal) },
     requestedVersion: version,
     requestedExtensions: Extensions.parseServiceParameter(typeof extensions === "string" ? extensions : undefined),
-    state: new Map([[STATE, { caller: { principal, trace }, base: baseOf(request), gone: gone.signal }]]),
+    state: new Map([[STATE, { caller: { principal, trace }, base: baseOf(request), gone: gone.signal, onRevoked }]]),
   });
 }
 

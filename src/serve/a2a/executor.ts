@@ -127,7 +127,8 @@ export function createArsenalExecutor(
       const { principal, trace } = callerOf(context.context);
       const { userMessage, task, taskId } = context;
       const cancelled = new AbortController();
-      const { signal: over } = stateOf(context.context);
+      const { signal: over, onRevoked } = stateOf(context.context);
+      const unwatch = onRevoked?.((reason) => cancelled.abort(reason));
       const signal = over === undefined ? cancelled.signal : AbortSignal.any([cancelled.signal, over]);
       const report = createReport(context, bus);
       const ended = Promise.withResolvers<void>();
@@ -152,6 +153,7 @@ export function createArsenalExecutor(
         if (cancelled.signal.aborted) report.end("canceled", [textPart("The task was canceled.")]);
         else report.end("failed", failureParts(redactor.error(error)));
       } finally {
+        unwatch?.();
         cancels.delete(bus);
         ended.resolve();
       }
@@ -166,7 +168,7 @@ export function createArsenalExecutor(
 
 function toEndState({ status, error }: ToolResult): "failed" | "canceled" | "input-required" {
   if (status === "pending_confirmation") return "input-required";
-  return status === "cancelled" && error?.code === "CANCELLED" ? "canceled" : "failed";
+  return status === "cancelled" && error?.code !== "CLOSED" ? "canceled" : "failed";
 }
 
 /** The reason why a call did not run or succeed: for people as text, for programs as data. */

@@ -93,7 +93,7 @@ export function createOwnAddress(
 
 /** The paths of the gateway. One that ends in `/` stands for everything below it. */
 const OWN_PATHS =
-  "/mcp /mcp/upstreams/ /mcp/toolsets/ /sse /sse/messages /api/v1 /api/v1/ /a2a /a2a/v1/ /ui /ui/ /docs /openapi.json /metrics /healthz /readyz /.well-known/".split(
+  "/mcp /mcp/upstreams/ /mcp/toolsets/ /sse /sse/messages /api/v1 /api/v1/ /a2a /a2a/v1/ /ui /ui/ /registry/v0.1/ /docs /openapi.json /metrics /healthz /readyz /.well-known/".split(
     " ",
   );
 

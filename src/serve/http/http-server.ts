@@ -10,16 +10,18 @@ import { type Clock, systemClock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
 import { readTraceContext, spanBelow, type TraceContext } from "../../observe/trace-context.ts";
 import { basePathOf, createCallerCheck, createOwnAddress, hostInUrl, withoutPrefix } from "./allowed-callers.ts";
-import { refuse } from "./answer.ts";
+import { answerJson, refuse } from "./answer.ts";
 import { createIntake, type Intake } from "./intake.ts";
 import { createOpenWork } from "./open-work.ts";
 import { pageRefusal, type PageCheck } from "./page-token.ts";
 import { answerWithProblem, refuseWithProblem, requestIdOf, toProblem } from "./problem.ts";
 import { metadataRoutes, metadataUrl, toChallenge } from "./resource-metadata.ts";
-import type { HttpExchange, Route } from "../surface.ts";
+import type { HttpExchange, OnRevoked, Route } from "../surface.ts";
 import type { ListenOptions } from "./listen-options.ts";
 import { checkedAddress, listen } from "./listening.ts";
+import { ReceivedExchange } from "./received-exchange.ts";
 import { readJson } from "./read-json.ts";
+import { createRevocableStreams } from "./revocable-streams.ts";
 import { followCertificate, readCertificate } from "./tls.ts";
 
 export interface HttpServerOptions extends ListenOptions {
@@ -103,6 +105,7 @@ export async function createHttpServer(options: HttpServerOptions) {
     return exact.get(plain) ?? below.find((route) => plain.startsWith(route.path));
   }
 
+  const streams = createRevocableStreams(clock, identity);
   const pages = options.seal && { seal: options.seal, publicOrigin, allowedOrigins: options.allowedOrigins };
   const ids = createTraceIds();
   const unasked = identity === undefined ? localOperator() : ANONYMOUS;
@@ -135,20 +138,20 @@ export async function createHttpServer(options: HttpServerOptions) {
     if (unproven !== undefined) return refusePage(route, request, response, unproven);
 
     const trace = route.open === true ? undefined : begin(request, response, route, url);
-    const handle = (principal: Principal): Promise<void> =>
-      serve(route, {
-        request,
-        response,
-        principal,
-        get url() {
-          return url();
-        },
-        get address() {
-          return addressOf(request.headers.host);
-        },
-        trace,
-        json: (limits) => readJson(request, limits, (ms) => intake.parsed(principal, ms)),
-      });
+    const handle = (principal: Principal, onRevoked?: OnRevoked): Promise<void> =>
+      serve(
+        route,
+        new ReceivedExchange({
+          request,
+          response,
+          principal,
+          onRevoked,
+          trace,
+          json: (limits) => readJson(request, limits, (ms) => intake.parsed(principal, ms)),
+          url,
+          address: () => addressOf(request.headers.host),
+        }),
+      );
     if (identity === undefined || route.open === true) return void handle(unasked);
     const path = route.path.endsWith("/") ? url().pathname : route.path;
     void identify(identity, { request, response, route }, path, handle);
@@ -190,7 +193,7 @@ export async function createHttpServer(options: HttpServerOptions) {
     by: Identity,
     { request, response, route }: Pick<HttpExchange, "request" | "response"> & { readonly route: Route },
     path: string,
-    handle: (principal: Principal) => Promise<void>,
+    handle: (principal: Principal, onRevoked?: OnRevoked) => Promise<void>,
   ): Promise<void> {
     const { headers } = request;
     const { remoteAddress } = request.socket;
@@ -208,11 +211,13 @@ export async function createHttpServer(options: HttpServerOptions) {
       const failed = { status: 503, message: "Could not authenticate the caller. Try again later." };
       return refuseOn(route, request, response, failed, { "retry-after": "1" });
     }
-    const { principal, refusal } = found;
+    const { principal, refusal, isValid } = found;
     if (principal !== undefined) {
+      const onRevoked = isValid && streams.add(response, isValid);
       const taking = intake.take(principal, request, response);
       const refused = taking instanceof Promise ? await taking : taking;
-      return refused === undefined ? handle(principal) : refuseOn(route, request, response, refused, refused.headers);
+      if (refused !== undefined) return refuseOn(route, request, response, refused, refused.headers);
+      return handle(principal, onRevoked);
     }
     const status = refusal?.error === "insufficient_scope" ? 403 : 401;
     const message = refusal?.description ?? "Missing or invalid credentials.";
@@ -248,8 +253,11 @@ export async function createHttpServer(options: HttpServerOptions) {
     url,
     /** The address that clients use, without a slash at its end: `https://example.com/tools`. Undefined if none is configured. */
     publicUrl,
+    /** The address as a client sees it that sent this Host header. */
+    addressOf,
     /** Stops listening, ends open streams and resolves when every connection is closed. */
     async close(): Promise<void> {
+      streams.close();
       await Promise.all([work.close(closeMs), certificate?.close()]);
     },
   };
@@ -268,13 +276,14 @@ function refuseOn(
   headers?: OutgoingHttpHeaders,
 ): void {
   if (route?.refusals === "problem+json") refuseWithProblem(request, response, refused, headers);
+  else if (route?.refusals === "error") answerJson(response, refused.status, { error: refused.message }, headers);
   else refuse(response, refused, headers);
 }
 
 /** Refuses a request that one of the gateway's own pages did not prove to be its own. */
 function refusePage(route: Route, request: IncomingMessage, response: ServerResponse, error: ArsenalError): void {
   if (route.refusals === "problem+json") return answerWithProblem(response, toProblem(error, requestIdOf(request)));
-  refuse(response, { status: 403, message: `${error.message} ${error.details.fix ?? ""}` });
+  refuseOn(route, request, response, { status: 403, message: `${error.message} ${error.details.fix ?? ""}` });
 }
 
 /** The target of a request to a gateway below a path, whether its proxy passed the path on or removed it. */

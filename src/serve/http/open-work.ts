@@ -1,10 +1,11 @@
+import { createOpenSet } from "../../base/open-entries.ts";
 import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
 /** Tracks the work of a server, so that it can be closed without waiting for callers that keep an idle connection. */
 export function createOpenWork(server: Server) {
   const sockets = new Set<Socket>();
-  const responses = new Set<ServerResponse>();
+  const responses = createOpenSet<ServerResponse>();
   let closed: Promise<void> | undefined;
 
   server.on("connection", (socket) => {
@@ -14,7 +15,7 @@ export function createOpenWork(server: Server) {
 
   /** Node's own `closeIdleConnections` leaves alone those on which no request has come yet. */
   function destroyIdle(): void {
-    const busy = new Set([...responses].map(({ socket }) => callerOf(socket)));
+    const busy = new Set(responses.values().map(({ socket }) => callerOf(socket)));
     for (const socket of sockets) if (!busy.has(callerOf(socket))) socket.destroy();
   }
 
@@ -25,7 +26,7 @@ export function createOpenWork(server: Server) {
 
   async function close(graceMs: number): Promise<void> {
     const ended = new Promise<void>((resolve) => server.close(() => resolve()));
-    for (const response of responses) {
+    for (const response of responses.values()) {
       // Headers without an end are a stream.
       if (response.headersSent) response.end();
       else response.shouldKeepAlive = false;
@@ -39,9 +40,9 @@ export function createOpenWork(server: Server) {
   return {
     /** Counts an answer as under way until it is finished or its caller has gone. */
     add(response: ServerResponse): void {
-      responses.add(response);
+      const end = responses.add(response);
       response.once("close", () => {
-        responses.delete(response);
+        end();
         if (closed !== undefined) destroyIdle();
       });
     },

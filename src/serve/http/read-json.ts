@@ -112,9 +112,10 @@ function readBody(request: IncomingMessage, maxBytes: number, timeoutMs: number)
       settle(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, size));
     });
     request.on("close", () => settle(refusal(400, "The connection was closed before the body was complete.")));
-    // A short body comes with its headers, and has all been parsed by the next tick: it needs no timer.
+    const length = Number(request.headers["content-length"]);
+    // A short body comes with its headers, and is all there by the next tick, in which Node has not ended the request yet: it needs no timer.
     process.nextTick(() => {
-      if (request.complete || request.destroyed) return;
+      if (request.complete || request.destroyed || size === length) return;
       timer = setTimeout(() => stop(refusal(408, `The body did not arrive within ${timeoutMs / 1000} s.`)), timeoutMs);
     });
   });

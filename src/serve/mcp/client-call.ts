@@ -9,6 +9,7 @@ import { resultOf } from "../result-of.ts";
 import type { ServedTools } from "../served-arsenal.ts";
 import { approvalQuestion, type PersonsAnswer, readAnswer, showsForms } from "./approval-question.ts";
 import type { Exchange } from "./plane.ts";
+import { signInForCall } from "./sign-in-question.ts";
 
 /** The member of `_meta` by which a client names the approval that its call redeems. */
 const CONFIRMATION_ID = "toolarsenal/confirmationId";
@@ -18,23 +19,29 @@ const CONFIRMATION_ID = "toolarsenal/confirmationId";
  * is prompted. Nothing has run by then, so the answer of a modern client may reach another process.
  */
 export async function runForClient(
-  exchange: Pick<Exchange, "params" | "peer" | "signal" | "ask" | "resumed" | "trace">,
+  exchange: Pick<Exchange, "params" | "peer" | "signal" | "ask" | "resumed" | "trace" | "becomesTask" | "signIn">,
   arsenal: Pick<ServedTools, "execute" | "approvals">,
   call: Omit<ToolCall, "request" | "principal" | "signal" | "confirmationId">,
   parts: Omit<McpRequestParts, "passInputRequired">,
 ): Promise<ToolResult> {
-  const { peer, resumed, signal, trace } = exchange;
+  const { peer, resumed, signal, trace, becomesTask } = exchange;
   const { principal } = peer;
-  const request: McpRequest = { ...parts, source: "mcp", passInputRequired: peer.era === "modern" };
+  const asTask = becomesTask && { isTask: true, onTask: becomesTask };
+  const request: McpRequest = { ...parts, ...asTask, source: "mcp", passInputRequired: peer.era === "modern" };
   const run = (confirmation: object): Promise<ToolResult> =>
     resultOf(arsenal.execute({ ...trace, ...call, ...confirmation, principal, signal, request }));
 
-  const ran =
+  const first =
     resumed === undefined ? await run(namedConfirmation(exchange.params)) : (resumed.state["ran"] as ToolResult);
+  const isSignedIn = await signInForCall(first, exchange);
+  const ran = isSignedIn ? await run(namedConfirmation(exchange.params)) : first;
   const { status, confirmationId } = ran;
   if (status !== "pending_confirmation" || confirmationId === undefined || !showsForms(peer)) return ran;
   const { approvals } = arsenal;
-  const answer = resumed?.answer === undefined ? await askPerson(ran, exchange, approvals) : readAnswer(resumed.answer);
+  const answer =
+    resumed?.answer === undefined || isSignedIn
+      ? await askPerson(ran, exchange, approvals)
+      : readAnswer(resumed.answer);
   if (answer === undefined) return ran;
   const { outcome } = await approvals.answer(confirmationId, answer, principal);
   // Even if another person approved the call meanwhile, it does not run against this person's no.

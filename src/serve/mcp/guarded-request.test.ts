@@ -159,11 +159,11 @@ describe("a method that nobody knows", () => {
     const plane = transparentPlane({ upstream: box.upstream, arsenal });
     onTestFinished(() => plane.close());
     const ask = (id: string, method: string): Promise<JsonObject> => plane.shared.handle(exchange(id, method));
-    expect(await ask("dana", "tasks/list")).toEqual({
-      asked: { method: "tasks/list", params: { _meta: { traceparent: expect.any(String) } } },
+    expect(await ask("dana", "reports/list")).toEqual({
+      asked: { method: "reports/list", params: { _meta: { traceparent: expect.any(String) } } },
     });
-    await expect(ask("guest", "tasks/list")).rejects.toMatchObject({ code: -32_003 });
-    await expect(ask("stranger", "tasks/list")).rejects.toMatchObject({ code: -32_601 });
+    await expect(ask("guest", "reports/list")).rejects.toMatchObject({ code: -32_003 });
+    await expect(ask("stranger", "reports/list")).rejects.toMatchObject({ code: -32_601 });
     await expect(ask("dana", "tools/anything")).rejects.toMatchObject({ code: -32_601 });
   });
 });

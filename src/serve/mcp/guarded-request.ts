@@ -21,7 +21,7 @@ export interface GuardedRequest {
 
 /** Runs a client's request through the arsenal and returns the server's own answer. Undefined if the client may not see such entries there. */
 export async function guardedRequest(
-  exchange: Pick<Exchange, "method" | "params" | "peer" | "signal" | "ask" | "resumed" | "trace">,
+  exchange: Pick<Exchange, "method" | "params" | "peer" | "signal" | "ask" | "resumed" | "trace" | "signIn">,
   { upstream, params, context }: GuardedRequest,
   arsenal: Pick<ServedArsenal, "execute" | "approvals">,
 ): Promise<JsonObject | undefined> {
@@ -68,6 +68,12 @@ function toCall(
       const { uri, ...extra } = params;
       const subscribe = method === "resources/subscribe" || undefined;
       return { tool: "resources/read", arguments: given({ uri, subscribe }), extra };
+    }
+    case "skills/get":
+    case "resources/directory/read": {
+      const { uri, ...extra } = params;
+      const part = method === "skills/get" ? "skill" : "directory";
+      return { tool: "resources/read", arguments: given({ uri, part }), extra };
     }
     case "prompts/get": {
       const { name, arguments: args, ...extra } = params;

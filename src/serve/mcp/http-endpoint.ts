@@ -98,7 +98,8 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions) {
     return postLegacy(received, headers, exchange);
   }
 
-  function postModern(received: Valid, headers: Headers, { request, response, principal, trace }: HttpExchange): void {
+  function postModern(received: Valid, headers: Headers, exchange: HttpExchange): void {
+    const { request, response, principal, trace, onRevoked } = exchange;
     if (received.kind === "response")
       return refuseRequest(response, 400, null, "An answer is sent by repeating the request, not by itself.");
     // This revision has no notifications of clients over HTTP; those of later ones do no harm.
@@ -118,9 +119,16 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions) {
       principal,
       headers,
       trace,
+      onRevoked,
       notify: (notification) => reply.write(() => ({ data: JSON.stringify(notification) })),
     });
+    const unwatch = onRevoked?.((reason) => {
+      const refused = failure(message.id, { code: RPC.invalidRequest, message: reason.message });
+      reply.answer(refused, 401, () => ({ data: JSON.stringify(refused) }));
+      ongoing.cancel(reason);
+    });
     void ongoing.response.then((answered) => {
+      unwatch?.();
       if (answered === undefined) return reply.end();
       const status = ongoing.malformed ? 400 : statusOf(answered, message.method);
       return reply.answer(answered, status, () => ({ data: JSON.stringify(answered) }));
@@ -128,10 +136,10 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions) {
   }
 
   async function postLegacy(received: Valid, headers: Headers, exchange: HttpExchange): Promise<void> {
-    const { request, response, principal, trace } = exchange;
+    const { request, response, principal, trace, onRevoked } = exchange;
     const { kind, message } = received;
     const id = kind === "request" ? message.id : null;
-    const sender = { headers, principal, trace };
+    const sender = { headers, principal, trace, onRevoked };
     if (kind === "request" && message.method === "initialize" && headers["mcp-session-id"] === undefined) {
       const session = sessions.open(principal);
       if (session === undefined) return refuseRequest(response, 503, id, NO_ROOM);

@@ -11,6 +11,7 @@ import {
   type RpcErrorBody,
   type RpcNotification,
 } from "../../mcp/protocol.ts";
+import type { OnRevoked } from "../surface.ts";
 export type { Peer };
 
 /** One request of a client, answered once. */
@@ -34,10 +35,27 @@ export interface Exchange {
   readonly ask: Ask;
   /** Set on a repeat that starts over from a question with `resume`: that data, and the client's answer if there is one. */
   readonly resumed?: { readonly state: JsonObject; readonly answer?: JsonObject };
+  /**
+   * Set if the client can follow the call as a task, so that it may take longer. Called when the server made a task of it: there is nothing to
+   * wait for.
+   */
+  readonly becomesTask?: () => void;
+  /** Lets the caller sign in to a server, if the client shows addresses. Undefined if there is no page for that. */
+  readonly signIn?: ClientSignIn | undefined;
   /** The HTTP headers that the request came with, lower case; empty on other transports. */
   readonly headers: Readonly<Record<string, string>>;
   /** Where what the request does stands in a trace. */
   readonly trace?: TraceContext;
+  /** Watches the caller's credentials. Undefined if they cannot be revoked, or if the transport ends the request by itself. */
+  readonly onRevoked?: OnRevoked | undefined;
+}
+
+/** How a client's person signs in to a server. */
+export interface ClientSignIn {
+  /** The page on which the caller signs in to a server. */
+  pageOf(server: string): string;
+  /** Resolves when the caller is signed in. */
+  done(server: string, signal: AbortSignal): Promise<void>;
 }
 
 /** Notifications to a client: list changes, resource updates. */

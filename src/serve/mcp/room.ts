@@ -17,6 +17,8 @@ export function createMcpRoom({ sessions = 1000, streams = 256, suspended = 1000
     posted: createShares({ count: 1024, bytes: 64 * MIB, perCaller: { count: 256, bytes: 16 * MIB } }),
     /** Calls that wait for their client's answer, with their arguments. */
     suspended: createShares({ count: suspended, bytes: 64 * MIB, perCaller: { bytes: 16 * MIB } }),
+    /** Calls that go on as tasks, with their arguments. */
+    tasks: createShares({ count: 1000, bytes: 64 * MIB, perCaller: { bytes: 16 * MIB } }),
     /** Subscriptions of modern clients, with the URIs in them. */
     subscriptions: createShares({ count: 1000, bytes: 64 * MIB, perCaller: { bytes: 16 * MIB } }),
   };

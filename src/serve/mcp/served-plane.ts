@@ -2,33 +2,43 @@ import { nextTurn } from "../../base/turns/event-loop.ts";
 import { type JsonObject, RpcError, type RpcNotification } from "../../mcp/protocol.ts";
 import type { Redactor } from "../../guard/redaction/redactor.ts";
 import { createTracing } from "./trace-request.ts";
-import type { Serving } from "../surface.ts";
+import type { Serving, SurfaceContext } from "../surface.ts";
+import { createSignIn } from "./sign-in-question.ts";
+import { withApps } from "./with-apps.ts";
+import { withTasks } from "./tasks/with-tasks.ts";
 import { errorBody, type Exchange, type Plane, type PlaneSession, type Push } from "./plane.ts";
 
 /** Time that searching an answer may take, in milliseconds, before other work gets a turn. */
 const TURN_MS = 10;
 
-/** A plane as clients get it: its requests count as work under way, and no known secret passes. */
+type ServedPlaneParts = Pick<Serving, "work" | "redactor" | "emit" | "replica" | "room" | "tasks" | "connections"> &
+  Partial<Pick<SurfaceContext, "addressFor">>;
+
+/** A plane as clients get it: its requests count as work under way, no known secret passes, and long calls become tasks. */
 export function servedPlane(
   plane: Plane,
-  { work, redactor, emit }: Pick<Serving, "work" | "redactor" | "emit">,
+  { work, redactor, emit, connections, addressFor, ...tasks }: ServedPlaneParts,
 ): Plane {
   const redacted = redactedPlane(plane, redactor);
   const traced = createTracing(emit);
+  const signInOf = createSignIn(connections, addressFor);
   const counted = (session: PlaneSession): PlaneSession => ({
     ...session,
-    handle: (exchange) =>
-      traced(exchange, (given) =>
+    handle(exchange) {
+      const signIn = signInOf(exchange);
+      return traced(signIn === undefined ? exchange : { ...exchange, signIn }, (given) =>
         given.abort === undefined
           ? work.run(given.signal, (signal) => session.handle({ ...given, signal }))
           : work.track(given.abort, () => session.handle(given)),
-      ),
+      );
+    },
   });
-  return {
+  const served: Plane = {
     ...redacted,
     shared: counted(redacted.shared),
     openSession: async (peer, channel) => counted(await redacted.openSession(peer, channel)),
   };
+  return withApps(withTasks(served, tasks));
 }
 
 /**

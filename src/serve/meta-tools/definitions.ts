@@ -1,5 +1,5 @@
-/** The part of the catalog that a client sees: all of it, the meta-tools only, or those and the common tools. */
-export type ServeMode = "static" | "dynamic" | "hybrid";
+/** The part of the catalog that a client sees: all of it, the meta-tools only, those and the common tools, or the meta-tools of code mode. */
+export type ServeMode = "static" | "dynamic" | "hybrid" | "code";
 
 /** A tool as a model sees it. */
 export interface ShownTool {
@@ -42,6 +42,22 @@ export const META_TOOLS: readonly ShownTool[] = [
   },
 ];
 
+/** The parameter of a search by which a model asks for skills. Listed if a server has any. */
+export const SKILLS_PARAMETER = {
+  include_skills: { type: "boolean", description: "Also return skills: instructions to read as resources" },
+} as const;
+
+/** Returns whether a model asked for skills. Models also write booleans as text. */
+export const wantsSkills = ({ include_skills: given }: Readonly<Record<string, unknown>>): boolean =>
+  given === true || given === "true";
+
+/** The meta-tools of a gateway with servers that serve skills: a search can also return those. */
+export const META_TOOLS_WITH_SKILLS: readonly ShownTool[] = META_TOOLS.map((tool) => {
+  if (tool.name !== FIND_TOOL) return tool;
+  const properties = { ...(tool.inputSchema["properties"] as object), ...SKILLS_PARAMETER };
+  return { ...tool, inputSchema: { ...tool.inputSchema, properties } };
+});
+
 const MAX_NAMES = 20;
 
 /** One sentence on the servers whose tools are offered. */
@@ -59,6 +75,8 @@ export function instructionsFor(mode: ServeMode, offer: string): string {
       return offer;
     case "dynamic":
       return `${offer} They are not listed: first ${find}.`;
+    case "code":
+      return `${offer} They are not listed: call search with what you want to accomplish, then run a program that calls the tools that it returns.`;
     case "hybrid":
       return `${offer} Only the most common are listed: for anything else, ${find}.`;
   }

@@ -4,12 +4,12 @@ import type { Principal } from "../../guard/principal.ts";
 import type { TraceContext } from "../../observe/trace-context.ts";
 import { type Match, matchOf, PROBABLY_NONE } from "../../retrieve/fit/match.ts";
 import { type Message, messageText } from "../../retrieve/query.ts";
-import type { RetrievalResult } from "../../retrieve/result.ts";
+import type { FoundSkill, RetrievalResult } from "../../retrieve/result.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { ServedArsenal } from "../served-arsenal.ts";
 import { sayConnecting, type Startup } from "../startup.ts";
-import type { ShownTool } from "./definitions.ts";
+import { type ShownTool, wantsSkills } from "./definitions.ts";
 import { toObject } from "./repair-call.ts";
 import { shownTool } from "./shown-tool.ts";
 
@@ -24,6 +24,8 @@ export interface MetaCaller {
 export interface FoundTools {
   readonly match: Match;
   readonly tools: readonly (ShownTool & { readonly score: number })[];
+  /** Skills of servers, to be read as resources. Present if the model asked for them. */
+  readonly skills?: readonly FoundSkill[];
   /** Servers whose tools cannot be found yet. */
   readonly connecting?: readonly string[];
   /** The model's next step. */
@@ -45,7 +47,8 @@ export async function findTools(
   { principal, signal, trace }: MetaCaller,
   { arsenal, startup }: { readonly arsenal: Pick<ServedArsenal, "retrieve">; readonly startup: Startup },
 ): Promise<FindAnswer> {
-  const { query, limit, context } = toObject(given) ?? {};
+  const read = toObject(given) ?? {};
+  const { query, limit, context } = read;
   if (typeof query !== "string" || query.trim() === "")
     return invalid(`query is ${showValue(query)}. Say in words what you are trying to accomplish.`);
   const most = toLimit(limit);
@@ -56,7 +59,15 @@ export async function findTools(
     return invalid(`context is ${showValue(context)}. Give the recent messages as text, or leave it out.`);
   await startup.wait(signal);
   try {
-    const asked = { ...trace, context: { query, recentMessages }, limit: most, principal, signal };
+    const wanted = wantsSkills(read) && { includeSkills: true };
+    const asked = {
+      ...trace,
+      context: { query, recentMessages },
+      limit: most,
+      principal,
+      signal,
+      ...wanted,
+    };
     const result = await arsenal.retrieve({ ...asked, refuse: "never" });
     return { kind: "found", found: toFound(result, most, startup.shown()) };
   } catch (error) {
@@ -84,6 +95,9 @@ function toFound(result: RetrievalResult, most: number, connecting: readonly str
       ...foundDefinition(tool),
       score: Math.round(semanticScore * 100) / 100,
     })),
+    ...(result.skills && {
+      skills: result.skills.map((skill) => ({ ...skill, score: Math.round(skill.score * 100) / 100 })),
+    }),
     ...(connecting.length > 0 && { connecting }),
     ...(hints.length > 0 && { hint: hints.join(" ") }),
   };

@@ -101,6 +101,7 @@ describe("the OpenAPI document", () => {
     const config = {
       ...TOOLSETS,
       audit: { file: join(folder, "audit.jsonl") },
+      teams: { enabled: true },
       telemetry: { enabled: false, history: { enabled: true } },
       security: { policyFile, selfApproval: "local" as const },
     };
@@ -113,7 +114,8 @@ describe("the OpenAPI document", () => {
 
     const check = createAnswerCheck(document);
     const endless = new Set(OPERATIONS.filter((each) => each.endless === true).map(({ id }) => id));
-    const order = (id: string): number => (id.startsWith("add") ? 0 : /^(?:delete|remove)/.test(id) ? 2 : 1);
+    const order = (id: string): number =>
+      /^(?:add|create)/.test(id) ? 0 : id === "removeTenant" ? 3 : /^(?:delete|remove)/.test(id) ? 2 : 1;
     const ordered = operationsOf(document)
       .filter(({ operationId }) => !endless.has(operationId))
       .toSorted((a, b) => order(a.operationId) - order(b.operationId));
@@ -128,8 +130,19 @@ describe("the OpenAPI document", () => {
         if (answer.status >= 300) refused[operationId] = answer.status;
       }
     }
-    // Nothing listens at the address of the example, nothing has changed that could be accepted or refused, and the trace of the example never was.
-    expect(refused).toEqual({ getTrace: 404, acceptPin: expect.any(Number), refusePin: expect.any(Number) });
+    // Nothing listens at the address of the example, nothing has changed that could be accepted or refused, the trace and the workflow of the
+    // examples never were, no server has callers that sign in, and no registry is configured.
+    const unknown = { getTrace: 404, getWorkflow: 404, signInConnection: 404, signOutConnection: 404 };
+    const unlisted = { getRegistryServer: 400, addRegistryServer: 422 };
+    // The run of the example never was, so no program is saved.
+    const unsaved = { saveProgram: 400, getSavedProgram: 404, acceptProgram: 404, removeSavedProgram: 404 };
+    expect(refused).toEqual({
+      ...unknown,
+      ...unlisted,
+      ...unsaved,
+      acceptPin: expect.any(Number),
+      refusePin: expect.any(Number),
+    });
   });
 
   it("makes the gateway a source of another one: its operations are tools, and they run", async () => {

@@ -129,8 +129,9 @@ function answersOf({ answers, method }: Operation): Record<string, object> {
   return { ...mapped(answers, answerOf), ...(hasVersion && { 304: unchanged }) };
 }
 
-function answerOf({ description, schema, events, headers }: AnswerShape): object {
+function answerOf({ description, schema, text, events, headers }: AnswerShape): object {
   const content = {
+    ...(text !== undefined && { [text]: { schema: { type: "string" } } }),
     ...(schema && { "application/json": { schema: refer(schema) } }),
     ...(events && {
       "text/event-stream": {

@@ -19,6 +19,8 @@ export interface Operation<
   /** Below `/api/v1`, as OpenAPI writes it: `/tools/{id}`. */
   readonly path: `/${string}`;
   readonly tag: string;
+  /** The feature that it belongs to, if that can be switched off: it is then not among the operations that a caller may use. */
+  readonly feature?: "teams";
   /** One sentence without a full stop. */
   readonly summary: string;
   readonly description?: string;
@@ -55,6 +57,8 @@ export interface AnswerShape {
   readonly description: string;
   /** Omitted: the answer has no body. */
   readonly schema?: JsonSchema;
+  /** The type of an answer that is text and not JSON: `text/csv`. */
+  readonly text?: string;
   /** Schema of the data of each event, by the event's name, if the caller may ask for `text/event-stream`. */
   readonly events?: Readonly<Record<string, JsonSchema>>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -92,6 +96,8 @@ export type RestResponse =
       readonly body?: unknown;
       readonly headers?: Readonly<Record<string, string>>;
     }
+  /** Text of another type than JSON, as the answer declares it. */
+  | { readonly text: string; readonly type: string; readonly headers?: Readonly<Record<string, string>> }
   /** Refuses with another status than that of the error's code, or with the result of a call that did not run. */
   | { readonly refused: ArsenalError; readonly status?: number; readonly result?: unknown }
   | { readonly events: AsyncIterable<ServerSentEvent> };
@@ -115,7 +121,7 @@ export function isOffered({ role }: Operation, { toolset }: Pick<RestContext, "t
 }
 
 /** Declares operations of one tag, for the same callers unless an operation names its own. Each `run` gets the types that its schemas describe. */
-export function operationsOf(common: Pick<Operation, "tag" | keyof Access>) {
+export function operationsOf(common: Pick<Operation, "tag" | "feature" | keyof Access>) {
   return <const Params extends Shape = Shape, const Query extends Shape = Shape, const Body extends Shape = Shape>(
     id: string,
     route: `${Uppercase<Operation["method"]>} /${string}`,

@@ -109,7 +109,10 @@ export function restSurface(context: SurfaceContext, clock: Clock = systemClock)
     if ("refused" in given) return writer.problem(given.refused, given);
 
     const gone = new AbortController();
+    // Administration is not cut off: a caller may revoke its own key.
+    const unwatch = needsTools === true ? exchange.onRevoked?.((reason) => gone.abort(reason)) : undefined;
     response.once("close", () => {
+      unwatch?.();
       if (!response.writableFinished) gone.abort(new ArsenalError("CANCELLED", "The caller hung up."));
     });
     const run = async (signal: AbortSignal): Promise<void> => {
@@ -124,6 +127,7 @@ export function restSurface(context: SurfaceContext, clock: Clock = systemClock)
       };
       const answered = await runRecorded(operation, asked as RestRequest<never, never, never>, context);
       if ("refused" in answered) writer.problem(answered.refused, answered);
+      else if ("text" in answered) writer.plain(answered);
       else if ("events" in answered) await writer.events(answered.events, signal);
       else await writer.json(answered);
     };

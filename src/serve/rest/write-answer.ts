@@ -69,6 +69,21 @@ export function createWriter(
     response.end();
   }
 
+  /** Answers with text of another type than JSON. */
+  function plain({ text: shown, type, headers }: Extract<RestResponse, { text: string }>): void {
+    if (response.destroyed) return;
+    const body = Buffer.from(known.value(shown));
+    response.writeHead(200, {
+      "cache-control": "no-store",
+      ...headers,
+      "content-type": `${type}; charset=utf-8`,
+      "content-length": body.length,
+      "x-content-type-options": "nosniff",
+      "x-request-id": requestId,
+    });
+    response.end(body);
+  }
+
   /** Writes events as they come, no faster than the caller reads them. Resolves at their end, or when the signal fires. */
   async function events(given: AsyncIterable<ServerSentEvent>, signal: AbortSignal): Promise<void> {
     const redactPart = redactor.stream();
@@ -99,7 +114,7 @@ export function createWriter(
     }
   }
 
-  return { json, events, problem };
+  return { json, plain, events, problem };
 }
 
 /** An event without known secrets. A secret may be split over several messages of progress. */

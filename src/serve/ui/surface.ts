@@ -8,6 +8,8 @@ import { escapeHtml } from "../http/escape-html.ts";
 import { pageTokenMeta } from "../http/page-token.ts";
 import { refuseMethodWithProblem } from "../http/problem.ts";
 import type { HttpExchange, Surface, SurfaceContext } from "../surface.ts";
+import { appFrameRoute } from "./app-frame.ts";
+import { connectionRoute } from "./connections.ts";
 import { type SignInOutcome, signInRoutes } from "./sign-in.ts";
 
 const BASE = "/ui";
@@ -25,7 +27,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const HEADERS = {
   "content-security-policy":
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
 };
@@ -51,7 +53,8 @@ export function uiSurface({
   replica: { seal },
   identity,
   emit,
-}: Pick<SurfaceContext, "replica" | "identity" | "emit">): Surface {
+  connections,
+}: Pick<SurfaceContext, "replica" | "identity" | "emit" | "connections">): Surface {
   const folder = FOLDERS.find((each) => existsSync(new URL("index.html", each)));
   const { signIn } = identity ?? {};
 
@@ -117,7 +120,9 @@ export function uiSurface({
     routes: [
       { path: BASE, open: true, refusals: "problem+json", handle },
       { path: `${BASE}/`, open: true, refusals: "problem+json", handle },
+      appFrameRoute,
       ...signInAt,
+      ...(connections ? [connectionRoute(connections)] : []),
     ],
     addresses: [[BASE, "The dashboard: search, calls, approvals and health.", "page"]],
   };

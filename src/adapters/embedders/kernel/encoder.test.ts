@@ -43,6 +43,26 @@ describe("createEncoder", () => {
     expect(encoder.encode([])).toEqual([]);
   });
 
+  it("pools a passage from the states of the first text, and encodes alone what is no passage of it", () => {
+    const whole = randomText(30, 3);
+    const markers = { first: whole.at(0) ?? 0, last: whole.at(-1) ?? 0 };
+    const passage = (tokens: Int32Array) => Int32Array.of(markers.first, ...tokens, markers.last);
+    const [inside, across] = [passage(whole.subarray(4, 11)), passage(whole.subarray(11, 29))];
+    const foreign = passage(whole.subarray(4, 11).toReversed());
+    const vectors = encoder.encode([whole, randomText(9, 4), across, foreign, inside], { passagesFrom: 2 });
+    const expected = [
+      naiveEncode(whole, floats),
+      naiveEncode(randomText(9, 4), floats),
+      naiveEncode(whole, floats, [11, 29]),
+      naiveEncode(foreign, floats),
+      naiveEncode(whole, floats, [4, 11]),
+    ];
+    vectors.forEach((vector, index) => {
+      expect(largestDifference(vector, expected[index] ?? []), `text ${index}`).toBeLessThan(2e-4);
+    });
+    expect(vectors).toHaveLength(5);
+  });
+
   it("gives vectors that later calls do not overwrite", () => {
     const [first = new Float32Array()] = encoder.encode([randomText(5, 1)]);
     const kept = first.slice();
@@ -200,8 +220,12 @@ function eightBits(rows: Matrix): Matrix {
   return rows.map((row) => row.map((x) => (Math.min(255, Math.max(0, Math.round(x / scale) + zero)) - zero) * scale));
 }
 
-/** The encoder as a textbook has it, in 64-bit floats. */
-function naiveEncode(text: Int32Array, round: (rows: Matrix) => Matrix): number[] {
+/** The encoder as a textbook has it, in 64-bit floats: the mean of the states of all tokens, or of those from `start` to before `end`. */
+function naiveEncode(
+  text: Int32Array,
+  round: (rows: Matrix) => Matrix,
+  [start, end]: readonly number[] = [],
+): number[] {
   const { hidden, heads, layers } = architecture;
   const size = hidden / heads;
   const linear = (rows: Matrix, name: string): Matrix => {
@@ -246,7 +270,8 @@ function naiveEncode(text: Int32Array, round: (rows: Matrix) => Matrix): number[
     const middle = linear(states, `layers.${layer}.feedforward.up`).map((row) => row.map(gelu));
     states = norm(add(states, linear(middle, `layers.${layer}.feedforward.down`)), `layers.${layer}.feedforward.norm`);
   }
-  const mean = Array.from({ length: hidden }, (_, i) => sum(states.map((row) => row[i] ?? 0)) / states.length);
+  const pooled = states.slice(start, end);
+  const mean = Array.from({ length: hidden }, (_, i) => sum(pooled.map((row) => row[i] ?? 0)) / pooled.length);
   return mean.map((x) => x / Math.hypot(...mean));
 }
 

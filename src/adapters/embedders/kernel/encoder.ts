@@ -50,7 +50,8 @@ export function createEncoder({ weights: file, activations = "row" }: EncoderOpt
     return buffers;
   }
 
-  function encodeBatch(texts: readonly Int32Array[]): Float32Array[] {
+  /** The vectors of texts, then those of passages of the first text. */
+  function encodeBatch(texts: readonly Int32Array[], passages: readonly TokenRange[] = []): Float32Array[] {
     const total = texts.reduce((sum, text) => sum + text.length, 0);
     const longest = texts.reduce((most, text) => Math.max(most, text.length), 0);
     const { ids, states, scales, quantised, wide, context, scratch, pooled } = plan(total, longest);
@@ -109,10 +110,27 @@ export function createEncoder({ weights: file, activations = "row" }: EncoderOpt
       kernel.normaliseRows(states, total, hidden, feedforwardNorm.weight, feedforwardNorm.bias, epsilon);
     }
 
-    return ranges.map(({ text, start }) => {
-      kernel.poolRows(states + start * hidden * 4, text.length, hidden, pooled);
+    const whole = ranges.map(({ text, start }) => ({ start, length: text.length }));
+    return [...whole, ...passages].map(({ start, length }) => {
+      kernel.poolRows(states + start * hidden * 4, length, hidden, pooled);
       return new Float32Array(kernel.memory.buffer, pooled, hidden).slice();
     });
+  }
+
+  /** Texts are independent of each other. A passage is pooled from the states of the first text, so it costs no pass of its own. */
+  function encode(
+    tokenIds: readonly Int32Array[],
+    { passagesFrom = tokenIds.length }: { readonly passagesFrom?: number } = {},
+  ): Float32Array[] {
+    for (const text of tokenIds) checkText(text, vocabulary, positions);
+    const [first] = tokenIds;
+    const places = tokenIds.map((ids, index) => (first && index >= passagesFrom ? findPassage(ids, first) : undefined));
+    const passages = places.filter((place) => place !== undefined);
+    const [firstBatch = [], ...batches] = inBatches(tokenIds.filter((_, index) => places[index] === undefined));
+    const own = encodeBatch(firstBatch, passages);
+    const pooled = own.splice(firstBatch.length).values();
+    const others = [...own, ...batches.flatMap((batch) => encodeBatch(batch))].values();
+    return places.flatMap((place) => (place === undefined ? others : pooled).next().value ?? []);
   }
 
   return {
@@ -120,12 +138,27 @@ export function createEncoder({ weights: file, activations = "row" }: EncoderOpt
     dimension: hidden,
     /** The longest text, in tokens, including [CLS] and [SEP]. */
     maxTokens: positions,
-    /** One vector per text, in order, independent of the other texts. */
-    encode(tokenIds: readonly Int32Array[]): Float32Array[] {
-      for (const text of tokenIds) checkText(text, vocabulary, positions);
-      return inBatches(tokenIds).flatMap(encodeBatch);
-    },
+    /** One vector per text, in order. The texts from `passagesFrom` on are passages of the first. */
+    encode,
   };
+}
+
+/** Consecutive tokens of a text. */
+interface TokenRange {
+  readonly start: number;
+  readonly length: number;
+}
+
+/** Finds the tokens of a passage, without its [CLS] and [SEP], in a text; undefined if they are not there in this order. */
+function findPassage(passage: Int32Array, text: Int32Array): TokenRange | undefined {
+  const length = passage.length - 2;
+  if (length < 1) return undefined;
+  for (let start = 1; start + length < text.length; start++) {
+    let same = 0;
+    while (same < length && text[start + same] === passage[same + 1]) same++;
+    if (same === length) return { start, length };
+  }
+  return undefined;
 }
 
 /** The start of each text's tokens, consecutive without padding. */

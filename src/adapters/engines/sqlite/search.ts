@@ -164,8 +164,9 @@ function countDocuments(
 /** The tools whose whole name is the text. */
 function slotsNamed(database: Database, key: string): readonly number[] {
   if (key === "") return [];
-  const sql = "SELECT slot FROM tools WHERE name_key = ?1 UNION SELECT slot FROM tools WHERE qualified_key = ?1";
-  return database.rows<readonly [number]>(sql, key).map(([slot]) => slot);
+  // Node 22 cannot bind one value to a numbered parameter that is used twice.
+  const sql = "SELECT slot FROM tools WHERE name_key = ? UNION SELECT slot FROM tools WHERE qualified_key = ?";
+  return database.rows<readonly [number]>(sql, key, key).map(([slot]) => slot);
 }
 
 /** The tools and namespaces that a request names, by the same rules as in memory. */

@@ -14,7 +14,7 @@ import { stateKeys } from "./state-keys.ts";
 const principal: Principal = { id: "ci", roles: [], capabilities: ["read_data"], scopes: ["build"], local: false };
 const KEY = createKeyText("ci");
 const stored: StoredKey = { id: "ci", hash: hashOfKey(KEY), principal };
-const REFUSED = { refusal: { error: "invalid_token", description: "The key is unknown or was revoked." } };
+const REFUSED = { refusal: { error: "invalid_token", description: "The key is unknown, has expired or was revoked." } };
 
 describe("apiKeys, as an identity", () => {
   const examples = {
@@ -100,7 +100,9 @@ describe("apiKeyFile", () => {
 
   it("knows the new rights of a key within a second", async () => {
     const identity = await apiKeyFile(file, { clock });
-    expect(await fileKeys(file).change("ci", (before) => ({ ...before, roles: ["bot"] }))).toBe(true);
+    expect(
+      await fileKeys(file).change("ci", (key) => ({ ...key, principal: { ...key.principal, roles: ["bot"] } })),
+    ).toBe(true);
     expect(await fileKeys(file).change("nobody", (before) => before)).toBe(false);
     await clock.advance(1000);
     expect(await callerOf(identity, KEY)).toEqual({ ...principal, roles: ["bot"] });

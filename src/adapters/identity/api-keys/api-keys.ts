@@ -1,10 +1,9 @@
 import * as setting from "../../../tool/shape/shape.ts";
-import { timingSafeEqual } from "node:crypto";
 import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import { bearerCredential } from "../../../guard/identity/any-identity.ts";
 import type { Credentials, Identified, Identity } from "../../../guard/identity.port.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
-import { hashOfKey, KEY_HASH, KEY_NAME, nameInKey, readKeyFile, type StoredKey } from "./key-file.ts";
+import { hashOfKey, isKeyAt, KEY_HASH, KEY_NAME, nameInKey, readKeyFile, type StoredKey } from "./key-file.ts";
 import { KEYS_TOPIC, type KeyState, stateKeys } from "./state-keys.ts";
 
 export type { StoredKey } from "./key-file.ts";
@@ -12,27 +11,41 @@ export type { StoredKey } from "./key-file.ts";
 /** The shortest interval between two reads of keys: a revoked one stops working within a second, however long reading takes. */
 const LOOK_EVERY_MS = 500;
 
-const NO_KEY = `sha256:${"0".repeat(64)}`;
+/** Compared with if no key has the name, so that the timing does not reveal which names exist. */
+const NO_KEY = { hash: `sha256:${"0".repeat(64)}` } as StoredKey;
 
 /** Authenticates callers by keys, `ta_NAME_SECRET`, sent as `X-API-Key` or `Authorization: Bearer …`. Only hashes of the keys are stored. */
-export function apiKeys(options: { readonly keys: readonly StoredKey[] }): Identity {
+export function apiKeys(options: { readonly keys: readonly StoredKey[]; readonly clock?: Clock }): Identity {
   const byName = toMap(options.keys);
-  return identityOver(() => byName);
+  return identityOver(() => byName, options.clock);
 }
 
 /** The same for the keys of a file, as `toolarsenal keys` writes it. Added or revoked keys take effect within a second. */
 export async function apiKeyFile(path: string, options: { readonly clock?: Clock } = {}): Promise<Identity> {
   const current = readOften(() => readKeyFile(path), options.clock);
   await current();
-  return identityOver(current);
+  return identityOver(current, options.clock);
 }
 
 /** The same for keys in a shared state. Added or revoked keys take effect within a second in every process. */
 export function apiKeyState(state: KeyState, options: { readonly clock?: Clock } = {}): Identity {
   const stored = stateKeys(state);
   let changes = 0;
-  state.changes.subscribe(KEYS_TOPIC, () => void changes++);
-  return identityOver(readOften(stored.read, options.clock, () => changes));
+  const watchers = new Set<() => void>();
+  state.changes.subscribe(KEYS_TOPIC, () => {
+    changes++;
+    for (const changed of watchers) changed();
+  });
+  return {
+    ...identityOver(
+      readOften(stored.read, options.clock, () => changes),
+      options.clock,
+    ),
+    watch(changed) {
+      watchers.add(changed);
+      return () => void watchers.delete(changed);
+    },
+  };
 }
 
 /** Reads keys again after half a second, or after a change. Rejects if they cannot be read, because a key may have been revoked. */
@@ -53,16 +66,19 @@ function readOften(
 
 type Keys = ReadonlyMap<string, StoredKey>;
 
-function identityOver(current: () => Keys | Promise<Keys>): Identity {
+function identityOver(current: () => Keys | Promise<Keys>, clock: Clock = systemClock): Identity {
   async function identify({ headers }: Credentials): Promise<Identified> {
     const text = headers["x-api-key"] ?? bearerCredential(headers["authorization"]);
     if (typeof text !== "string") return {};
     const name = nameInKey(text);
-    const key = name === undefined ? undefined : (await current()).get(name);
-    // A missing key is compared too, so that the timing does not reveal which names exist.
-    const isRight = timingSafeEqual(Buffer.from(hashOfKey(text)), Buffer.from(key?.hash ?? NO_KEY));
-    if (key !== undefined && isRight) return { principal: key.principal };
-    return { refusal: { error: "invalid_token", description: "The key is unknown or was revoked." } };
+    const hash = hashOfKey(text);
+    const find = async (): Promise<StoredKey | undefined> => {
+      const key = name === undefined ? undefined : (await current()).get(name);
+      return isKeyAt(key ?? NO_KEY, hash, clock.now()) ? key : undefined;
+    };
+    const key = await find();
+    if (key !== undefined) return { principal: key.principal, isValid: async () => (await find()) !== undefined };
+    return { refusal: { error: "invalid_token", description: "The key is unknown, has expired or was revoked." } };
   }
 
   return {

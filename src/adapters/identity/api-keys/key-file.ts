@@ -1,4 +1,4 @@
-import { hash as hashOf, randomBytes } from "node:crypto";
+import { hash as hashOf, randomBytes, timingSafeEqual } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
@@ -17,6 +17,23 @@ export interface StoredKey {
   readonly hash: string;
   /** The caller with this key. */
   readonly principal: Principal;
+  /** Milliseconds since the epoch. Omitted for keys of earlier releases. */
+  readonly createdAt?: number;
+  /** Milliseconds since the epoch after which the key is refused. Omitted: never. */
+  readonly expiresAt?: number;
+  /** The key before the last rotation, which is accepted until it ends. */
+  readonly previous?: { readonly hash: string; readonly until: number };
+}
+
+/** Returns whether a text with this hash is the key, or the one before it, at a time. */
+export function isKeyAt({ hash, expiresAt, previous }: StoredKey, given: string, now: number): boolean {
+  if (expiresAt !== undefined && expiresAt <= now) return false;
+  if (isSame(given, hash)) return true;
+  return previous !== undefined && previous.until > now && isSame(given, previous.hash);
+}
+
+function isSame(one: string, other: string): boolean {
+  return timingSafeEqual(Buffer.from(one), Buffer.from(other));
 }
 
 /** The storage of keys. */
@@ -26,8 +43,8 @@ export interface KeyStore {
   read(): Promise<readonly StoredKey[]>;
   /** Returns false if a key with that name exists. */
   add(key: StoredKey): Promise<boolean>;
-  /** Replaces the caller of a key. Returns false if no key has that name. */
-  change(id: string, to: (principal: Principal) => Principal): Promise<boolean>;
+  /** Changes the caller, the expiry or the hash of a key. Returns false if no key has that name. */
+  change(id: string, to: (key: StoredKey) => Omit<StoredKey, "id">): Promise<boolean>;
   /** Returns false if no key has that name. */
   remove(id: string): Promise<boolean>;
 }
@@ -43,7 +60,7 @@ export function fileKeys(path: string): KeyStore {
         known.map((key) => {
           if (key.id !== name) return key;
           isKnown = true;
-          return { ...key, principal: to(key.principal) };
+          return { ...to(key), id: key.id };
         }),
       );
       return isKnown;
@@ -104,7 +121,22 @@ export function toStoredKey(entry: unknown): StoredKey | undefined {
     return undefined;
   // A remote caller is never the local operator, whatever the file contains.
   const known = { id, roles, capabilities, scopes, local: false };
-  return { id: name, hash, principal: tenant === undefined ? known : { ...known, tenant } };
+  const times = timesOf(entry);
+  if (times === undefined) return undefined;
+  return { id: name, hash, principal: tenant === undefined ? known : { ...known, tenant }, ...times };
+}
+
+/** The times of a key. Undefined if one cannot be read: such a key must not be valid forever. */
+function timesOf(entry: Readonly<Record<string, unknown>>): Omit<StoredKey, "id" | "hash" | "principal"> | undefined {
+  const { createdAt, expiresAt, previous } = entry;
+  if (expiresAt !== undefined && typeof expiresAt !== "number") return undefined;
+  const { hash, until } = isPlainObject(previous) ? previous : {};
+  const isHash = typeof hash === "string" && KEY_HASH.test(hash) && typeof until === "number";
+  return {
+    ...(typeof createdAt === "number" && { createdAt }),
+    ...(expiresAt !== undefined && { expiresAt }),
+    ...(isHash && { previous: { hash, until } }),
+  };
 }
 
 function isCapability(value: string): value is Capability {

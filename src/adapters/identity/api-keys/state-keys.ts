@@ -25,8 +25,8 @@ export function stateKeys({ documents, changes }: KeyState): KeyStore {
         return stored === undefined ? [] : [stored];
       });
     },
-    async add({ id, hash, principal }) {
-      const added = await documents.set(PREFIX + id, { hash, principal }, { ifVersion: "absent" });
+    async add({ id, ...key }) {
+      const added = await documents.set(PREFIX + id, key, { ifVersion: "absent" });
       if (added) await tell(id);
       return added;
     },
@@ -35,7 +35,7 @@ export function stateKeys({ documents, changes }: KeyState): KeyStore {
         const entry = await documents.get(PREFIX + id);
         const stored = entry && toStored(id, entry.value);
         if (stored === undefined) return false;
-        const value = { hash: stored.hash, principal: to(stored.principal) };
+        const { id: _id, ...value } = { ...to(stored), id };
         if (!(await documents.set(PREFIX + id, value, { ifVersion: entry?.version ?? "absent" }))) continue;
         await tell(id);
         return true;

@@ -14,6 +14,8 @@ export interface ClaimNames {
   readonly capabilities?: string;
   /** Defaults to `scope`, or else `scp`. */
   readonly scopes?: string;
+  /** The groups that tenants map to roles. Defaults to `groups`. */
+  readonly groups?: string;
 }
 
 type Claims = Readonly<Record<string, unknown>>;
@@ -43,6 +45,12 @@ export function toPrincipal(
     scopes: wordsOf(scopes).filter((scope) => scope !== "*"),
     local: false,
   };
+}
+
+/** The groups of the caller of a verified token. */
+export function toGroups(payload: Claims, { groups = "groups" }: ClaimNames): readonly string[] {
+  const claimed = valueAt(payload, groups);
+  return typeof claimed === "string" ? [claimed] : textsOf(claimed);
 }
 
 function valueAt(payload: Claims, path: string): unknown {

@@ -9,7 +9,7 @@ import type { Credentials, Identified, Identity } from "../../../guard/identity.
 import { createSecrets, type Secrets } from "../../../guard/secrets/secrets.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { CAPABILITIES, type Capability } from "../../../tool/tool.ts";
-import { type ClaimNames, toPrincipal } from "./claims.ts";
+import { type ClaimNames, toGroups, toPrincipal } from "./claims.ts";
 import { createIssuer } from "./issuer.ts";
 import { createIssuerKeys, createKeySet } from "./issuer-keys.ts";
 import { checkSignIn, createSignIn, reservedParameter, type SignInSettings } from "./sign-in.ts";
@@ -99,7 +99,7 @@ export function jwtIdentity(options: JwtOptions): Identity {
       return invalid(`The token lacks the claim ${claim}.`);
     }
     const missing = needed.filter((scope) => !principal.scopes.includes(scope));
-    if (missing.length === 0) return { principal };
+    if (missing.length === 0) return { principal, groups: toGroups(payload, claims) };
     const description = `The token lacks the scope ${missing.join(" ")}.`;
     return { refusal: { error: "insufficient_scope", description, scopes: needed } };
   }
@@ -179,6 +179,7 @@ export const config = entry(
         roles: text("Its roles; defaults to roles."),
         capabilities: text("What it may touch; defaults to capabilities."),
         scopes: text("Its scopes; defaults to scope, or else scp."),
+        groups: text("Its groups, which tenants map to roles; defaults to groups."),
       }),
     ),
     signIn: entry(

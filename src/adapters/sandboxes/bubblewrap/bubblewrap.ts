@@ -103,8 +103,8 @@ export function endedBySignal(ended: SandboxOutcome): SandboxOutcome {
 
 export { bubblewrapSandbox as create };
 
-/** The programs and libraries of most systems. They contain no user data. */
-const SYSTEM_FOLDERS: readonly string[] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"];
+/** The programs and libraries of most systems. They contain no user data. @internal */
+export const SYSTEM_FOLDERS: readonly string[] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"];
 
 /** The files that a program needs to resolve and verify servers. */
 const NETWORK_FILES: readonly string[] = ["/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/ssl"];

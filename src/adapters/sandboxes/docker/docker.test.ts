@@ -36,7 +36,7 @@ esac
 const calls = (): readonly string[] => readFileSync(join(folder, "calls"), "utf8").trim().split("\n");
 
 describe("docker", () => {
-  it("names every wall it builds, and no value of a variable", () => {
+  it("names every wall it builds, and no value of a variable [000-5.4-docker]", () => {
     const job = {
       kind: "command",
       read: ["/data"],
@@ -60,7 +60,7 @@ describe("docker", () => {
     expect(await dockerSandbox({ program: join(folder, "nothing") }).available()).toContain("cannot be started");
   });
 
-  it("runs code and commands through the command line", async () => {
+  it("runs code and commands through the command line [000-5.4-docker]", async () => {
     const sandbox = dockerSandbox({ program: fakeEngine(), image: "image-name" });
     expect(await sandbox.available()).toBe(true);
     const job = { kind: "javascript", code: "return input + 1;", input: 1, limits: SANDBOX_LIMITS } as const;

@@ -33,7 +33,7 @@ describe("openTelemetrySink, as a sink", () => {
 
 describe("openTelemetrySink", () => {
   it.each(["http/protobuf", "http/json"] as const)(
-    "sends spans that the official descriptors decode, over %s [000-5.5-opentelemetry] [000-9.1-otlp]",
+    "sends spans that the official descriptors decode, over %s [000-5.5-opentelemetry] [000-9.1-otlp] [000-2.3-spans]",
     async (protocol) => {
       const collector = await collect();
       const sink = openTelemetrySink(

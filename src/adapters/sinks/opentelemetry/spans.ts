@@ -20,6 +20,7 @@ const SPANNED = {
   "call-finished": call,
   "upstream-called": upstream,
   "request-finished": request,
+  "run-turned": run,
 } satisfies { readonly [Name in keyof EventMap]?: (data: EventMap[Name], settings: SpanSettings) => readonly Span[] };
 
 type SpannedEvent = ArsenalEvent<keyof typeof SPANNED>;
@@ -246,6 +247,26 @@ function request(data: EventMap["request-finished"], { limits }: SpanSettings): 
       "error.type": error ?? failedStatus,
     },
     error: error === undefined && failedStatus === undefined ? undefined : "",
+  };
+  return [spanOf(data, about, limits)];
+}
+
+/** The parent span of a program's or a workflow's calls. A run that waits has none yet. */
+function run(data: EventMap["run-turned"], { limits }: SpanSettings): readonly Span[] {
+  const { runId, kind, status, calls, message = "" } = data;
+  if (status === "waiting" || status === "running") return [];
+  const about = {
+    name: `run ${kind}`,
+    kind: SPAN_KIND.internal,
+    attributes: {
+      "toolarsenal.run.id": runId,
+      "toolarsenal.run.kind": kind,
+      "toolarsenal.run.status": status,
+      "toolarsenal.run.calls": calls,
+      "toolarsenal.toolset": data.toolset,
+      "toolarsenal.principal": data.principal,
+    },
+    error: status === "failed" ? message : undefined,
   };
   return [spanOf(data, about, limits)];
 }

@@ -109,7 +109,7 @@ export function readUpdate(value: unknown): Update | undefined {
   }
   const kind = KINDS.get(String(value["kind"]));
   if (kind !== undefined) return readAs(kind, value);
-  // A task of `GetTask` stands for itself, and so does everything in the draft.
+  // A task of `GetTask` has no wrapper, and nothing in the draft has one.
   if (isPlainObject(value["artifact"])) return readAs("artifact", value);
   if (!isPlainObject(value["status"])) return undefined;
   return readAs("final" in value && !("artifacts" in value) ? "status" : "task", value);

@@ -8,6 +8,7 @@ import type { ClientTokens } from "./client-tokens.ts";
 import { encodeStrictly } from "../openapi/call/write-parameter.ts";
 import type { Located } from "../openapi/read/servers.ts";
 import type { Requirement, Security } from "./security.ts";
+import type { UserLogin } from "./user-login.ts";
 import type { ClientCredential, Credential, CredentialSettings } from "./settings.ts";
 
 /** The credentials of a request. */
@@ -18,6 +19,8 @@ export interface Authorization {
   readonly cookies: string[];
   /** The requested token, to be forgotten if the server refuses it. */
   token?: string;
+  /** Has the next call renew the caller's own token, if the server refuses it. */
+  expire?: () => Promise<void>;
 }
 
 /** For whom a request is made, and until when. */
@@ -36,8 +39,10 @@ export function createAuthorize(parts: {
   readonly tokens: ClientTokens;
   /** The whole address of a token endpoint, and whether the operator vouches for it; undefined if it is not whole. */
   readonly locate: (url: string) => Located | undefined;
+  /** The sign-in of callers with one scheme; undefined if they do not sign in. */
+  readonly loginOf?: ((scheme: string) => UserLogin | undefined) | undefined;
 }): Authorize {
-  const { settings, secrets, tokens, locate } = parts;
+  const { settings, secrets, tokens, locate, loginOf } = parts;
   const useOf = (field: string, { signal, caller }: AuthorizeOptions): SecretUse => ({
     scope: settings.name,
     field,
@@ -59,6 +64,27 @@ export function createAuthorize(parts: {
       const encoded = Buffer.from(`${user}:${word}`).toString("base64");
       secrets.redactor.add(encoded);
       draft.headers["authorization"] = `Basic ${encoded}`;
+    } else if (typeof credential === "object" && "account" in credential) {
+      const { caller } = options;
+      const login = loginOf?.(name);
+      if (login === undefined || caller === undefined)
+        throw misconfigured(
+          field,
+          `${field} needs callers who sign in at a gateway, and http addresses of an authorization server`,
+        );
+      const own = await login.token(caller);
+      if (own !== undefined) {
+        secrets.redactor.add(own);
+        draft.expire = () => login.expire(caller, own);
+        draft.headers["authorization"] = `Bearer ${own}`;
+      } else {
+        const { clientSecret } = credential;
+        if (clientSecret === undefined) throw misconfigured(`${field}.clientSecret`, `${field} has no clientSecret`);
+        const tokenUrl = scheme.type === "oauth2" ? (scheme.tokenUrl ?? scheme.login?.tokenUrl) : undefined;
+        draft.token = await getToken({ ...credential, clientSecret }, { name, tokenUrl, scopes }, options);
+        secrets.redactor.add(draft.token);
+        draft.headers["authorization"] = `Bearer ${draft.token}`;
+      }
     } else if (typeof credential === "object") {
       const tokenUrl = scheme.type === "oauth2" ? scheme.tokenUrl : undefined;
       const token = await getToken(credential, { name, tokenUrl, scopes }, options);
@@ -176,6 +202,14 @@ function wrongKind({ name, scheme }: Requirement, credential: Credential): Arsen
   if (hasUser) return misconfigured(field, `${field} has a username, but ${name} is not HTTP Basic`);
   if (typeof credential !== "object") return undefined;
   if (scheme.type !== "oauth2") return misconfigured(field, `${field} has a clientId, but ${name} is not OAuth 2`);
+  if ("account" in credential) {
+    if (credential.account === "user_or_gateway" && credential.clientSecret === undefined)
+      return misconfigured(`${field}.clientSecret`, `${field} has account user_or_gateway and no clientSecret`);
+    const { authorizationUrl = scheme.login?.authorizationUrl, tokenUrl = scheme.login?.tokenUrl } = credential;
+    if (authorizationUrl !== undefined && tokenUrl !== undefined) return undefined;
+    const missing = authorizationUrl === undefined ? "authorizationUrl" : "tokenUrl";
+    return misconfigured(`${field}.${missing}`, `The document names no ${missing} for ${name}`);
+  }
   if (credential.tokenUrl !== undefined || scheme.tokenUrl !== undefined) return undefined;
   return misconfigured(`${field}.tokenUrl`, `The document names no tokenUrl for ${name}`);
 }

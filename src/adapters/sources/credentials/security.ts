@@ -5,9 +5,15 @@ export type SecurityScheme =
   | { readonly type: "apiKey"; readonly in: "header" | "query" | "cookie"; readonly name: string }
   | { readonly type: "basic" }
   | { readonly type: "bearer" }
-  | { readonly type: "oauth2"; readonly tokenUrl?: string }
+  | { readonly type: "oauth2"; readonly tokenUrl?: string; readonly login?: LoginFlow }
   | { readonly type: "mutualTLS" }
   | { readonly type: "unsupported"; readonly what: string };
+
+/** The addresses of the flow `authorizationCode`, as they are written. */
+export interface LoginFlow {
+  readonly authorizationUrl: string;
+  readonly tokenUrl: string;
+}
 
 /** A scheme that must be satisfied. */
 export interface Requirement {
@@ -32,7 +38,13 @@ export function readScheme(written: Readonly<Record<string, unknown>>): Security
       return httpScheme(asText(scheme) ?? "without a scheme");
     case "oauth2": {
       const { tokenUrl } = asRecord(asRecord(flows)["clientCredentials"]);
-      return { type, ...(typeof tokenUrl === "string" && { tokenUrl }) };
+      const { authorizationUrl, tokenUrl: codeUrl } = asRecord(asRecord(flows)["authorizationCode"]);
+      const isLogin = typeof authorizationUrl === "string" && typeof codeUrl === "string";
+      return {
+        type,
+        ...(typeof tokenUrl === "string" && { tokenUrl }),
+        ...(isLogin && { login: { authorizationUrl, tokenUrl: codeUrl } }),
+      };
     }
     case "openIdConnect":
       return { type: "oauth2" };

@@ -44,25 +44,48 @@ const CLIENT = entry(
   ["clientId", "clientSecret"],
 );
 
+const USER = entry(
+  "For oauth2 with the flow authorizationCode: each caller signs in.",
+  {
+    account: choice(
+      "user: each caller signs in. user_or_gateway: callers who have not signed in use the client's own token (clientCredentials).",
+      ["user", "user_or_gateway"],
+    ),
+    clientId: secretText("The client's id."),
+    clientSecret: reference("A reference to its secret. Omitted for a public client."),
+    authorizationUrl: text("Instead of the address in the document."),
+    tokenUrl: text("Instead of the address in the document."),
+    scopes: list("Instead of the scopes that the operations ask for.", text("A scope.")),
+    sendIn: choice("Where id and secret are sent; header by default.", ["header", "body"]),
+  },
+  ["account", "clientId"],
+);
+
 /** For `http` `basic`. The name may be written out; the password never is. */
 export type BasicCredential = InputOf<typeof BASIC>;
 
 /** For `oauth2` with the flow `clientCredentials`. */
 export type ClientCredential = InputOf<typeof CLIENT>;
 
+/** For `oauth2` with the flow `authorizationCode`: each caller signs in. */
+export type UserCredential = InputOf<typeof USER>;
+
 /**
- * A secret for one security scheme: a key or a token; a user's name and password; or a client that gets its tokens by OAuth 2 client
- * credentials.
+ * A secret for one security scheme: a key or a token; a user's name and password; a client that gets its tokens by OAuth 2 client
+ * credentials; or a client that callers sign in with.
  */
-export type Credential = SecretReference | BasicCredential | ClientCredential;
+export type Credential = SecretReference | BasicCredential | ClientCredential | UserCredential;
 
 /** Credentials by the name of a security scheme, which others chose: these names are not renamed. */
 export function credentials(
   whose: string,
+  { signIn = false }: { readonly signIn?: boolean } = {},
 ): Shape<Readonly<Record<string, Credential>>, Readonly<Record<string, Credential>>, false> {
   return schema({
-    description: `By the name of ${whose} security scheme: a reference to a secret (env:NAME), { username, password } or { client_id, client_secret }.`,
+    description: `By the name of ${whose} security scheme: a reference to a secret (env:NAME), { username, password } or { client_id, client_secret }${signIn ? ", with account: user if callers sign in" : ""}.`,
     type: "object",
-    additionalProperties: { anyOf: [reference("A reference to a key or token."), BASIC, CLIENT] },
+    additionalProperties: {
+      anyOf: [reference("A reference to a key or token."), BASIC, CLIENT, ...(signIn ? [USER] : [])],
+    },
   });
 }

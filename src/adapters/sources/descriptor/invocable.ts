@@ -8,7 +8,7 @@ export type Invocable<Arguments = Readonly<Record<string, unknown>>> = (
   arguments_: Arguments,
 ) => unknown;
 
-/** The second argument of an invocable. */
+/** The first argument of an invocable. */
 export interface InvocableContext extends HandlerContext {
   /** The tool being run. */
   readonly invoker: DescribedInvoker;

@@ -69,7 +69,7 @@ describe("a server's tools", () => {
       "transport.url",
       "Write an address that starts with http:// or https://.",
     ],
-    [{ transport: { kind: "stdio" } }, "transport.command", "Write command:, the program that is the server."],
+    [{ transport: { kind: "stdio" } }, "transport.command", "Write command: with the program that runs the server."],
     [{ transport: { kind: "htttp" } }, "transport.kind", "Use one of stdio, http, sse, websocket."],
     [{}, "command", "Write command: for a program, or url: for an address."],
   ])("are refused if the server is %j, with the field and the fix", async (written, field, fix) => {

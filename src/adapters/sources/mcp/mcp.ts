@@ -5,9 +5,11 @@ import { mapInTurns } from "../../../register/in-turns.ts";
 import type { OfferedTool, Source } from "../../../register/source.port.ts";
 import { hasOwnCredentials } from "./upstream/misplaced-secret.ts";
 import { createPerCallerUpstream } from "./upstream/per-caller-upstream.ts";
-import type { McpServerSettings, StdioSettings, WrittenMcpServer } from "./settings.ts";
+import { type McpServerSettings, signsInCallers, type StdioSettings, type WrittenMcpServer } from "./settings.ts";
 import { createServerLog, type ServerLog } from "./upstream/server-log.ts";
 import { createHandler, toDraft } from "./upstream/server-tool.ts";
+import type { UserTokens } from "./oauth/user-tokens.ts";
+import { userAccountsOf } from "./upstream/user-accounts.ts";
 import type { OnMessage } from "../../../mcp/connection.ts";
 import type { RpcNotification } from "../../../mcp/protocol.ts";
 import { untilAborted } from "../../../base/turns/until-aborted.ts";
@@ -24,6 +26,8 @@ import { createUpstream, type McpUpstream, type UpstreamParts } from "./upstream
 /** Default time of one call, and of one whose caller can answer questions in between, in milliseconds. */
 const TIMEOUT_MS = 60_000;
 const ASKING_TIMEOUT_MS = 300_000;
+/** Default time of a call that its client follows as a task. */
+const TASK_TIMEOUT_MS = 3_600_000;
 
 /** Parts that the source of a server is made with. @internal */
 export interface McpParts extends Omit<UpstreamParts, "onStderr" | "onAgain" | "onLog" | "onMessage"> {
@@ -34,6 +38,8 @@ export interface McpParts extends Omit<UpstreamParts, "onStderr" | "onAgain" | "
   /** Where its log is kept. Defaults to a new one. */
   readonly log?: ServerLog;
   readonly debugProtocol?: boolean;
+  /** The tokens of callers who sign in to servers themselves. Without it one login serves all callers. */
+  readonly userTokens?: UserTokens | undefined;
 }
 
 /** The tools of an MCP server. @internal */
@@ -49,11 +55,14 @@ export interface McpSource extends Source {
  * @internal
  */
 export function mcpSource(settings: McpServerSettings, given: McpParts = {}): McpSource {
-  const { patient = false, emit, debugProtocol = false, ...parts } = given;
+  const { patient = false, emit, debugProtocol = false, userTokens, ...parts } = given;
   const log = given.log ?? createServerLog({ clock: parts.clock, redactor: parts.secrets?.redactor });
-  const connectUpstream = hasOwnCredentials(settings) ? createPerCallerUpstream : createUpstream;
+  const accounts = userAccountsOf(settings, { ...parts, userTokens });
+  const isPerCaller = accounts !== undefined || hasOwnCredentials(settings);
+  const connectUpstream = isPerCaller ? createPerCallerUpstream : createUpstream;
   const upstream = connectUpstream(settings, {
     ...parts,
+    ...(accounts && { accounts }),
     ...(debugProtocol && emit && { onMessage: toMessageEvents(settings.name, emit, parts.secrets?.redactor) }),
     onStderr: (line) => log.add("stderr", line),
     onAgain: () =>
@@ -106,6 +115,7 @@ export function mcpSource(settings: McpServerSettings, given: McpParts = {}): Mc
     maxConcurrent: settings.maxConcurrent,
     timeoutMs: settings.timeoutMs ?? TIMEOUT_MS,
     askingTimeoutMs: settings.timeoutMs ?? ASKING_TIMEOUT_MS,
+    taskTimeoutMs: settings.timeoutMs ?? TASK_TIMEOUT_MS,
     async connect({ signal }) {
       signal.throwIfAborted();
       if (patient) return;
@@ -140,13 +150,17 @@ export async function create(written: WrittenMcpServer, surroundings: SourceSurr
   const settings = readServer(written);
   if ("message" in settings) throw problemError(`the MCP server "${written.name}"`, settings);
   const { patient, mayStart, clock, emit, egress, secrets, debugProtocol, envPassthrough } = surroundings;
+  const { oauth } =
+    settings.transport.kind === "stdio" || settings.transport.kind === "websocket" ? {} : settings.transport;
+  const userTokens = signsInCallers(oauth) ? await surroundings.userTokens?.() : undefined;
   const guarded = mayStart && {
     async mayStart(command: StdioSettings): Promise<string | undefined> {
       const { commandDefinition } = await import("./upstream/command-definition.ts");
       return mayStart(settings.name, commandDefinition(command));
     },
   };
-  return mcpSource(settings, { patient, clock, emit, egress, secrets, debugProtocol, envPassthrough, ...guarded });
+  const common = { patient, clock, emit, egress, secrets, debugProtocol, envPassthrough, userTokens };
+  return mcpSource(settings, { ...common, ...guarded });
 }
 
 function settingsProblem(written: WrittenMcpServer): SettingProblem | undefined {
@@ -159,9 +173,9 @@ export function reach(written: WrittenMcpServer): Reach {
   if ("message" in read) return {};
   const { transport } = read;
   if (transport.kind === "stdio") return { commands: [[transport.command, ...(transport.args ?? [])].join(" ")] };
-  const { issuer, tokenFile } = (transport.kind !== "websocket" && transport.oauth) || {};
+  const { issuer, tokenFile, identity } = (transport.kind !== "websocket" && transport.oauth) || {};
   return {
-    addresses: [transport.url, ...(issuer === undefined ? [] : [issuer])],
+    addresses: [transport.url, issuer, identity?.issuer, identity?.tokenUrl].filter((address) => address !== undefined),
     writes: tokenFile === undefined ? [] : [tokenFile],
     secrets: hasReference(transport),
   };

@@ -3,6 +3,7 @@ import { present } from "../../../base/present.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { SettingProblem } from "../source-adapter.ts";
 import type { McpServerSettings, StdioSettings, WrittenMcpServer } from "./settings.ts";
+import { identityProblem } from "./oauth/identity-grant.ts";
 import { misplacedSecret } from "./upstream/misplaced-secret.ts";
 
 /** Settings with their transport spelled out, or why they cannot be used. */
@@ -54,13 +55,14 @@ function toTransport(server: FlatServer): McpServerSettings["transport"] | Setti
     return { field: "limits", value: server.limits, message: "cannot be set for a server that is elsewhere", fix };
   }
   if (socket) return present({ kind: "websocket", url, headers });
-  return present({ kind: type === "sse" ? "sse" : "http", url, headers, oauth });
+  const problem = oauth && identityProblem(oauth);
+  return problem ?? present({ kind: type === "sse" ? "sse" : "http", url, headers, oauth });
 }
 
 function toStdio({ command, args = [], env, cwd, limits }: FlatServer): StdioSettings | SettingProblem {
   const [program = "", ...first] = typeof command === "string" ? [command] : (command ?? []);
   if (program === "")
-    return { field: "command", message: "is missing", fix: "Write command:, the program that is the server." };
+    return { field: "command", message: "is missing", fix: "Write command: with the program that runs the server." };
   const all = [...first, ...args];
   return present({ kind: "stdio", command: program, args: all.length === 0 ? undefined : all, env, cwd, limits });
 }

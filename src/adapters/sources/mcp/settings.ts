@@ -71,10 +71,25 @@ const HTTP = {
         issuer: text("The authorization server that id and secret belong to; they are sent to no other."),
         clientMetadataUrl: text("Address of a document that describes this client."),
         scope: text("Scopes to ask for, between spaces."),
-        grant: choice("authorization_code asks a person once; client_credentials needs an id and a secret or key.", [
-          "authorization_code",
-          "client_credentials",
-        ]),
+        grant: choice(
+          "authorization_code asks a person once; client_credentials needs an id and a secret or key; id_jag needs identity.",
+          ["authorization_code", "client_credentials", "id_jag"],
+        ),
+        identity: entry(
+          "An identity provider that vouches for callers at the server's authorization server (ID-JAG), so that no person signs in.",
+          {
+            issuer: text("Address of the identity provider."),
+            tokenUrl: text("Its token endpoint. Defaults to the one in its metadata."),
+            clientId: text("Id of the gateway's client there."),
+            clientSecret: text("Its secret. Omitted for a public client."),
+            token: text("Reference to the identity token (OpenID Connect); with {principal} each caller has one."),
+          },
+          ["issuer", "clientId", "token"],
+        ),
+        account: choice(
+          "gateway: one login serves every caller, the default. user: each caller signs in. user_or_gateway: callers who have not signed in use the login of the gateway.",
+          ["gateway", "user", "user_or_gateway"],
+        ),
         redirectPort: whole("Port of the redirect address, if the client was registered with one.", 1, 65_535),
         tokenFile: path("File the tokens are kept in. Defaults to one in the user's configuration folder."),
       },
@@ -154,6 +169,16 @@ export type WebSocketSettings = InputOf<typeof SOCKET_TRANSPORT>;
 
 /** OAuth 2.1 for one server. Everything has a default: a public client, registered as the server allows. */
 export type OAuthSettings = NonNullable<HttpSettings["oauth"]>;
+
+/** True if tokens come without a person. */
+export function isUnattended({ grant }: OAuthSettings): boolean {
+  return grant === "client_credentials" || grant === "id_jag";
+}
+
+/** True if callers sign in to the server themselves. With an identity provider they need not. */
+export function signsInCallers({ account = "gateway", grant }: OAuthSettings = {}): boolean {
+  return account !== "gateway" && grant !== "id_jag";
+}
 
 /**
  * An MCP server, for `arsenal.add`.

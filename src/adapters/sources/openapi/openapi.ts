@@ -8,6 +8,8 @@ import { type ArsenalError, isArsenalError } from "../../../errors/arsenal-error
 import type { Source, SourceOptions } from "../../../register/source.port.ts";
 import { createAuthorize, credentialProblem, refusedCalls } from "../credentials/authorize.ts";
 import { createClientTokens } from "../credentials/client-tokens.ts";
+import type { UserLogin } from "../credentials/user-login.ts";
+import type { UserTokens } from "../mcp/oauth/user-tokens.ts";
 import { literalSecret } from "../credentials/literal-secret.ts";
 import { fileName } from "../file-name.ts";
 import {
@@ -34,12 +36,16 @@ export interface OpenApiParts {
   readonly secrets?: Secrets;
   /** The gateway's own files, which are never sent. `arsenal.yaml`, `.env` and `.toolarsenal` are not sent in any case. */
   readonly ownFiles?: readonly string[];
+  /** The tokens of callers who sign in to the API themselves. */
+  readonly userTokens?: UserTokens | undefined;
 }
 
 /** The tools of an API. @internal */
 export interface OpenApiSource extends Source {
   /** The problems of the document, once it is connected. */
   readonly problems: readonly Problem[];
+  /** The sign-in of callers, once it is connected. Undefined if callers do not sign in. */
+  readonly login: UserLogin | undefined;
 }
 
 const MAX_DOCUMENT_BYTES = 64 * 1024 * 1024;
@@ -61,6 +67,7 @@ export function openapiSource(given: OpenApiSettings, parts: OpenApiParts = {}):
   const files =
     filesFrom === undefined ? undefined : { folder: filesFrom, isOwnFile: createOwnFiles(parts.ownFiles ?? []) };
   let read: ReadDocument | undefined;
+  let logins: ReadonlyMap<string, UserLogin> = new Map();
   for (const address of [settings.document, server ?? ""])
     if (typeof address === "string") for (const secret of secretsInAddress(address)) secrets.redactor.add(secret);
 
@@ -68,9 +75,15 @@ export function openapiSource(given: OpenApiSettings, parts: OpenApiParts = {}):
     const document = await loadDocument(settings.document, { egress, maxBytes, signal });
     const tokens = createClientTokens(egress, clock);
     const whole = (url: string) => locate(url, { documentUrl: document.url, server });
-    const authorize = createAuthorize({ settings, secrets, tokens, locate: whole });
+    const loginOf = (scheme: string): UserLogin | undefined => logins.get(scheme);
+    const authorize = createAuthorize({ settings, secrets, tokens, locate: whole, loginOf });
     const { redactor } = secrets;
     read = readDocument(document, settings, { egress, authorize, tokens, redactor, clock, files, maxAnswerBytes });
+    if (parts.userTokens !== undefined) {
+      const { createLogins } = await import("./read/logins.ts");
+      const common = { tokens: parts.userTokens, egress, secrets, clock };
+      logins = createLogins(read.operations, settings, whole, common);
+    }
     for (const { operation, reason, skipped } of read.problems) {
       const message = `${operation} of ${name} is left out: ${reason}`;
       if (skipped) emit?.("tool-rejected", { name: operation, code: "TOOL_INVALID", message });
@@ -88,6 +101,9 @@ export function openapiSource(given: OpenApiSettings, parts: OpenApiParts = {}):
     timeoutMs,
     get problems() {
       return read?.problems ?? [];
+    },
+    get login() {
+      return logins.values().next().value;
     },
     connect: load,
     reload: load,
@@ -123,7 +139,11 @@ export async function create(settings: OpenApiSettings, surroundings: SourceSurr
   if (found !== undefined) throw problemError(settings.name, found);
   const { egress, clock, secrets } = surroundings;
   const ownFiles = settings.filesFrom === undefined ? [] : await surroundings.ownFiles();
-  return openapiSource(settings, { egress, clock, secrets, ownFiles });
+  const isSignIn = Object.values(settings.credentials ?? {}).some(
+    (each) => typeof each === "object" && "account" in each,
+  );
+  const userTokens = isSignIn ? await surroundings.userTokens?.() : undefined;
+  return openapiSource(settings, { egress, clock, secrets, ownFiles, userTokens });
 }
 
 export { literalSecret as problem } from "../credentials/literal-secret.ts";

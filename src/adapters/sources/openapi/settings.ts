@@ -35,7 +35,7 @@ export const config = entry(
     server: text("Where the API is, instead of the servers that the document names."),
     baseUrl: text("The same as server."),
     serverVariables: texts("Values for the variables in the document's server addresses."),
-    credentials: credentials("the document's"),
+    credentials: credentials("the document's", { signIn: true }),
     headers: secretTexts("Headers sent with every request; a value such as env:NAME refers to a secret."),
     include: filter("Only operations that match all of these lists."),
     exclude: filter("Never operations that match one of these lists."),

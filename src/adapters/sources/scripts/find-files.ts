@@ -1,7 +1,6 @@
-// Node 20 has no glob: a named import of it would fail before the version of Node is checked.
-import fs, { readdir, stat } from "node:fs/promises";
-import { dirname, extname, join, resolve } from "node:path";
-import type { Language, ScriptProblem } from "./declaration.ts";
+import { extname } from "node:path";
+import { findFiles as find } from "../find-files.ts";
+import type { Language } from "./declaration.ts";
 
 const LANGUAGES: Readonly<Record<string, Language>> = {
   ...Object.fromEntries(["ts", "mts", "cts", "js", "mjs", "cjs"].map((name) => [`.${name}`, "node"] as const)),
@@ -16,49 +15,17 @@ export interface ScriptFile {
   readonly language: Language;
 }
 
-/** The files that paths mean: a file, the files right inside a folder, or what a pattern such as `tools/*.py` matches. */
+/** The files that paths mean, with their languages. */
 export async function findFiles(paths: readonly string[]) {
-  const files = new Map<string, ScriptFile>();
-  const folders = new Set<string>();
-  const problems: ScriptProblem[] = [];
-  const add = (path: string, named: boolean): void => {
+  const { files, ...others } = await find(paths, Object.keys(LANGUAGES));
+  const withLanguage = files.flatMap((path): readonly ScriptFile[] => {
     const language = languageOf(path);
-    folders.add(dirname(path));
-    if (language !== undefined && (named || !LEFT_OUT.test(path))) files.set(path, { path, language });
-    else if (named) problems.push({ file: path, reason: `It has to end in ${Object.keys(LANGUAGES).join(", ")}.` });
-  };
-  for (const given of paths) {
-    const path = resolve(given);
-    const found = await stat(path).catch(() => undefined);
-    if (found?.isDirectory()) {
-      folders.add(path);
-      for (const name of (await readdir(path)).toSorted()) add(join(path, name), false);
-    } else if (found !== undefined) add(path, true);
-    else if (/[*?[{]/.test(given)) {
-      folders.add(fixedFolder(path));
-      const names: string[] = [];
-      for await (const name of fs.glob(path)) names.push(name);
-      for (const name of names.toSorted()) add(name, false);
-    } else {
-      folders.add(dirname(path));
-      problems.push({ file: path, reason: "There is no such file or folder." });
-    }
-  }
-  // Changes in these folders may change the files.
-  return { files: [...files.values()], folders: [...folders], problems };
+    return language === undefined ? [] : [{ path, language }];
+  });
+  return { files: withLanguage, ...others };
 }
 
 /** The runtime of the file; undefined for files of other kinds. */
 export function languageOf(path: string): Language | undefined {
   return LANGUAGES[extname(path).toLowerCase()];
-}
-
-/** Hidden and private files, tests and declaration files are tools only if they are named. */
-const LEFT_OUT = /(?:^|[/\\])[._][^/\\]*$|\.(?:test|spec|d)\.[cm]?[jt]s$/;
-
-/** The part of a pattern before its first wildcard. */
-function fixedFolder(pattern: string): string {
-  const parts = pattern.split("/");
-  const wild = parts.findIndex((part) => /[*?[{]/.test(part));
-  return parts.slice(0, wild).join("/") || "/";
 }

@@ -5,6 +5,7 @@ import { createLookout } from "../../../state/lookout.ts";
 import { migrate } from "../../postgres/migrate.ts";
 import { type Postgres, quoted } from "../../postgres/postgres.ts";
 import { limitTables } from "./limit-functions.ts";
+import { quotaTables } from "./quota-functions.ts";
 import { processTables } from "./presence.ts";
 import { channelOf, stateTables } from "./tables.ts";
 
@@ -30,7 +31,7 @@ export function createStateDatabase(
     ready ??= migrate(postgres, {
       name: "state",
       schema,
-      steps: [stateTables(schema) + limitTables(schema), processTables(schema)],
+      steps: [stateTables(schema) + limitTables(schema), processTables(schema), quotaTables(schema)],
     });
     ready.catch(() => (ready = undefined));
     return ready;

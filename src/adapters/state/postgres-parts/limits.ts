@@ -6,6 +6,7 @@ import type {
   CallOutcome,
   Limits,
   Pass,
+  QuotaUse,
   Refused,
   Released,
 } from "../../../state/limits.port.ts";
@@ -25,12 +26,14 @@ const MAX_BATCH = 256;
 /** The number of round trips between two sweeps. */
 const BATCHES_A_SWEEP = 512;
 
-type AdmitAnswer = { readonly admitted: true; readonly probe: boolean; readonly era: number } | Refused;
+type AdmitAnswer =
+  | { readonly admitted: true; readonly probe: boolean; readonly era: number; readonly used?: readonly number[] }
+  | Refused;
 
 /** One step of a request: see `limit_run`. Omitted to only check for answers to waiting calls. */
 type LimitStep =
   | { readonly admit: string; readonly request: AdmitRequest }
-  | { readonly release: Pass; readonly outcome: CallOutcome }
+  | { readonly release: Pass & { readonly spent?: readonly QuotaUse[] }; readonly outcome: CallOutcome }
   | { readonly leave: string }
   | { readonly retry: string; readonly share: number }
   | { readonly forget: string }
@@ -139,8 +142,8 @@ export function createPostgresLimits(
         calls.drop(id);
       }
     },
-    async release(pass, outcome) {
-      const released = await ask<Released>({ release: pass, outcome });
+    async release(pass, outcome, spent) {
+      const released = await ask<Released>({ release: spent === undefined ? pass : { ...pass, spent }, outcome });
       held.delete(pass.id);
       return released;
     },
@@ -158,7 +161,8 @@ export function createPostgresLimits(
 
 function toAdmission(id: string, { places = [], breaker }: AdmitRequest, answer: AdmitAnswer): Admission {
   if (!answer.admitted) return answer;
-  return { admitted: true, pass: { id, probe: answer.probe, places, breaker, era: answer.era } };
+  const { probe, era, used } = answer;
+  return { admitted: true, pass: { id, probe, places, breaker, era }, ...(used !== undefined && { used }) };
 }
 
 /** JSON that `jsonb` accepts: without U+0000 and lone surrogates, which names may contain. */

@@ -20,6 +20,7 @@ export interface RedisClient {
   ref?(): void;
 }
 
+/** The keys and arguments of a Lua script. */
 export interface RedisEvalOptions {
   keys: string[];
   arguments: string[];

@@ -18,7 +18,7 @@ const CAUSES: readonly (readonly [RegExp, string, string])[] = [
   [
     /^NOPERM|executing the script can't/,
     "the user lacks permissions",
-    "Allow it the commands and keys that docs/adapters/state/redis.md lists.",
+    "Allow it the commands and keys that docs/reference/adapters/state/redis.md lists.",
   ],
   [/^OOM/, "it is out of memory", "Raise maxmemory; keep maxmemory-policy at noeviction."],
   [/^MISCONF/, "it cannot write to its disk", "Free space on its disk."],

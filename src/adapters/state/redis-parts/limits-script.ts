@@ -4,6 +4,7 @@ import { createScript } from "./script.ts";
  * The rules of state/limit-rules.ts, in Lua. Keys, all under one root:
  * - window:SPAN KEY: the times of the last calls, newest first.
  * - place:KEY: the holders of the place, scored by their expiry. Passes with a breaker and without places are under the empty key.
+ * - quota:KEY: the total of a quota.
  * - breakers: failures, era, when a call may probe, and the probe. open: when a call may probe those that are open.
  * - budget:KEY: calls and retries by the second.
  * - groups: each list of places that calls wait for. queue:GROUP: those calls, scored by arrival. waiter:ID: one of them.
@@ -73,8 +74,23 @@ local function placeKeys(places)
   return keys
 end
 
--- Takes everything a call needs, or nothing. Answers in three words.
+-- Adds to the totals of quotas. Returns them.
+local function addUses(quotas)
+  local totals = {}
+  for index, use in ipairs(quotas or {}) do
+    local key = root .. "quota:" .. use.key
+    totals[index] = string.format("%.0f", redis.call("INCRBY", key, string.format("%.0f", use.amount)))
+    redis.call("PEXPIRE", key, string.format("%.0f", math.ceil(use.keepMs)))
+  end
+  return totals
+end
+
+-- Takes everything a call needs, or nothing. Answers in three words; an admitted call also gets the totals of its quotas.
 local function tryAdmit(request, id, holdMs)
+  for index, use in ipairs(request.quotas or {}) do
+    local total = tonumber(redis.call("GET", root .. "quota:" .. use.key) or 0)
+    if use.limit and total + math.max(1, use.amount) > use.limit then return string.format("quota %d -1", index) end
+  end
   local settings = request.breaker
   local breaker = settings and readBreaker(settings.key)
   if breaker and breaker.probeAt then
@@ -113,7 +129,9 @@ local function tryAdmit(request, id, holdMs)
     breaker.probeId, breaker.probeUntil = id, ends
     setBreaker(settings.key, breaker)
   end
-  return string.format("admitted %d %.0f", probe and 1 or 0, breaker and breaker.era or 0)
+  local answer = { string.format("admitted %d %.0f", probe and 1 or 0, breaker and breaker.era or 0) }
+  for _, total in ipairs(addUses(request.quotas)) do answer[#answer + 1] = total end
+  return table.concat(answer, " ")
 end
 
 local function letGo(id, places)
@@ -131,10 +149,10 @@ local function open(settings, failures)
   return { "opened", failures }
 end
 
--- Gives back what a call held, and tells its breaker how it went.
-local function release(pass, outcome)
-  local held, settings = letGo(pass.id, pass.places), pass.breaker
-  if not held or not settings then return {} end
+-- Tells the breaker of a call how it went.
+local function report(pass, outcome)
+  local settings = pass.breaker
+  if not settings then return {} end
   local breaker = readBreaker(settings.key)
   if (breaker and breaker.era or 0) ~= pass.era then return {} end
   if pass.probe then
@@ -157,6 +175,14 @@ local function release(pass, outcome)
     setBreaker(settings.key, breaker.era ~= 0 and { failures = 0, era = breaker.era } or nil)
   end
   return {}
+end
+
+-- Gives back what a call held, and adds what it spent to quotas.
+local function release(pass, outcome, spent)
+  if not letGo(pass.id, pass.places) then return {} end
+  local reported = report(pass, outcome)
+  if not spent then return reported end
+  return { reported[1] or "", reported[2] or 0, table.concat(addUses(spent), " ") }
 end
 `;
 
@@ -301,7 +327,7 @@ if action == "admit" then
   end
   return { text, answers }
 elseif action == "release" then
-  local released = release(cjson.decode(ARGV[5]), ARGV[6])
+  local released = release(cjson.decode(ARGV[5]), ARGV[6], ARGV[7] and cjson.decode(ARGV[7]))
   serve(ARGV[4])
   return { released, answers }
 elseif action == "look" then

@@ -134,12 +134,15 @@ export function createRedisLimits(
       calls.hold(request, admission);
       return admission;
     },
-    async release(pass, outcome) {
-      const released = await ask("release", toJson(pass), outcome);
+    async release(pass, outcome, spent) {
+      const released = await ask("release", toJson(pass), outcome, ...(spent === undefined ? [] : [toJson(spent)]));
       held.delete(pass.id);
-      const [breaker, failures] = released as readonly ["opened" | "closed" | undefined, number];
-      if (breaker === undefined) return {};
-      return breaker === "opened" ? { breaker, failures } : { breaker };
+      const [breaker = "", failures, totals] = released as readonly [("opened" | "closed" | "")?, number?, string?];
+      return {
+        ...(breaker !== "" && { breaker }),
+        ...(breaker === "opened" && failures !== undefined && { failures }),
+        ...(totals !== undefined && { used: totals.split(" ").map(Number) }),
+      };
     },
     async retry({ key, share }) {
       return (await connection.run(LIMITS, "retry", [key, String(share), String(RETRIES_ALWAYS_ALLOWED)])) === 1;
@@ -162,15 +165,18 @@ export function createRedisLimits(
   };
 }
 
-/** Parses the server's answer of three words. */
+/** Parses the server's answer of three words, or more if there are quotas. */
 function toAdmission(id: string, request: AdmitRequest, text: string): Admission {
-  const [kind = "", first = "", second = ""] = text.split(" ");
-  const { windows = [], places = [], breaker } = request;
-  if (kind === "admitted")
-    return { admitted: true, pass: { id, probe: first === "1", places, breaker, era: Number(second) } };
+  const [kind = "", first = "", second = "", ...totals] = text.split(" ");
+  const { windows = [], places = [], quotas, breaker } = request;
+  if (kind === "admitted") {
+    const pass = { id, probe: first === "1", places, breaker, era: Number(second) };
+    return { admitted: true, pass, ...(quotas !== undefined && { used: totals.map(Number) }) };
+  }
   const after = second === "-1" ? {} : { retryAfterMs: Number(second) };
   if (kind === "breaker") return { admitted: false, because: "breaker", key: breaker?.key ?? "", ...after };
   if (kind === "places") return { admitted: false, because: "places", key: places[Number(first) - 1]?.key ?? "" };
+  if (kind === "quota") return { admitted: false, because: "quota", key: quotas?.[Number(first) - 1]?.key ?? "" };
   const { key, windowMs } = windows[Number(first) - 1] ?? { key: "", windowMs: 0 };
   return { admitted: false, because: "window", key, windowMs, ...after };
 }

@@ -39,6 +39,11 @@ export function limitTables(database: Database): LimitTables {
       }
       return isHeld;
     },
+    addUse({ key, amount, keepMs }, now) {
+      const sql =
+        "INSERT INTO quota VALUES (:key, :amount, :until) ON CONFLICT DO UPDATE SET total = iif(until <= :now, 0, total) + :amount, until = excluded.until RETURNING total";
+      return database.get<{ total: number }>(sql, { key, amount, until: now + keepMs, now })?.total ?? amount;
+    },
     breaker(key) {
       const sql =
         "SELECT failures, era, probe_at AS probeAt, probe_id AS id, probe_until AS until FROM breaker WHERE key = :key";

@@ -172,9 +172,9 @@ export function createSqliteLimits(
         throw error;
       }
     },
-    async release(pass, outcome) {
+    async release(pass, outcome, spent) {
       const { released, told } = await changing((database, now) => ({
-        released: releasePass(limitTables(database), pass, outcome, now),
+        released: releasePass(limitTables(database), pass, outcome, now, spent),
         told: serve(database, now),
       }));
       held.delete(pass.id);
@@ -220,6 +220,7 @@ function claim(database: Database, admission: Admission, until: number, now: num
 function sweep(database: Database, now: number): void {
   database.run("DELETE FROM window_call WHERE until <= :now", { now });
   database.run("DELETE FROM holder WHERE until <= :now", { now });
+  database.run("DELETE FROM quota WHERE until <= :now", { now });
   database.run("DELETE FROM waiter WHERE until <= :now", { now: now - 60_000 });
   database.run("DELETE FROM budget WHERE second < :second", { second: Math.floor(now / 1_000) - 61 });
 }

@@ -4,6 +4,7 @@ import type { JsonObject } from "../../../mcp/protocol.ts";
 import type { McpUpstream } from "../../../adapters/sources/mcp/upstream/upstream.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import type { ArsenalEvent } from "../../../observe/events.ts";
+import { quirksOf } from "../client-quirks.ts";
 import { guardedRequest } from "../guarded-request.ts";
 import { type Exchange, nobodyToAsk, type Peer, type Plane, type PlaneSession, type Push } from "../plane.ts";
 import type { Seal } from "../modern/seal.ts";
@@ -12,8 +13,11 @@ import { answerRequest, type SessionState } from "./answer-request.ts";
 import { listOf, readFilter, toFilter } from "../subscription.ts";
 import { BESIDES_TOOLS, createChanges } from "./changes.ts";
 import { type CommonTools, configuredTools, learnedTools } from "../../meta-tools/hybrid-tools.ts";
+import { codeOf } from "../../meta-tools/code-tools.ts";
 import { instructionsFor, offerOf } from "../../meta-tools/definitions.ts";
 import { createMetaTools } from "../../meta-tools/meta-tools.ts";
+import { EXTENSIONS, withExtensions } from "../../../mcp/extensions.ts";
+import { listSkills, offersSkills } from "./skills.ts";
 import { createListings } from "./listings.ts";
 import { CHANGES_TOOLS, type ServableArsenal, type ServedArsenal } from "../../served-arsenal.ts";
 import { descriptionOf, mayUse } from "../../scoped-arsenal.ts";
@@ -22,7 +26,7 @@ import { createSubscriptions, findResource, type Subscribe, unknownResource } fr
 import { toServedUri } from "./resources/resource-uri.ts";
 import type { AnswerParts } from "./upstream-request.ts";
 
-export interface AggregateParts extends Pick<Serving, "mode" | "common" | "toolset"> {
+export interface AggregateParts extends Pick<Serving, "mode" | "common" | "toolset" | "clientQuirks"> {
   readonly arsenal: ServedArsenal & Pick<ServableArsenal, "toolsets">;
   /** The MCP servers behind it now. A toolset is served without their resources and prompts. */
   readonly upstreams: () => readonly McpUpstream[];
@@ -54,10 +58,16 @@ export function aggregatePlane(parts: AggregateParts): Plane {
   const changes = createChanges(listed, clock);
   const metaTools = createMetaTools({ arsenal, startup });
   const common = commonTools();
+  // The first program finds its thread ready. If that fails, so does the program, with the reason.
+  if (mode === "code")
+    codeOf(arsenal).then(
+      ({ prepare }) => prepare(),
+      () => {},
+    );
   const heard = (event: ArsenalEvent): void => {
     if (event.name === "ensemble-connected" || event.name === "ensemble-disconnected") changes.follow();
     else if (event.name === "ensemble-accepted") changes.changed(...(toolset === undefined ? BESIDES_TOOLS : []));
-    // The list of dynamic mode never changes.
+    // No tool changes the list of dynamic mode.
     else if (mode !== "dynamic") changes.changed("tools");
   };
   const names = [...CHANGES_TOOLS, "ensemble-accepted", "ensemble-connected", "ensemble-disconnected"] as const;
@@ -68,9 +78,12 @@ export function aggregatePlane(parts: AggregateParts): Plane {
     common,
     mode,
     startup,
+    quirksOf: parts.clientQuirks === false ? () => ({}) : quirksOf,
     seal: parts.seal,
     plane: name,
     upstream: (wanted) => upstreams().find((upstream) => upstream.name === wanted),
+    skills: (principal) => listSkills(listed(), principal, arsenal),
+    hasSkills: () => listed().some(offersSkills),
     listings: createListings({
       arsenal,
       upstreams: listed,
@@ -105,7 +118,11 @@ export function aggregatePlane(parts: AggregateParts): Plane {
     const { info } = ownIdentity();
     if (toolset === undefined) {
       const offer = offerOf([...new Set([...startup.expected(), ...upstreams().map((upstream) => upstream.name)])]);
-      return { info, capabilities: CAPABILITIES, instructions: instructionsFor(mode, offer) };
+      const hasSkills = upstreams().some(offersSkills);
+      const capabilities = hasSkills
+        ? withExtensions(CAPABILITIES, { [EXTENSIONS.skills]: { directoryRead: true } })
+        : CAPABILITIES;
+      return { info, capabilities, instructions: instructionsFor(mode, offer) };
     }
     const offer = `This server offers the tools of the toolset ${toolset}. ${descriptionOf(arsenal, toolset)}`.trim();
     return { info, capabilities: TOOLSET_CAPABILITIES, instructions: instructionsFor(mode, offer) };

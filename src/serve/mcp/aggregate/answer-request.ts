@@ -6,6 +6,8 @@ import { mayKnow, wrongReference } from "../guarded-request.ts";
 import type { Exchange } from "../plane.ts";
 import { type ListedKind, pageOf, servedList } from "./listings.ts";
 import { type LogLevel, toLogLevel } from "./relay.ts";
+import { withServedUri } from "./resources/resource-uri.ts";
+import { servedSkill } from "./skills.ts";
 import { findPrompt, unknownPrompt } from "./resources/prompt-name.ts";
 import { findResource, type Subscriptions, unknownResource } from "./resources/subscriptions.ts";
 import { callNamed, listTools } from "./tools/answer-tools.ts";
@@ -46,6 +48,25 @@ const ANSWERS: Readonly<Record<string, AggregateHandler>> = {
   },
 };
 
+/** Requests about skills, which upstreams serve as resources. */
+const skillAnswers: Readonly<Record<string, AggregateHandler>> = {
+  async "skills/list"({ params, peer, signal }, { skills, startup }) {
+    await startup.wait(signal);
+    return pageOf("skills", await skills(peer.principal), params["cursor"]);
+  },
+  async "skills/get"(exchange, parts) {
+    const target = resourceAt(exchange.params["uri"], parts);
+    const { skill, ...answer } = await ask(exchange, parts, target);
+    return { ...answer, skill: servedSkill(skill, target.upstream.name) };
+  },
+  async "resources/directory/read"(exchange, parts) {
+    const target = resourceAt(exchange.params["uri"], parts);
+    const { resources, ...answer } = await ask(exchange, parts, target);
+    const all = Array.isArray(resources) ? resources : [];
+    return { ...answer, resources: all.map((each) => withServedUri(each, target.upstream.name)) };
+  },
+};
+
 /** The requests that only a client with a session can make. */
 const SESSION_ANSWERS: Readonly<Record<string, SessionAnswer>> = {
   async "resources/subscribe"({ params }, { upstream }, { subscriptions }) {
@@ -65,7 +86,7 @@ const SESSION_ANSWERS: Readonly<Record<string, SessionAnswer>> = {
   },
 };
 
-const answers = new Map(Object.entries(ANSWERS));
+const answers = new Map(Object.entries({ ...ANSWERS, ...skillAnswers }));
 const sessionAnswers = new Map(Object.entries(SESSION_ANSWERS));
 
 export const AGGREGATE_METHODS: readonly string[] = [...answers.keys(), ...sessionAnswers.keys()];

@@ -7,7 +7,9 @@ import type { ServedArsenal } from "../../served-arsenal.ts";
 import type { Startup } from "../../startup.ts";
 import { guardedRequest } from "../guarded-request.ts";
 import type { Seal, SealBinding } from "../modern/seal.ts";
-import { askOf, type Exchange } from "../plane.ts";
+import type { ClientQuirks } from "../client-quirks.ts";
+import { askOf, type Exchange, type Peer } from "../plane.ts";
+import type { Principal } from "../../../guard/principal.ts";
 import type { Listings } from "./listings.ts";
 import { createRelay, type LogLevel } from "./relay.ts";
 import { rewriteUris } from "./resources/resource-uri.ts";
@@ -16,10 +18,16 @@ export interface AnswerParts {
   readonly arsenal: ServedArsenal;
   readonly upstream: (name: string) => McpUpstream | undefined;
   readonly listings: Listings;
+  /** The skills that a principal may read, with the URIs that clients see. */
+  readonly skills: (principal: Principal) => Promise<readonly JsonObject[]>;
+  /** True if a connected server serves skills. */
+  readonly hasSkills: () => boolean;
   readonly metaTools: MetaTools;
   readonly mode: ServeMode;
   readonly common: CommonTools;
   readonly startup: Startup;
+  /** The limits of a client. */
+  readonly quirksOf: (peer: Peer) => ClientQuirks;
   readonly seal: Seal;
   readonly plane: string;
   /** The log level that a legacy client set for its session. */

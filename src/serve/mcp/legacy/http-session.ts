@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { createOpenMap } from "../../../base/open-entries.ts";
 import { type ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
 import type { JsonObject, RequestId, RpcMessage, RpcRequest, RpcResponse } from "../../../mcp/protocol.ts";
 import type { Principal } from "../../../guard/principal.ts";
@@ -63,7 +64,7 @@ export function createHttpSession(parts: {
   const { id, plane, principal, clock, quietMs, replica, records, record, room, keeps } = parts;
   const key = records.keyOf(id);
   const log = createEventLog(replica.id, { take: (giveWay) => room.logs.take(principal, { giveWay }) });
-  const streams = new Map<RequestId, RequestStream>();
+  const streams = createOpenMap<RequestId, RequestStream>();
   const legacy = createLegacySession({
     plane,
     principal,
@@ -109,9 +110,7 @@ export function createHttpSession(parts: {
   }
 
   function finish(requestId: RequestId): RequestStream | undefined {
-    const stream = streams.get(requestId);
-    streams.delete(requestId);
-    return stream;
+    return streams.take(requestId);
   }
 
   const primes = (): boolean => (legacy.protocolVersion ?? "") >= PRIMING_SINCE;
@@ -217,7 +216,7 @@ export function createHttpSession(parts: {
   function resume(outlet: Outlet, position: StreamPosition): undefined {
     const stream = outlet.open();
     for (const event of log.after(position)) stream.write(event);
-    const running = [...streams.values()].find(({ number }) => number === position.stream);
+    const running = streams.values().find(({ number }) => number === position.stream);
     if (running === undefined) return void stream.end();
     const reply: Reply = {
       write: (event) => stream.write(event()),

@@ -9,6 +9,7 @@ import {
   type RpcNotification,
   type RpcRequest,
 } from "../../../mcp/protocol.ts";
+import { createOpenMap } from "../../../base/open-entries.ts";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import type { TraceContext } from "../../../observe/trace-context.ts";
@@ -30,6 +31,7 @@ export interface Sender {
   readonly principal?: Principal;
   /** The span of its HTTP request. */
   readonly trace?: TraceContext | undefined;
+  readonly onRevoked?: Exchange["onRevoked"];
 }
 
 const NO_HEADERS: Headers = {};
@@ -62,7 +64,7 @@ export function createLegacySession(parts: {
   changed?(change: (settings: SessionSettings) => SessionSettings): Promise<void>;
 }) {
   const { plane, principal, send } = parts;
-  const running = new Map<RequestId, AbortController>();
+  const running = createOpenMap<RequestId, AbortController>();
   const questions = createQuestions(send, parts.asker);
   const lifetime = new AbortController();
   const waitingForIdle: (() => void)[] = [];
@@ -106,9 +108,9 @@ export function createLegacySession(parts: {
     } else if (peer === undefined || opening === undefined) {
       refuse(id, "Send initialize first, or name the protocol version in the _meta of each request.");
     } else {
-      const { headers = NO_HEADERS, trace, principal: caller = principal } = sender;
+      const { headers = NO_HEADERS, trace, onRevoked, principal: caller = principal } = sender;
       const current = caller === peer.principal ? peer : { ...peer, principal: caller };
-      void run({ id, method, params, headers, peer: current, ...(trace && { trace }) });
+      void run({ id, method, params, headers, peer: current, onRevoked, ...(trace && { trace }) });
     }
   }
 
@@ -200,7 +202,9 @@ export function createLegacySession(parts: {
     else if (early.length < MAX_EARLY) early.push(pushed);
   }
 
-  async function run(asked: Pick<Exchange, "id" | "method" | "params" | "headers" | "peer" | "trace">): Promise<void> {
+  async function run(
+    asked: Pick<Exchange, "id" | "method" | "params" | "headers" | "peer" | "trace" | "onRevoked">,
+  ): Promise<void> {
     const { id } = asked;
     const controller = new AbortController();
     running.set(id, controller);
@@ -213,6 +217,10 @@ export function createLegacySession(parts: {
       },
       ask: questions.ask(id, controller.signal, asked.peer.capabilities),
     };
+    const unwatch = asked.onRevoked?.((reason) => {
+      controller.abort(reason);
+      drop(id, controller);
+    });
     let message: RpcMessage;
     try {
       if (session === undefined) await ready;
@@ -227,6 +235,8 @@ export function createLegacySession(parts: {
       message = answer(id, result);
     } catch (error) {
       message = failure(id, errorBody(error));
+    } finally {
+      unwatch?.();
     }
     if (running.get(id) !== controller) return;
     finish(id);
@@ -234,7 +244,7 @@ export function createLegacySession(parts: {
   }
 
   function finish(id: RequestId): void {
-    running.delete(id);
+    running.take(id);
     if (running.size > 0) return;
     for (const resolve of waitingForIdle.splice(0)) resolve();
   }
@@ -252,6 +262,12 @@ export function createLegacySession(parts: {
     if (controller === undefined || id === initializing) return;
     const why = typeof reason === "string" ? `: ${reason}` : ".";
     controller.abort(new ArsenalError("CANCELLED", `The client cancelled the request${why}`));
+    drop(id, controller);
+  }
+
+  /** Forgets a request that will never be answered. */
+  function drop(id: RequestId, controller: AbortController): void {
+    if (running.get(id) !== controller) return;
     finish(id);
     parts.dropped?.(id);
   }
@@ -276,7 +292,7 @@ export function createLegacySession(parts: {
     async close(): Promise<void> {
       if (lifetime.signal.aborted) return;
       const reason = new ArsenalError("CANCELLED", "The client's session has ended.");
-      for (const [id, controller] of running) {
+      for (const [id, controller] of running.entries()) {
         controller.abort(reason);
         finish(id);
       }

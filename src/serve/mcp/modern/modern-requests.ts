@@ -1,3 +1,4 @@
+import type { ArsenalError } from "../../../errors/arsenal-error.ts";
 import {
   type JsonObject,
   META,
@@ -14,7 +15,7 @@ import type { TraceContext } from "../../../observe/trace-context.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import { type Envelope, readEnvelope } from "../../../mcp/envelope.ts";
 import { answer, failure } from "../../../mcp/message.ts";
-import { errorBody, type Plane } from "../plane.ts";
+import { errorBody, type Exchange, type Plane } from "../plane.ts";
 import { createMcpRoom } from "../room.ts";
 import { openSubscription } from "../subscription.ts";
 import { createSuspendedCalls, type Leg, type ModernRequestsOptions } from "./suspended-calls.ts";
@@ -25,6 +26,7 @@ export interface ModernContext {
   readonly headers: Readonly<Record<string, string>>;
   /** The span of the HTTP request that it came in. */
   readonly trace?: TraceContext | undefined;
+  readonly onRevoked?: Exchange["onRevoked"];
   notify(notification: RpcNotification): void;
 }
 
@@ -33,17 +35,18 @@ export interface OngoingRequest {
   readonly response: Promise<RpcResponse | undefined>;
   /** True if the request does not identify its client properly. */
   readonly malformed: boolean;
-  cancel(): void;
+  cancel(reason?: ArsenalError): void;
 }
 
-/** Answers requests of 2026-07-28, each of which stands for itself. */
+/** Answers requests of 2026-07-28, which has no sessions. */
 export type ModernRequests = ReturnType<typeof createModernRequests>;
 
 /** Methods of earlier revisions that this one has not. */
 const REMOVED = ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
 
 /** Methods whose results carry a time to live. */
-const CACHEABLE = /^(?:server\/discover|resources\/read|(?:tools|prompts|resources(?:\/templates)?)\/list)$/;
+const CACHEABLE =
+  /^(?:server\/discover|resources\/(?:directory\/)?read|skills\/(?:list|get)|(?:tools|prompts|resources(?:\/templates)?)\/list)$/;
 
 /** Serves the protocol of 2026-07-28, and hands requests to the plane. */
 export function createModernRequests(plane: Plane, options: ModernRequestsOptions) {
@@ -62,7 +65,7 @@ export function createModernRequests(plane: Plane, options: ModernRequestsOption
   function begin(request: RpcRequest, envelope: Envelope, context: ModernContext): Leg {
     const { id, method, params = {} } = request;
     const { peer, progressToken } = envelope;
-    const { principal, headers, trace } = context;
+    const { principal, headers, trace, onRevoked } = context;
     const notify = (notification: RpcNotification): void => {
       if (notification.method === "notifications/message" && !envelope.wantsLog(notification.params?.["level"])) return;
       context.notify(notification);
@@ -88,7 +91,7 @@ export function createModernRequests(plane: Plane, options: ModernRequestsOption
     const binding = { principal, plane: plane.name, method, params };
     const carrier = { capabilities: peer.capabilities, progressToken, notify };
     return calls.handle(binding, carrier, (channel) =>
-      plane.shared.handle({ id, method, peer, headers, ...(trace && { trace }), ...channel }),
+      plane.shared.handle({ id, method, peer, headers, onRevoked, ...(trace && { trace }), ...channel }),
     );
   }
 
@@ -118,9 +121,9 @@ export function createModernRequests(plane: Plane, options: ModernRequestsOption
       return {
         response: complete(request, leg).then((message) => (cancelled ? undefined : message)),
         malformed: false,
-        cancel() {
+        cancel(reason) {
           cancelled = true;
-          leg.cancel();
+          leg.cancel(reason);
         },
       };
     },

@@ -9,6 +9,7 @@ import type { Exchange } from "../plane.ts";
 import type { Work } from "../../work.ts";
 import type { Replica } from "../../replica.ts";
 import { createMcpRoom, type McpRoom } from "../room.ts";
+import { createOpenSet } from "../../../base/open-entries.ts";
 import type { Share } from "../../../base/shares.ts";
 import type { SealBinding } from "./seal.ts";
 
@@ -24,8 +25,8 @@ export interface Carrier {
 export interface Leg {
   /** The call's result, or the requests that the client must answer first. */
   readonly answer: Promise<JsonObject>;
-  /** Ends the call where this request still carries it. */
-  cancel(): void;
+  /** Ends the call where this request still carries it. The reason defaults to the client's wish. */
+  cancel(reason?: ArsenalError): void;
 }
 
 /** The channel of a running call. `params` are those of the request that started it. */
@@ -75,7 +76,7 @@ const LONGEST_WAIT_MS = 600_000;
 export function createSuspendedCalls(plane: string, options: ModernRequestsOptions) {
   const { replica, work, room = createMcpRoom(), clock = systemClock } = options;
   const { seal } = replica;
-  const live = new Set<OngoingCall>();
+  const live = createOpenSet<OngoingCall>();
   const waiting = new Map<string, OngoingCall>();
   /** Repeats that were handed to other processes. */
   const elsewhere = new Set<AbortController>();
@@ -112,14 +113,17 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
       const own = { ...next, resolve, reject };
       carrier = own;
       ({ capabilities } = next);
-      const cancel = (): void => {
-        if (carrier === own) end("The client cancelled the request.");
+      const cancel = (reason?: ArsenalError): void => {
+        if (carrier === own) endWith(reason ?? byClient());
       };
       return { answer, cancel };
     }
 
     function end(message: string): void {
-      const error = cancelled(message);
+      endWith(cancelled(message));
+    }
+
+    function endWith(error: ArsenalError): void {
       forget();
       carrier?.reject(error);
       carrier = undefined;
@@ -128,12 +132,12 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
     }
 
     function forget(): void {
-      live.delete(call);
+      leave();
       stopWaitingForClient();
     }
 
     function stopWaitingForClient(): void {
-      waiting.delete(id ?? "");
+      if (id !== undefined) waiting.delete(id);
       stopWaiting?.();
       share?.release();
     }
@@ -255,7 +259,7 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
       return leg;
     }
 
-    live.add(call);
+    const leave = live.add(call);
     const leg = carry(first);
     run({ params, signal: controller.signal, abort, notify, ask, ...(resumed && { resumed }) })
       .then(
@@ -280,7 +284,7 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
     const run = (signal: AbortSignal): Promise<JsonObject> =>
       replica.call(to, kind, { ...body, ...carrier }, { signal, note: (sent) => tell(sent as never) });
     const answer = work.run(controller.signal, run).finally(() => elsewhere.delete(controller));
-    return { answer, cancel: () => controller.abort(cancelled("The client cancelled the request.")) };
+    return { answer, cancel: (reason = byClient()) => controller.abort(reason) };
   }
 
   return {
@@ -307,7 +311,7 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
     },
     close(): void {
       stopServing();
-      for (const call of live) call.end("The server is closing.");
+      for (const call of live.values()) call.end("The server is closing.");
       for (const controller of elsewhere) controller.abort(cancelled("The server is closing."));
     },
   };
@@ -316,6 +320,10 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
 function responseTo(key: string, inputResponses: unknown): JsonObject | undefined {
   const responses = inputResponses as Readonly<Record<string, JsonObject>>;
   return Object.hasOwn(responses, key) ? responses[key] : undefined;
+}
+
+function byClient(): ArsenalError {
+  return cancelled("The client cancelled the request.");
 }
 
 function cancelled(message: string): ArsenalError {

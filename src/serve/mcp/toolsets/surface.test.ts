@@ -118,7 +118,9 @@ describe.each(["modern", "legacy"] as const)("a toolset at its own address, for 
     ends.unshift(() => upstream.close());
     const client = await connect(era, `${url}/mcp/toolsets/notes`);
     expect(await names(client)).toEqual(["notes-check", "notes-echo"]);
-    expect(Object.keys(client.getServerCapabilities() ?? {}).toSorted()).toEqual(["logging", "tools"]);
+    expect(Object.keys(client.getServerCapabilities() ?? {}).toSorted()).toEqual(
+      era === "modern" ? ["extensions", "logging", "tools"] : ["logging", "tasks", "tools"],
+    );
     const [served] = (await (await connect(era, `${url}/mcp`)).listResources()).resources;
     const raw = (method: string, params: object): Promise<unknown> =>
       client.request({ method, params } as never) as Promise<unknown>;

@@ -14,7 +14,8 @@ export function toolsetsSurface(context: SurfaceContext): Surface {
   const endpoints = createMcpEndpoints((name: string) => {
     const scoped = servedToolset(context, name);
     // The wait for servers is everybody's, and does not end with one toolset.
-    return aggregateOf({ ...scoped, startup: { ...scoped.startup, close: () => undefined } });
+    const { mode = context.mode } = toolsets.find(name, localOperator()) ?? {};
+    return aggregateOf({ ...scoped, mode, startup: { ...scoped.startup, close: () => undefined } });
   }, context);
   const endWatch = toolsets.watch((name) => {
     if (toolsets.find(name, localOperator()) === undefined) void endpoints.end(name);

@@ -1,3 +1,4 @@
+import { createOpenMap } from "../../../base/open-entries.ts";
 import type { McpConnection } from "../../../mcp/connection.ts";
 import { LATEST_VERSION, type RpcNotification } from "../../../mcp/protocol.ts";
 import type { McpUpstream } from "../../../adapters/sources/mcp/upstream/upstream.ts";
@@ -13,7 +14,8 @@ export async function createOwnConnection(
   channel: Parameters<Plane["openSession"]>[1],
 ) {
   /** Requests under way, the latest last. */
-  const running = new Set<Exchange>();
+  const running = createOpenMap<number, Exchange>();
+  let count = 0;
   let current: Promise<McpConnection> | undefined;
   let closed = false;
 
@@ -22,7 +24,7 @@ export async function createOwnConnection(
     const connection = await upstream.openSession({ info, capabilities }, { caller, ...(signal && { signal }) });
     connection.setAsk((method, params, options) => {
       // A client that keeps no stream open of its own still reads that of its latest request.
-      const { ask } = [...running].at(-1) ?? channel;
+      const { ask } = running.values().at(-1) ?? channel;
       return ask(method, params, options);
     });
     connection.onNotification(channel.push);
@@ -54,11 +56,12 @@ export async function createOwnConnection(
       (await get(options?.signal)).request(method, params, options)) satisfies McpConnection["request"],
     /** Runs a request while the server's questions go to that request's own stream. */
     async during<Result>(exchange: Exchange, run: () => Promise<Result>): Promise<Result> {
-      running.add(exchange);
+      const key = ++count;
+      running.set(key, exchange);
       try {
         return await run();
       } finally {
-        running.delete(exchange);
+        running.take(key);
       }
     },
     notify({ method, params }: RpcNotification): void {

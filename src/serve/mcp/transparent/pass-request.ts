@@ -29,6 +29,9 @@ const PASSES: Readonly<Record<string, Pass>> = {
   "resources/templates/list": listed("resources/read", { resourceTemplates: [] }),
   "prompts/list": listed("prompts/get", { prompts: [] }),
   "resources/read": guarded,
+  "resources/directory/read": guarded,
+  "skills/list": listed("resources/read", { skills: [] }),
+  "skills/get": guarded,
   "resources/subscribe": guarded,
   "prompts/get": guarded,
   "completion/complete": guarded,
@@ -92,7 +95,8 @@ async function callTool(exchange: Exchange, relay: Relay): Promise<JsonObject> {
     const message = "arguments is not an object. Give an object with one member for each parameter.";
     throw new RpcError({ code: RPC.invalidParams, message });
   }
-  const call = { toolName, arguments: args, checkArguments: false, timeoutMs: timeoutFor(upstream) };
+  const timeout = exchange.becomesTask === undefined && { timeoutMs: timeoutFor(upstream) };
+  const call = { toolName, arguments: args, checkArguments: false, ...timeout };
   const result = await runForClient(exchange, arsenal, call, { extra, ...contextOf(exchange, relay) });
   const answer = answerOf(result);
   if (answer !== undefined) return answer;

@@ -128,7 +128,7 @@ async function describe({ upstream, arsenal }: Relay): Promise<ServerDescription
   await upstream.attempted;
   const { state } = upstream;
   if (state.kind === "connected") return withAcceptedInstructions(state.server, upstream.name, arsenal.pins);
-  const why = state.kind === "failed" ? `: ${state.error.message}` : ".";
+  const why = state.error === undefined ? "." : `: ${state.error.message}`;
   const fix = "Try again in a moment, or look at /readyz.";
   throw new ArsenalError("SOURCE_UNAVAILABLE", `The MCP server ${upstream.name} is not connected${why} ${fix}`, {
     fix,

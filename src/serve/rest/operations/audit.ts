@@ -58,7 +58,9 @@ export const auditOperations: readonly Operation[] = [
     description:
       "All filters hold. A page may hold fewer records than asked for, or none, and still have a `next`: a bounded part of the log is read for each page. An operator who belongs to a tenant sees the calls of that tenant.",
     query: entry("", {
-      kind: short("`call`, `approval`, `pin-accepted`, `operator-action`, `scan-failed`, `gap`, `checkpoint`, …"),
+      kind: short(
+        "`call`, `approval`, `pin-accepted`, `operator-action`, `connection`, `scan-failed`, `gap`, `checkpoint`, …",
+      ),
       tool: short("A tool's id, or what else an operator changed."),
       action: short("What an operator did: `addEnsemble`, `deleteTool`, …"),
       principal: short("The id of who called, asked, answered, accepted or changed something."),

@@ -75,7 +75,8 @@ function changing(
 export const ensembleOperations: readonly Operation[] = [
   operation("listEnsembles", "GET /ensembles", {
     summary: "List the ensembles and their state",
-    tenants: "all",
+    description: "An operator of a tenant sees those whose tools the tenant may use.",
+    tenants: "own",
     answers: {
       200: {
         description: "Those that are connected or connecting in the order they were added, then the others.",
@@ -83,18 +84,21 @@ export const ensembleOperations: readonly Operation[] = [
       },
     },
     async run({ principal }, context) {
-      const all = administrationOf(context).ensembles.list();
-      return { body: { ensembles: all.map((each) => statusFor(principal, each)) } };
+      const { ensembles, seenEnsembles } = administrationOf(context);
+      const isSeen = await seenEnsembles(principal);
+      const seen = ensembles.list().filter(({ name }) => isSeen(name));
+      return { body: { ensembles: seen.map((each) => statusFor(principal, each)) } };
     },
   }),
   operation("getEnsemble", "GET /ensembles/{name}", {
     summary: "Get the state of one ensemble",
-    tenants: "all",
+    tenants: "own",
     params,
     answers: { 200: { description: "Its state.", schema: STATUS } },
     problems,
     async run({ params: { name }, principal }, context) {
-      return { body: statusFor(principal, administrationOf(context).ensembles.get(name)) };
+      const { ensembles, seenEnsembles } = administrationOf(context);
+      return { body: statusFor(principal, ensembles.get(name, await seenEnsembles(principal))) };
     },
   }),
   operation("getEnsembleLog", "GET /ensembles/{name}/log", {

@@ -33,7 +33,7 @@ export const executeOperations: readonly Operation[] = [
     },
     problems: [
       ...(["CALL_INVALID", "ARGUMENTS_INVALID", "TOOL_NOT_FOUND", "TOOLSET_NOT_FOUND", "HANDLER_MISSING"] as const),
-      ...(["APPROVAL_INVALID", "IDEMPOTENCY_CONFLICT", "RATE_LIMITED", "CIRCUIT_OPEN"] as const),
+      ...(["APPROVAL_INVALID", "IDEMPOTENCY_CONFLICT", "RATE_LIMITED", "QUOTA_EXCEEDED", "CIRCUIT_OPEN"] as const),
       ...(["CANCELLED", "TRANSPORT_FAILED", "AUDIT_FAILED"] as const),
     ],
     async run({ body, header, trace, principal, signal, wantsEvents }, { arsenal }) {

@@ -90,6 +90,7 @@ export const gatewayOperations = (all: () => readonly Operation[]): readonly Ope
             tenant,
             operations: all()
               .filter((each) => isOffered(each, context) && refusalOf(each, principal, administration) === undefined)
+              .filter(({ feature }) => feature === undefined || administration?.[feature] !== undefined)
               .map((each) => each.id),
           },
         },

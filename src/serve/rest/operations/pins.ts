@@ -52,7 +52,8 @@ export const pinOperations: readonly Operation[] = [
   operation("listPins", "GET /pins", {
     summary: "List what servers offer, and what changed since it was accepted",
     role: "operator or approver",
-    tenants: "all",
+    description: "An operator or approver of a tenant sees those of servers whose tools the tenant may use.",
+    tenants: "own",
     query: entry("", {
       state: list("Only those in one of these states: `changed,new`.", choice("", PIN_STATES)),
       id: string("Only the pin with this id."),
@@ -60,9 +61,10 @@ export const pinOperations: readonly Operation[] = [
       findings: flag("Scan what is not accepted, and show the findings."),
     }),
     answers: { 200: answer("By id.", { pins: list("By id.", PIN) }, ["pins"]) },
-    async run({ query: { state: states, ...shown } }, context) {
-      administrationOf(context);
-      return { body: { pins: (await context.arsenal.pins?.list({ states, ...shown })) ?? [] } };
+    async run({ query: { state: states, ...shown }, principal }, context) {
+      const isSeen = await administrationOf(context).seenEnsembles(principal);
+      const pins = (await context.arsenal.pins?.list({ states, ...shown })) ?? [];
+      return { body: { pins: pins.filter(({ ensemble }) => isSeen(ensemble)) } };
     },
   }),
   operation("acceptPin", "POST /pins/{id}/accept", {

@@ -20,7 +20,7 @@ export const searchOperations: readonly Operation[] = [
   operation("search", "POST /search", {
     summary: "Find the tools that fit a request",
     description:
-      "Answers with the tools that you may call, best first, each with its scores. With `explain` it also says why; with `includeRefused` it also finds tools that you may not call, each with `refused`.",
+      "Answers with the tools that you may call, best first, each with its scores. With `explain` it also says why; with `includeRefused` it also finds tools that you may not call, each with `refused`; with `includeSkills` it also finds skills of MCP servers.",
     needsTools: true,
     body: TOOL_QUERY,
     examples: {

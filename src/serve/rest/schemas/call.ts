@@ -3,7 +3,7 @@ import { BATCH, TOOL_CALL as CALL } from "../../../execute/call.ts";
 import { EXECUTION_STATUSES } from "../../../execute/result.ts";
 import { bodyOf, choice, entry, flag, list, number, refined, string, time, whole } from "../../../tool/shape/shape.ts";
 
-const CODE = choice("One of the codes in docs/errors.md.", Object.keys(ERROR_CODES));
+const CODE = choice("One of the codes in docs/reference/errors.md.", Object.keys(ERROR_CODES));
 
 const issue = entry(
   "One of several problems.",

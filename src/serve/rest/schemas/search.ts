@@ -19,7 +19,7 @@ export const TOOL_QUERY = bodyOf(QUERY);
 const DIALECT = string("The dialect of an API or framework: `openai`, `anthropic`, `gemini`, `mcp` and others.");
 
 // Definitions for a model have no place for a mark, so they are of tools that the caller may call.
-const { context, includeRefused: _, ...query } = TOOL_QUERY.properties;
+const { context, includeRefused: _, includeSkills: __, ...query } = TOOL_QUERY.properties;
 const { query: words, ...conversation } = context.properties;
 
 export const RETRIEVE_TOOLS = entry(
@@ -28,6 +28,9 @@ export const RETRIEVE_TOOLS = entry(
     query: words,
     dialect: refined(DIALECT, { description: `${DIALECT.description} Defaults to \`openai\`.` }),
     strict: flag("Asks for the provider's strict mode, as far as one request holds it."),
+    providerSearch: flag(
+      "Also writes every other tool that you may call, deferred, for the provider's own search. For `anthropic` and `openai-responses`.",
+    ),
     context: entry("The conversation.", conversation),
     ...query,
   },
@@ -130,6 +133,18 @@ export const RETRIEVAL_STEPS = entry(
   ["understandMs", "searchMs", "fuseMs", "fitMs"],
 );
 
+const FOUND_SKILL = entry(
+  "A skill that was found, and how well it fits.",
+  {
+    uri: string("The address at which MCP clients of the gateway read it."),
+    name: string("Its name."),
+    description: string("Its description."),
+    server: string("The MCP server that serves it."),
+    score: share("How well it fits the words of the request, on the scale of `semanticScore`."),
+  },
+  ["uri", "name", "description", "server", "score"],
+);
+
 export const RETRIEVAL_RESULT = entry(
   "The tools found for a request, best first.",
   {
@@ -156,6 +171,7 @@ export const RETRIEVAL_RESULT = entry(
       },
       ["chosen", "leftOut"],
     ),
+    skills: list("Skills of MCP servers, best first, if you asked for them.", FOUND_SKILL),
   },
   [
     ...(["tools", "confidence", "nothingFits", "intent", "tier", "candidateCount", "filteredCount"] as const),

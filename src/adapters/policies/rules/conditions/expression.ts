@@ -1,11 +1,18 @@
-import { messageOf, nearest } from "../../../../errors/show-value.ts";
-import { createRequire } from "node:module";
+import { nearest } from "../../../../errors/show-value.ts";
 import type * as Cel from "@bufbuild/cel";
-import type { RE2JS } from "re2js";
-import { re2 } from "../../../re2.ts";
+import {
+  type CelLibrary,
+  type CelNode,
+  inPlace,
+  literalText,
+  loadCel,
+  nestingOf,
+  shortMessage,
+  syntaxProblem,
+  toCelInput,
+} from "../../../cel.ts";
 import { type Facts, PRINCIPAL_ATTRIBUTES, type UnknownAttribute, type When } from "./conditions.ts";
 import { ANNOTATION_ATTRIBUTES, TOOL_ATTRIBUTES } from "../tool-view.ts";
-import { isPlainObject } from "../../../../tool/json-schema.ts";
 import { remember } from "../../../../base/remember.ts";
 
 const MAX_LENGTH = 2_000;
@@ -51,87 +58,13 @@ export function compileExpression(text: string): { readonly when?: When; readonl
 let loaded: ReturnType<typeof load> | undefined;
 
 function load() {
-  const cel = createRequire(import.meta.url)("@bufbuild/cel") as typeof Cel;
-  // Patterns are literals of the documents, so there are few, and each is compiled once.
-  const patterns = new Map<string, RE2JS>();
-  const pattern = (source: string): RE2JS => {
-    let known = patterns.get(source);
-    if (known === undefined) patterns.set(source, (known = re2().compile(source)));
-    return known;
-  };
-  const environment = cel.celEnv({ re2: { compile: pattern }, funcs: [strictDouble(cel)] });
-  const toTimestamp = cel.plan(environment, cel.parse("timestamp(text)"));
-  const timestamp = (ms: number): Cel.CelInput => {
-    const value = toTimestamp({ text: new Date(ms).toISOString() });
-    if (cel.isCelError(value)) throw value;
-    return value;
-  };
-  return { cel, environment, pattern, variablesOf: createVariables(cel, timestamp) };
-}
-
-/** The library converts a non-numeric text to NaN. Comparing with NaN is always false, so a rule that refuses would not apply. */
-function strictDouble({ celFunc, CelScalar }: typeof Cel): Cel.CelFunc {
-  return celFunc("double", [CelScalar.STRING], CelScalar.DOUBLE, (text) => {
-    const value = text.trim() === "" ? Number.NaN : Number(text);
-    if (Number.isNaN(value)) throw new Error("double: the text is not a number");
-    return value;
-  });
-}
-
-/** Counted before parsing, which is recursive. Brackets in strings count as well: it is an upper bound. */
-function nestingOf(text: string): number {
-  let depth = 0;
-  let deepest = 0;
-  for (const character of text) {
-    if ("([{".includes(character)) deepest = Math.max(deepest, ++depth);
-    else if (")]}".includes(character)) depth = Math.max(0, depth - 1);
-  }
-  return deepest;
-}
-
-function syntaxProblem(error: unknown): string {
-  const message = shortMessage(error).replace(/^<input>:\d+:\d+: /, "");
-  const { start } =
-    (error as { readonly location?: { readonly start?: { line: number; column: number } } }).location ?? {};
-  // The library appends everything it would have accepted.
-  const [, found] = /^found (.*?) but expecting/s.exec(message) ?? [];
-  return placed(found === undefined ? message : `unexpected ${found}`, start);
-}
-
-function inPlace(message: string, text: string, offset: number | undefined): string {
-  const before = text.slice(0, offset).split("\n");
-  const start = { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
-  return placed(message, offset === undefined ? undefined : start);
-}
-
-function placed(message: string, start: { readonly line: number; readonly column: number } | undefined): string {
-  if (start === undefined) return `: ${message}`;
-  return ` at ${start.line === 1 ? "" : `line ${start.line}, `}column ${start.column}: ${message}`;
-}
-
-function shortMessage(error: unknown): string {
-  const message = messageOf(error);
-  return message.length <= 200 ? message : `${message.slice(0, 199)}…`;
+  const library = loadCel();
+  return { ...library, variablesOf: createVariables(library) };
 }
 
 /** The variables of expressions, in the library's format. Created on first use, once for each call; those of a tool, once. */
-function createVariables(
-  cel: typeof Cel,
-  timestamp: (ms: number) => Cel.CelInput,
-): (facts: Facts) => Record<string, Cel.CelInput> {
-  /** The library's own map treats a key with null as missing: `has(args.x)` would be false. */
-  function toMap(object: Readonly<Record<string, unknown>>): Cel.CelInput {
-    const entries = Object.entries(object).filter(([, member]) => member !== undefined);
-    const map = cel.celMap(new Map(entries.map(([key, member]) => [key, toInput(member)])));
-    return Object.assign(map, { has: (key: Parameters<typeof map.has>[0]) => map.get(key) !== undefined });
-  }
-
-  function toInput(value: unknown): Cel.CelInput {
-    if (Array.isArray(value)) return value.map(toInput);
-    // The library refuses values that are not JSON when an expression reads them.
-    return isPlainObject(value) ? toMap(value) : (value as Cel.CelInput);
-  }
-
+function createVariables({ cel, timestamp }: CelLibrary): (facts: Facts) => Record<string, Cel.CelInput> {
+  const toMap = (object: Readonly<Record<string, unknown>>): Cel.CelInput => toCelInput(object, cel);
   const toolOf = remember(toMap);
 
   return remember((facts) => {
@@ -156,22 +89,22 @@ const TYPES: ReadonlySet<string> = new Set("int uint double bool string bytes li
 /** Finds the names that an expression uses. Refuses expressions that would always fail or take long: unknown names and functions, bad or computed patterns, nested loops. */
 function inspectExpression(
   { expr, sourceInfo }: ReturnType<typeof Cel.parse>,
-  { environment, pattern }: Pick<ReturnType<typeof load>, "environment" | "pattern">,
+  { environment, pattern }: Pick<CelLibrary, "environment" | "pattern">,
 ) {
   const variables = new Set<string>();
   const unknown: UnknownAttribute[] = [];
   let loops = false;
   let problem: { readonly message: string; readonly offset: number | undefined } | undefined;
 
-  function refuse({ id }: Node, message: string): void {
+  function refuse({ id }: CelNode, message: string): void {
     problem ??= { message, offset: sourceInfo?.positions[String(id)] };
   }
 
-  function checkCall(node: Node, { function: name, args }: Readonly<Record<string, unknown>>): void {
+  function checkCall(node: CelNode, { function: name, args }: Readonly<Record<string, unknown>>): void {
     if (/^[A-Za-z]/.test(String(name)) && environment.funcs.find(String(name)) === undefined)
       refuse(node, `unknown function "${String(name)}"`);
     if (name !== "matches") return;
-    const source = literalText((args as readonly Node[]).at(-1));
+    const source = literalText((args as readonly CelNode[]).at(-1));
     try {
       if (source === undefined) throw new Error("it must be a string, not computed");
       pattern(source);
@@ -183,7 +116,7 @@ function inspectExpression(
   /** Visits every expression in a part of one. */
   function visit(value: unknown, scope: ReadonlySet<string>, inLoop: boolean): void {
     if (typeof value !== "object" || value === null) return;
-    const node = value as Node;
+    const node = value as CelNode;
     if (node.exprKind === undefined) {
       for (const member of Object.values(value)) visit(member, scope, inLoop);
       return;
@@ -234,9 +167,9 @@ const ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The attribute that an expression selects, if no tool or caller has it. */
-function unknownAttribute(node: Node, scope: ReadonlySet<string>): UnknownAttribute | undefined {
+function unknownAttribute(node: CelNode, scope: ReadonlySet<string>): UnknownAttribute | undefined {
   const { operand, field } = node.exprKind?.value ?? {};
-  const owner = pathOf(operand as Node, scope) ?? "";
+  const owner = pathOf(operand as CelNode, scope) ?? "";
   const known = Object.hasOwn(ATTRIBUTES, owner) ? ATTRIBUTES[owner] : undefined;
   if (known === undefined || known.includes(String(field))) return undefined;
   const near = nearest(String(field), known);
@@ -245,21 +178,13 @@ function unknownAttribute(node: Node, scope: ReadonlySet<string>): UnknownAttrib
 }
 
 /** `tool.annotations`, for the expression that reads it. */
-function pathOf({ exprKind: { case: kind, value = {} } = {} }: Node, scope: ReadonlySet<string>): string | undefined {
+function pathOf(
+  { exprKind: { case: kind, value = {} } = {} }: CelNode,
+  scope: ReadonlySet<string>,
+): string | undefined {
   if (kind === "identExpr") return scope.has(String(value["name"])) ? undefined : String(value["name"]);
-  const owner = kind === "selectExpr" ? pathOf(value["operand"] as Node, scope) : undefined;
+  const owner = kind === "selectExpr" ? pathOf(value["operand"] as CelNode, scope) : undefined;
   return owner && `${owner}.${String(value["field"])}`;
-}
-
-interface Node {
-  readonly id?: unknown;
-  readonly exprKind?: { readonly case?: string | undefined; readonly value?: Readonly<Record<string, unknown>> };
-}
-
-function literalText(node: Node | undefined): string | undefined {
-  if (node?.exprKind?.case !== "constExpr") return undefined;
-  const constant = node.exprKind.value?.["constantKind"] as { readonly case?: string; readonly value?: unknown };
-  return constant.case === "stringValue" ? String(constant.value) : undefined;
 }
 
 /** The limits on data that an expression reads once, and that one with a loop reads repeatedly. */

@@ -149,15 +149,19 @@ async function connectHttp(
   return live.connection;
 }
 
-/** One provider for all connections to a server, so that a token which several find expired is renewed once. */
-const providers = new WeakMap<HttpSettings, OAuthProvider>();
+/**
+ * One provider for all connections with the same credentials, so that a token which several find expired is renewed once. Callers with credentials
+ * of their own share none.
+ */
+const providers = new WeakMap<Credentials | HttpSettings, OAuthProvider>();
 
 async function toHttpParts(
   { name: serverName, maxMessageBytes }: McpServerSettings,
   http: HttpSettings,
   options: ConnectOptions,
 ): Promise<Omit<HttpParts, "lost">> {
-  const { clock = systemClock, egress = createEgress(), oauth = providers.get(http) } = options;
+  const holder = options.credentials ?? http;
+  const { clock = systemClock, egress = createEgress(), oauth = providers.get(holder) } = options;
   const { credentials = createCredentials(serverName) } = options;
   // Connections of its own, so that closing them ends whatever is under way.
   const parts = { clock, egress: egress.fork(), credentials, maxMessageBytes };
@@ -165,7 +169,7 @@ async function toHttpParts(
   const { createOAuthProvider } = await import("../oauth/provider.ts");
   const { url: serverUrl, headers } = http;
   const made = createOAuthProvider(http.oauth, { serverName, serverUrl, egress, credentials, headers });
-  providers.set(http, made);
+  providers.set(holder, made);
   return { ...parts, oauth: made };
 }
 

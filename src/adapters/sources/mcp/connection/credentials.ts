@@ -23,14 +23,21 @@ export function createCredentials(
       fillMembers(texts, secrets, useOf(field, signal)),
     /** Fills in what this client authenticates with at an authorization server. */
     async fillOAuth(settings: OAuthSettings): Promise<OAuthSettings> {
-      const { clientSecret, privateKey } = settings;
+      const { clientSecret, privateKey, identity } = settings;
       const known = async (written: string, field: string): Promise<string> => {
         const secret = await secrets.fill(written, useOf(field));
         secrets.redactor.add(secret);
         return secret;
       };
+      const ownSecret = identity?.clientSecret;
+      const filled = identity && {
+        ...identity,
+        token: await known(identity.token, "oauth.identity.token"),
+        ...(ownSecret !== undefined && { clientSecret: await known(ownSecret, "oauth.identity.client_secret") }),
+      };
       return {
         ...settings,
+        ...(filled && { identity: filled }),
         ...(clientSecret !== undefined && { clientSecret: await known(clientSecret, "oauth.client_secret") }),
         ...(privateKey !== undefined && { privateKey: await known(privateKey, "oauth.private_key") }),
       };

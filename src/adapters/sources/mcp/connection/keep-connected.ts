@@ -36,7 +36,8 @@ export function createKeeper({ name, connect, clock, random, timeoutMs, explain,
   let state: UpstreamState = { kind: "connecting" };
   let current: McpConnection | undefined;
   let renewing: Promise<void> | undefined;
-  /** The attempt under way. It may still be ending a process after it was given up. */
+  let attempting: Promise<void> | undefined;
+  /** The connection of the attempt under way. It may still be ending a process after it was given up. */
   let opening: Promise<McpConnection> | undefined;
   let closed: Promise<void> | undefined;
   let cancelRetry: (() => void) | undefined;
@@ -50,9 +51,11 @@ export function createKeeper({ name, connect, clock, random, timeoutMs, explain,
     changed(next, current);
   };
 
-  const attempt = async (): Promise<void> => {
+  const attempt = (): Promise<void> => (attempting = attemptOnce());
+
+  const attemptOnce = async (): Promise<void> => {
     cancelRetry = undefined;
-    if (state.kind !== "connecting") enter({ kind: "connecting" });
+    if (state.kind !== "connecting") enter({ kind: "connecting", error: lastFailure });
     try {
       const connection = await withDeadline((signal) => (opening = open(signal)), {
         clock,
@@ -137,8 +140,10 @@ export function createKeeper({ name, connect, clock, random, timeoutMs, explain,
       if (current === undefined) throw unavailable();
       return current;
     },
-    /** Connects now instead of after the pause. Resolves when the attempt has ended. Does nothing unless the last attempt failed. */
+    /** Connects now instead of after the pause. Resolves when the attempt has ended. Does nothing if the server is connected. */
     async retry(): Promise<void> {
+      // An attempt under way started before the reason to retry, so another one follows if it fails.
+      if (state.kind === "connecting") await attempting;
       if (state.kind !== "failed") return;
       cancelRetry?.();
       await outsideCalls(attempt);

@@ -1,4 +1,5 @@
 import { ArsenalError, isArsenalError } from "../../../../errors/arsenal-error.ts";
+import { createOpenMap } from "../../../../base/open-entries.ts";
 import { messageOf } from "../../../../errors/show-value.ts";
 import type { Clock } from "../../../../observe/clock.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
@@ -49,7 +50,7 @@ const FOR_ALL = /^notifications\/(?:resources\/updated|(?:tools|prompts|resource
 export function createLiveConnection(tap: Tap, established: Established) {
   const { name, era, protocolVersion, server, identity, clock, farewell, onLog } = established;
   const limits = createRelayLimits(name, clock);
-  const pending = new Map<string, Pending>();
+  const pending = createOpenMap<string, Pending>();
   const listeners = new Set<(notification: RpcNotification) => void>();
   const closedListeners = new Set<(error: Error | undefined) => void>();
   const desk = createAskDesk((response) => tap.send(response));
@@ -74,7 +75,7 @@ export function createLiveConnection(tap: Tap, established: Established) {
     announce(error);
     desk.close();
     listeners.clear();
-    const lost = [...pending.values()];
+    const lost = pending.values();
     pending.clear();
     const why = error?.message ?? "the connection was closed";
     for (const { method, reject } of lost)
@@ -94,8 +95,7 @@ export function createLiveConnection(tap: Tap, established: Established) {
   };
 
   const settle = (id: string): Pending | undefined => {
-    const entry = pending.get(id);
-    pending.delete(id);
+    const entry = pending.take(id);
     if (entry !== undefined && ending?.error !== undefined && pending.size === 0) end(ending.error);
     return entry;
   };
@@ -135,9 +135,7 @@ export function createLiveConnection(tap: Tap, established: Established) {
     if (FOR_ALL.test(method)) return undefined;
     if (about !== undefined) return pending.get(about)?.onNotification;
     if (method !== "notifications/message") return undefined;
-    const listening = [...pending.values()].filter(
-      (each) => each.onNotification && each.method !== "subscriptions/listen",
-    );
+    const listening = pending.values().filter((each) => each.onNotification && each.method !== "subscriptions/listen");
     return listening.length === 1 ? listening[0]?.onNotification : undefined;
   };
 

@@ -6,6 +6,7 @@ import { isPlainObject } from "../../../../tool/json-schema.ts";
 import { traceHeadersOf } from "../../../../base/trace-headers.ts";
 import type { McpRequest, McpRequestParts } from "../../../../mcp/connection.ts";
 import { isInputRequired, type JsonObject, RPC, RpcError, type RpcNotification } from "../../../../mcp/protocol.ts";
+import { followTask } from "./follow-task.ts";
 import type { McpUpstream } from "../upstream/upstream.ts";
 import { isRefusedByStatus } from "./failures.ts";
 
@@ -49,8 +50,11 @@ export function sendRequest(
   const plain = { ...(call.onNotification === undefined ? askingForProgress(extra) : extra), ...request.params };
   const params = trace ? withTrace(plain, trace) : plain;
   const answer = answered(upstream, request, context, () => {
-    if (connection !== undefined) return connection.request(method, params, options);
-    return upstream.request(method, params, { ...options, caller, ask, passInputRequired });
+    const { onTask } = call;
+    if (connection === undefined)
+      return upstream.request(method, params, { ...options, caller, ask, passInputRequired, onTask });
+    const following = { server: upstream.name, signal, ask, onTask };
+    return connection.request(method, params, options).then((result) => followTask(result, connection, following));
   });
   if (sent?.recorded !== true) return answer;
   const end = (code?: ErrorCode): void =>
@@ -128,7 +132,7 @@ function withTrace(params: JsonObject, trace: JsonObject): JsonObject {
   return { ...params, _meta: { ...others, ...trace } };
 }
 
-/** A caller that gets no notifications gets progress like that of any tool: a server reports it if it is given a token. */
+/** Adds a progress token, without which a server reports no progress. Callers without notifications get it as the progress of the tool. */
 function askingForProgress(extra: JsonObject | undefined): JsonObject {
   const meta = extra?.["_meta"];
   return { ...extra, _meta: { progressToken: "progress", ...(isPlainObject(meta) ? meta : {}) } };

@@ -1,3 +1,4 @@
+import { createOpenSet } from "../../../../base/open-entries.ts";
 import { ArsenalError } from "../../../../errors/arsenal-error.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
 import type { ClientIdentity, McpConnection } from "../../../../mcp/connection.ts";
@@ -9,6 +10,7 @@ import { type JsonObject, META } from "../../../../mcp/protocol.ts";
  */
 export function createSessionView(shared: McpConnection, client: ClientIdentity): McpConnection {
   const over = new AbortController();
+  const requests = createOpenSet<AbortController>();
   const refuseIfClosed = (): void => {
     if (!over.signal.aborted) return;
     throw new ArsenalError("TRANSPORT_FAILED", "The session was closed. Open a new one.", { beforeSend: true });
@@ -31,8 +33,18 @@ export function createSessionView(shared: McpConnection, client: ClientIdentity)
     },
     async request(method, params, options = {}) {
       refuseIfClosed();
-      const signal = options.signal ? AbortSignal.any([over.signal, options.signal]) : over.signal;
-      return shared.request(method, withIdentity(params, client), { ...options, signal });
+      const { signal } = options;
+      const either = new AbortController();
+      const cancel = (): void => either.abort(signal?.reason);
+      if (signal?.aborted) cancel();
+      signal?.addEventListener("abort", cancel, { once: true });
+      const leave = requests.add(either);
+      try {
+        return await shared.request(method, withIdentity(params, client), { ...options, signal: either.signal });
+      } finally {
+        leave();
+        signal?.removeEventListener("abort", cancel);
+      }
     },
     async notify(method, params) {
       refuseIfClosed();
@@ -49,7 +61,9 @@ export function createSessionView(shared: McpConnection, client: ClientIdentity)
       });
     },
     async close() {
-      over.abort(new ArsenalError("CANCELLED", "The session was closed."));
+      const reason = new ArsenalError("CANCELLED", "The session was closed.");
+      over.abort(reason);
+      for (const request of requests.values()) request.abort(reason);
     },
   };
 }
@@ -59,4 +73,11 @@ export function withIdentity(params: JsonObject | undefined, { info, capabilitie
   const given = params?.["_meta"];
   const own = { [META.clientInfo]: info, [META.clientCapabilities]: capabilities };
   return { ...params, _meta: isPlainObject(given) ? { ...own, ...given } : own };
+}
+
+/** Who the client of a modern request is, without anything that concerns that request alone. */
+export function identityIn({ _meta }: JsonObject): JsonObject {
+  const kept = [META.protocolVersion, META.clientInfo, META.clientCapabilities] as const;
+  const given = isPlainObject(_meta) ? _meta : {};
+  return Object.fromEntries(kept.flatMap((key) => (given[key] === undefined ? [] : [[key, given[key]]])));
 }

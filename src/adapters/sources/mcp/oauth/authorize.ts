@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { ArsenalError } from "../../../../errors/arsenal-error.ts";
 import { untilAborted } from "../../../../base/turns/until-aborted.ts";
 import { type Clock, systemClock } from "../../../../observe/clock.ts";
-import type { OAuthSettings } from "../settings.ts";
+import { isUnattended, type OAuthSettings } from "../settings.ts";
 import { type Challenge, challengeOf, joinScopes, type ServerCredentials } from "./credentials.ts";
 import { toOAuthFailure } from "./failures.ts";
 import { createFlowClient, runFlow } from "./flow-client.ts";
@@ -23,7 +23,7 @@ export interface AuthorizeParts extends OAuthParts {
 /** Logs in to one server: sends the person to its authorization server, takes the answer on loopback and stores the tokens. */
 export async function authorize(settings: OAuthSettings, parts: AuthorizeParts): Promise<void> {
   const { serverName, serverUrl, signal } = parts;
-  const { store, credentials, createFetch } = oauthParts(settings, parts);
+  const { store, credentials, createFetch, identityGrant } = oauthParts(settings, parts);
   const isCancelled = (): boolean => signal?.aborted === true;
   if (isCancelled()) throw cancelled(serverName);
   const before = await store.read(serverUrl);
@@ -35,11 +35,13 @@ export async function authorize(settings: OAuthSettings, parts: AuthorizeParts):
     const challenge = before.wanted ?? (await askForChallenge(serverUrl, fetchFn));
     const scope = joinScopes(settings.scope, challenge.scope);
     let loginUrl: string | undefined;
+    const filled = await credentials.fillOAuth(settings);
     const client = createFlowClient({
-      settings: await credentials.fillOAuth(settings),
+      settings: filled,
+      identityGrant: await identityGrant(filled, fetchFn),
       serverUrl,
       store,
-      redirectUri: settings.grant === "client_credentials" ? undefined : listener.redirectUri,
+      redirectUri: isUnattended(settings) ? undefined : listener.redirectUri,
       scope,
       state,
       onRedirect: (url) => void (loginUrl = url.href),
@@ -70,7 +72,7 @@ export async function authorize(settings: OAuthSettings, parts: AuthorizeParts):
 }
 
 /** Sends a request without a token, to get the server's challenge. */
-async function askForChallenge(serverUrl: string, fetch: FetchLike): Promise<Challenge> {
+export async function askForChallenge(serverUrl: string, fetch: FetchLike): Promise<Challenge> {
   const response = await fetch(serverUrl, {
     method: "POST",
     headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },

@@ -1,6 +1,7 @@
 import type { OAuthClientMetadata, OAuthClientProvider, OAuthDiscoveryState } from "@modelcontextprotocol/client";
 import type { FetchLike } from "./guarded-fetch.ts";
-import type { OAuthSettings } from "../settings.ts";
+import { isUnattended, type OAuthSettings } from "../settings.ts";
+import type { IdentityGrant } from "./identity-grant.ts";
 import { type Challenge, type IssuedCredentials, joinScopes, type TokenStore } from "./credentials.ts";
 
 interface FlowParts {
@@ -12,21 +13,36 @@ interface FlowParts {
   /** Scopes that this run requests, if the caller chose them. */
   readonly scope?: string | undefined;
   readonly state?: string;
+  /** A flow that began in another process, or before a restart. */
+  readonly progress?: FlowProgress;
   /** Receives the address that a person has to visit. May throw if this process cannot show it to a person. */
   readonly onRedirect: (url: URL) => void;
+  /** Gets tokens for an identity. Needed for the grant `id_jag`. */
+  readonly identityGrant?: IdentityGrant | undefined;
   /** Called if this client would have to register with an authorization server first. May throw too. */
   readonly onUnknownClient?: () => void;
 }
 
+/** The state of a flow while a person is at the authorization server. Plain data, and secret. */
+export interface FlowProgress {
+  readonly registered?: IssuedCredentials["client"];
+  readonly verifier?: string | undefined;
+  readonly discovery?: OAuthDiscoveryState | undefined;
+  readonly requestedScope?: string | undefined;
+}
+
+/** A flow's client, and how far the flow has come. */
+export interface FlowClient extends OAuthClientProvider {
+  progress(): FlowProgress;
+}
+
 /** Implements the provider that the MCP SDK's `auth()` needs, from the settings and the token store. Each run of a flow has its own. */
-export function createFlowClient(parts: FlowParts): OAuthClientProvider {
+export function createFlowClient(parts: FlowParts): FlowClient {
   const { settings, serverUrl, store, redirectUri } = parts;
-  const machine = settings.grant === "client_credentials";
+  const machine = isUnattended(settings);
   /** Kept only with the tokens it was given: a login that is broken off leaves the one before as it was. */
-  let registered: IssuedCredentials["client"];
-  let verifier: string | undefined;
-  let discovery: OAuthDiscoveryState | undefined;
-  let requestedScope = parts.scope;
+  let { registered, verifier, discovery } = parts.progress ?? {};
+  let requestedScope = parts.progress?.requestedScope ?? parts.scope;
 
   const clientMetadata: OAuthClientMetadata = {
     client_name: "ToolArsenal",
@@ -44,7 +60,8 @@ export function createFlowClient(parts: FlowParts): OAuthClientProvider {
     issuer: discovery?.authorizationServerMetadata?.issuer ?? discovery?.authorizationServerUrl ?? "",
   });
 
-  const client: OAuthClientProvider = {
+  const client: FlowClient = {
+    progress: () => ({ ...(registered && { registered }), verifier, discovery, requestedScope }),
     redirectUrl: redirectUri,
     clientMetadata,
     ...(settings.clientMetadataUrl === undefined ? {} : { clientMetadataUrl: settings.clientMetadataUrl }),
@@ -126,7 +143,12 @@ export function createFlowClient(parts: FlowParts): OAuthClientProvider {
       const { createPrivateKeyJwtAuth } = await import("@modelcontextprotocol/client");
       await createPrivateKeyJwtAuth({ issuer: clientId, subject: clientId, privateKey, alg })(...request);
     };
-  if (machine)
+  if (settings.grant === "id_jag") {
+    if (parts.identityGrant === undefined) throw new Error("No identity is configured.");
+    const { prepareTokenRequest, ...grant } = parts.identityGrant;
+    Object.assign(client, grant);
+    client.prepareTokenRequest = (scope) => prepareTokenRequest((requestedScope = joinScopes(scope)));
+  } else if (machine)
     client.prepareTokenRequest = (scope) => {
       requestedScope = joinScopes(scope);
       return new URLSearchParams({

@@ -13,6 +13,8 @@ interface GuardOptions {
   readonly serverUrl: string;
   /** The authorization server that the operator named. Any other address that the MCP server names must pass the egress rules. */
   readonly issuer?: string | undefined;
+  /** The identity provider that the operator named. */
+  readonly identity?: { readonly issuer: string; readonly tokenUrl?: string } | undefined;
   /** Called when a token endpoint could not answer, as opposed to having refused. */
   readonly onOutage?: (why: string) => void;
 }
@@ -20,14 +22,24 @@ interface GuardOptions {
 const REQUEST_MS = 30_000;
 const MAX_BYTES = 1024 * 1024;
 const BODILESS: ReadonlySet<number> = new Set([101, 204, 205, 304]);
-const SECRET_FIELDS = ["refresh_token", "code", "code_verifier", "client_secret", "client_assertion", "access_token"];
+const SECRET_FIELDS = [
+  "refresh_token",
+  "code",
+  "code_verifier",
+  "client_secret",
+  "client_assertion",
+  "access_token",
+  "subject_token",
+  "assertion",
+];
 
 /** A `fetch` for the OAuth exchange: every request has a deadline, token requests follow no redirect, and answers that quote our secrets are cleaned. */
 export function oauthFetch(egress: Egress, options: GuardOptions): FetchLike {
   const { serverUrl, issuer = serverUrl, headers: own = {}, onOutage } = options;
   const { origin } = new URL(serverUrl);
   // Addresses that the operator wrote; what lies at another origin was written by others.
-  const trusted = new Set([origin, URL.parse(issuer)?.origin]);
+  const named = [issuer, options.identity?.issuer ?? "", options.identity?.tokenUrl ?? ""];
+  const trusted = new Set([origin, ...named.map((address) => URL.parse(address)?.origin)]);
 
   async function send(url: URL, headers: Headers, init: RequestInit): Promise<Response> {
     const { method, body, redirect, signal } = init;

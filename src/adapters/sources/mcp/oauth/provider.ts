@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { outsideCalls } from "../../../../guard/egress/domain-bound.ts";
 import { createEgress, type Egress } from "../../../../guard/egress/egress.ts";
 import { createCredentials, type Credentials } from "../connection/credentials.ts";
-import type { OAuthSettings } from "../settings.ts";
+import { isUnattended, type OAuthSettings } from "../settings.ts";
 import {
   asksForScope,
   type Challenge,
@@ -15,7 +15,8 @@ import {
 } from "./credentials.ts";
 import { lacksRights, needsLogin, toOAuthFailure } from "./failures.ts";
 import { createFlowClient, runFlow } from "./flow-client.ts";
-import { oauthFetch } from "./guarded-fetch.ts";
+import { type FetchLike, oauthFetch } from "./guarded-fetch.ts";
+import type { IdentityGrant } from "./identity-grant.ts";
 import { createTokenFile } from "./token-file.ts";
 
 export interface OAuthParts {
@@ -28,11 +29,13 @@ export interface OAuthParts {
   /** Where tokens are kept. Default: the settings' `tokenFile`, or the one in the user's configuration folder. */
   readonly tokenStore?: TokenStore;
   readonly egress?: Egress;
+  /** The error for a caller who has to log in first. Defaults to one that names `toolarsenal login`. */
+  readonly loginError?: (why: string) => Error;
   /** Receives warnings for the operator, such as a damaged token file. */
   readonly warn?: (message: string) => void;
 }
 
-interface Refusable {
+export interface Refusable {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -48,24 +51,31 @@ const RENEWAL_MS = 60_000;
 export function oauthParts(settings: OAuthSettings, parts: OAuthParts) {
   const { serverName, serverUrl, headers = {}, tokenStore } = parts;
   const { egress = createEgress(), credentials = createCredentials(serverName) } = parts;
-  const { grant, tokenFile, issuer } = settings;
+  const { tokenFile, issuer, identity } = settings;
   // A program's own tokens cost one request to get again: they need not lie on a disk.
   const ownStore = (): TokenStore =>
-    grant === "client_credentials" ? createTokenMemory() : createTokenFile({ path: tokenFile, warn: parts.warn });
+    isUnattended(settings) ? createTokenMemory() : createTokenFile({ path: tokenFile, warn: parts.warn });
   return {
     credentials,
     store: tokenStore ?? ownStore(),
     async createFetch(options: { readonly signal?: AbortSignal | undefined; onOutage?(why: string): void }) {
-      return oauthFetch(egress, { serverUrl, issuer, headers: await credentials.fill(headers, "headers"), ...options });
+      const own = await credentials.fill(headers, "headers");
+      return oauthFetch(egress, { serverUrl, issuer, identity, headers: own, ...options });
+    },
+    /** Gets tokens for the identity in filled-in settings; undefined if they have none. */
+    async identityGrant(filled: OAuthSettings, fetchFn: FetchLike): Promise<IdentityGrant | undefined> {
+      if (filled.identity === undefined) return undefined;
+      const { createIdentityGrant } = await import("./identity-grant.ts");
+      return createIdentityGrant(filled.identity, fetchFn, credentials.redactor.add);
     },
   };
 }
 
 /** OAuth for the requests of a running program: uses the stored tokens, renews them, and throws if only a person can log in. */
 export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts) {
-  const { serverName, serverUrl } = parts;
-  const machine = settings.grant === "client_credentials";
-  const { store, credentials, createFetch } = oauthParts(settings, parts);
+  const { serverName, serverUrl, loginError = (why: string) => needsLogin(serverName, why) } = parts;
+  const machine = isUnattended(settings);
+  const { store, credentials, createFetch, identityGrant } = oauthParts(settings, parts);
   let tokens: Tokens | undefined;
   let loaded = false;
   let renewal: Promise<void> | undefined;
@@ -110,17 +120,19 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts) 
       loginNeeded = true;
       throw new Error("A person is needed.");
     };
+    const signal = AbortSignal.timeout(RENEWAL_MS);
+    const fetchFn = await createFetch({ signal, onOutage: (why) => void (outage = why) });
+    const filled = await credentials.fillOAuth(settings);
     const client = createFlowClient({
-      settings: await credentials.fillOAuth(settings),
+      settings: filled,
       serverUrl,
       store,
+      identityGrant: await identityGrant(filled, fetchFn),
       // Never sent: its presence makes the SDK use the grant of a person, which `refuse` ends before there is a redirect.
       ...(machine ? {} : { redirectUri: "http://127.0.0.1/callback", onUnknownClient: refuse }),
       onRedirect: refuse,
     });
     try {
-      const signal = AbortSignal.timeout(RENEWAL_MS);
-      const fetchFn = await createFetch({ signal, onOutage: (why) => void (outage = why) });
       await runFlow(client, { serverUrl, scope }, challenge, { fetchFn });
     } catch (error) {
       // A server that could not be reached has not refused: the tokens stay, and the next attempt may renew them.
@@ -137,7 +149,7 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts) 
     const scope = joinScopes(tokensOf(stored)?.scope, challenge.scope);
     const wanted = { ...challenge, ...(scope === undefined ? {} : { scope }) };
     if (!isDeepStrictEqual(stored.wanted, wanted)) await store.update(serverUrl, (current) => ({ ...current, wanted }));
-    throw needsLogin(serverName, why);
+    throw loginError(why);
   }
 
   /** Gets a token with more rights than the one that was sent, if that takes no person. */
@@ -153,6 +165,10 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts) 
   }
 
   return {
+    /** Reads the tokens again before the next request: they may have been replaced or revoked. */
+    forget(): void {
+      loaded = false;
+    },
     /** Makes a request with a token, and again with a better one if the server refuses it; `discard` gets unused answers. Rejects if a person is needed. */
     async authorized<Answer extends Refusable>(
       attempt: (token: string | undefined) => Promise<Answer>,

@@ -25,7 +25,9 @@ export function refuseMisplaced({ name, transport }: McpServerSettings): void {
 
 /** True if each caller's requests to a server have credentials of their own. */
 export function hasOwnCredentials({ transport }: McpServerSettings): boolean {
-  return transport.kind !== "stdio" && Object.values(transport.headers ?? {}).some(isPerCaller);
+  if (transport.kind === "stdio") return false;
+  const { identity } = (transport.kind !== "websocket" && transport.oauth) || {};
+  return [...Object.values(transport.headers ?? {}), identity?.token ?? ""].some(isPerCaller);
 }
 
 function inProgram({ command, args = [], cwd = "", env = {} }: StdioSettings): MisplacedSecret | undefined {

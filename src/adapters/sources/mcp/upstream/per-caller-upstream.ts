@@ -2,10 +2,13 @@ import { ArsenalError } from "../../../../errors/arsenal-error.ts";
 import { systemClock } from "../../../../observe/clock.ts";
 import { untilAborted } from "../../../../base/turns/until-aborted.ts";
 import type { Caller } from "../../../../tool/handler.ts";
+import { keyOf } from "../oauth/user-tokens.ts";
+import type { UserAccounts } from "./user-accounts.ts";
 import { createUpstream, type McpUpstream, type UpstreamParts } from "./upstream.ts";
 import type { McpServerSettings } from "../settings.ts";
 
 interface Own {
+  readonly caller: Caller;
   readonly upstream: McpUpstream;
   users: number;
   cancelIdle?: () => void;
@@ -18,11 +21,30 @@ const IDLE_MS = 300_000;
  * An upstream whose callers have credentials, and so connections, of their own. Tools are listed with the credentials `_default`, which belong to
  * no caller.
  */
-export function createPerCallerUpstream(settings: McpServerSettings, parts: UpstreamParts = {}): McpUpstream {
+export function createPerCallerUpstream(
+  settings: McpServerSettings,
+  { accounts, ...parts }: UpstreamParts & { readonly accounts?: UserAccounts | undefined } = {},
+): McpUpstream {
   const { clock = systemClock } = parts;
-  const shared = createUpstream(settings, parts);
+  const shared = createUpstream(settings, { ...parts, ...(accounts && { oauth: accounts.listing }) });
   const owned = new Map<string, Own>();
   let closed = false;
+  const stopWatching = accounts?.watch((account) => {
+    const own = owned.get(account);
+    // A person who signed out is not connected any more, also not for calls under way.
+    const end = async (): Promise<void> => {
+      if (own !== undefined && !(await accounts.isSignedIn(own.caller))) await drop(account, own);
+      await shared.retry();
+    };
+    void end().catch(() => own && drop(account, own));
+  });
+
+  /** A caller's own upstream; undefined if the caller uses that of the gateway. */
+  async function open(caller: Caller): Promise<Own | undefined> {
+    if (accounts === undefined) return { caller, upstream: createUpstream(settings, { ...parts, caller }), users: 0 };
+    const oauth = await accounts.open(caller);
+    return oauth && { caller, upstream: createUpstream(settings, { ...parts, caller, oauth }), users: 0 };
+  }
 
   async function drop(key: string, own: Own): Promise<void> {
     if (owned.get(key) === own) owned.delete(key);
@@ -39,8 +61,12 @@ export function createPerCallerUpstream(settings: McpServerSettings, parts: Upst
       });
     }
     if (closed) throw new ArsenalError("CLOSED", `The MCP server "${settings.name}" was closed.`, { beforeSend: true });
-    const key = JSON.stringify([caller.tenant, caller.id]);
-    const own = owned.get(key) ?? { upstream: createUpstream(settings, { ...parts, caller }), users: 0 };
+    const key = keyOf(caller);
+    const opened = owned.get(key) ?? (await open(caller));
+    if (opened === undefined) return { upstream: shared, release: () => undefined };
+    // Another call of the same caller may have been faster.
+    const own = owned.get(key) ?? opened;
+    if (own !== opened) await opened.upstream.close();
     owned.set(key, own);
     own.users++;
     own.cancelIdle?.();
@@ -92,6 +118,7 @@ export function createPerCallerUpstream(settings: McpServerSettings, parts: Upst
     },
     async close() {
       closed = true;
+      stopWatching?.();
       const all = [...owned.values()];
       owned.clear();
       for (const { cancelIdle } of all) cancelIdle?.();

@@ -66,8 +66,8 @@ describe("the request tools of a server", () => {
       "completion/complete",
       { ref: { type: "ref/prompt", name: "hi" }, argument: { name: "x", value: "" }, context: { arguments: {} } },
     ],
-    ["mcp/request", { method: "tasks/get", params: { taskId: "7" } }, "tasks/get", { taskId: "7" }],
-    ["mcp/request", { method: "tasks/get" }, "tasks/get", {}],
+    ["mcp/request", { method: "reports/get", params: { report: "7" } }, "reports/get", { report: "7" }],
+    ["mcp/request", { method: "reports/get" }, "reports/get", {}],
   ])("%s with %o asks for what its arguments say and nothing else", async (tool, args, method, params) => {
     await using arsenal = await arsenalOf(echoing("files"));
     // What a client sends beside must not change what the policy saw.
@@ -131,6 +131,6 @@ describe("a method that this program knows", () => {
   });
 
   it("is not one that only begins like it", () => {
-    expect(["tasks/get", "toolsets/list", "initialized", "x/tools/call"].filter(isKnown)).toEqual([]);
+    expect(["reports/get", "toolsets/list", "initialized", "x/tools/call"].filter(isKnown)).toEqual([]);
   });
 });

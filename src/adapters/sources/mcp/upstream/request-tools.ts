@@ -58,13 +58,20 @@ const DEFINITIONS: Readonly<Record<RequestTool, Definition>> = {
       type: "object",
       properties: {
         uri: { ...TEXT, description: "The resource, by the server's own URI." },
+        part: {
+          enum: ["skill", "directory"],
+          description: "The entry of a skill, or the list of a directory, instead of the content.",
+        },
         subscribe: { type: "boolean", description: "True to be notified of its changes instead." },
         ...COMPLETED,
       },
       required: ["uri"],
     },
     handler: (upstream) => async (args, context) => {
-      const { uri, subscribe, argument } = args;
+      const { uri, subscribe, argument, part } = args;
+      const listed = part === "skill" ? "skills/get" : part === "directory" ? "resources/directory/read" : undefined;
+      if (listed !== undefined)
+        return sendRequest(upstream, { method: listed, params: { uri }, subject: "a skill" }, context);
       if (argument !== undefined) return complete(upstream, { type: "ref/resource", uri }, args, context);
       if (subscribe === true) return subscribeTo(upstream, uri, context);
       return sendRequest(upstream, { method: "resources/read", params: { uri }, subject: "a resource" }, context);
@@ -105,7 +112,7 @@ const DEFINITIONS: Readonly<Record<RequestTool, Definition>> = {
 /** True for a known method: it never passes as an unknown one, for which other rules hold. */
 export function isKnown(method: string): boolean {
   // Also in other spellings, which a careless server may take for the same.
-  return /^\s*(?:(?:tools|resources|prompts|completion|server|subscriptions|logging|notifications)\/|(?:initialize|ping)\s*$)/i.test(
+  return /^\s*(?:(?:tools|resources|prompts|completion|server|subscriptions|logging|notifications|tasks|skills)\/|(?:initialize|ping)\s*$)/i.test(
     method,
   );
 }

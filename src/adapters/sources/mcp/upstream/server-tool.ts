@@ -58,11 +58,24 @@ export function createHandler(tool: JsonObject, upstream: McpUpstream): Handler 
   return async (args, context) => {
     const { sourceName } = context.tool;
     const headers = mirrored ? { ...callOf(context).headers, ...toParamHeaders(mirrored, args) } : undefined;
-    const params = { name: sourceName, arguments: args };
+    const params = {
+      name: sourceName,
+      arguments: args,
+      ...(needsTask(tool, upstream) && { task: { ttl: TASK_TTL_MS } }),
+    };
     const result = await sendRequest(upstream, { method: "tools/call", params, headers, subject: sourceName }, context);
     if (result["isError"] === true) throw toReported(result);
     return result;
   };
+}
+
+/** How long a server of 2025-11-25 is asked to keep a task, in milliseconds. */
+const TASK_TTL_MS = 3_600_000;
+
+/** True for a tool that its server runs only as a task. From 2026-07-28 on, the server decides by itself. */
+function needsTask({ execution }: JsonObject, { state }: McpUpstream): boolean {
+  const isRequired = isPlainObject(execution) && execution["taskSupport"] === "required";
+  return isRequired && state.kind === "connected" && state.era === "legacy";
 }
 
 function toReported(result: JsonObject): ArsenalError {

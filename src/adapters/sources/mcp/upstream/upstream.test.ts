@@ -230,7 +230,9 @@ describe("questions of a modern server", () => {
     const { body } = server.requests.findLast((request) => request.body["method"] === "tools/call") as {
       body: JsonObject;
     };
-    expect(JSON.stringify(body)).toContain('"io.modelcontextprotocol/clientCapabilities":{}');
+    expect(JSON.stringify(body)).toContain(
+      '"io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{},"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}}',
+    );
   });
 });
 
@@ -307,7 +309,10 @@ describe("a server that does not answer", () => {
       await dead.attempted;
       if (dead.state.kind !== "failed") throw new Error(dead.state.kind);
       retries.push(dead.state.retryAt - clock.now());
+      const { error } = dead.state;
       await clock.advance(dead.state.retryAt - clock.now());
+      // While the next attempt is under way, the state still says what went wrong.
+      expect(dead.state).toEqual({ kind: "connecting", error });
     }
     expect(retries).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]);
   });

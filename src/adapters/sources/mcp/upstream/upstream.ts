@@ -20,13 +20,14 @@ import type {
 } from "../../../../mcp/connection.ts";
 import { isSessionExpired } from "../connection/failures.ts";
 import { followChanges } from "./follow-changes.ts";
+import { followTask } from "../connection/follow-task.ts";
 import { createKeeper } from "../connection/keep-connected.ts";
 import { createStartLog } from "../transports/stdio-program.ts";
 import { refuseMisplaced } from "./misplaced-secret.ts";
 import { listAll } from "./list-all.ts";
 import { type Era, type JsonObject, RPC, RpcError, type RpcNotification } from "../../../../mcp/protocol.ts";
 import { createResourceSubscriptions } from "./resource-subscriptions.ts";
-import { createSessionView, withIdentity } from "../connection/session-view.ts";
+import { createSessionView, identityIn, withIdentity } from "../connection/session-view.ts";
 import type { McpServerSettings } from "../settings.ts";
 import { unusableTool } from "./server-tool.ts";
 import { untilAborted } from "../../../../base/turns/until-aborted.ts";
@@ -41,18 +42,19 @@ export const LISTINGS = {
 
 export type Listing = keyof typeof LISTINGS;
 
-/** The state of an upstream. */
+/** The state of an upstream. `error` is the failure of the last attempt that ended, also while the next one is under way. */
 export type UpstreamState =
-  | { readonly kind: "connecting" }
+  | { readonly kind: "connecting"; readonly error?: Error | undefined }
   | {
       readonly kind: "connected";
+      readonly error?: undefined;
       readonly era: Era;
       readonly protocolVersion: string;
       readonly server: ServerDescription;
     }
   /** `retryAt` is in milliseconds since the epoch. */
   | { readonly kind: "failed"; readonly error: Error; readonly retryAt: number }
-  | { readonly kind: "closed" };
+  | { readonly kind: "closed"; readonly error?: undefined };
 
 export type UpstreamChange =
   | { readonly kind: "state"; readonly state: UpstreamState }
@@ -64,6 +66,8 @@ export type UpstreamChange =
 export interface UpstreamRequestOptions extends RequestOptions {
   /** Answers the server's questions. A legacy server's question does not name its request, so the request has a connection to itself. */
   readonly ask?: Ask | undefined;
+  /** Called if the server makes a task of the request, which is followed to its end. */
+  readonly onTask?: (() => void) | undefined;
   /** Returns an `input_required` result as it is instead of answering it. */
   readonly passInputRequired?: boolean | undefined;
   /** The caller: determines the credentials, if each caller has their own, and the number of connections a remote caller may have to itself. */
@@ -93,7 +97,7 @@ export interface McpUpstream {
     client: ClientIdentity,
     options?: { readonly caller?: Caller; readonly signal?: AbortSignal },
   ): Promise<McpConnection>;
-  /** Connects a server that failed without waiting for the pause. Resolves when the attempt has ended, well or not. */
+  /** Connects a server that is not connected, without waiting for the pause. Resolves when the attempt has ended, well or not. */
   retry(): Promise<void>;
   /** Ends every connection and all child processes. Safe to call twice. */
   close(): Promise<void>;
@@ -216,34 +220,46 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
     },
   });
 
+  /** The identity in requests of callers that answer no questions. */
+  const unaskable = { ...identity, capabilities: withoutAsking(identity.capabilities) };
+
   /** A modern server takes every request on one connection, and sends questions in its results. */
   const requestModern = (
     connection: McpConnection,
     method: string,
     params: JsonObject | undefined,
-    { ask, passInputRequired, caller: _caller, ...options }: UpstreamRequestOptions,
+    { ask, passInputRequired, caller: _caller, onTask, ...options }: UpstreamRequestOptions,
   ): Promise<JsonObject> => {
-    const askable = ask !== undefined || passInputRequired === true;
-    const who = askable ? identity : { ...identity, capabilities: withoutAsking(identity.capabilities) };
+    const who = ask !== undefined || passInputRequired === true ? identity : unaskable;
     const send = (round?: JsonObject): Promise<JsonObject> => {
       const sent = round === undefined ? params : { ...withoutInput(params), ...round };
       return connection.request(method, withIdentity(sent, who), options);
     };
-    if (ask === undefined || passInputRequired === true) return send();
-    return answerInput(send, { ask, method, server: settings.name, signal: options.signal });
+    const { signal } = options;
+    const answer =
+      ask === undefined || passInputRequired === true
+        ? send()
+        : answerInput(send, { ask, method, server: settings.name, signal });
+    if (method !== "tools/call") return answer;
+    const metaOf = (): JsonObject => identityIn(withIdentity(params, who));
+    const following = { server: settings.name, signal, ask, metaOf, onTask, clock };
+    return answer.then((result) => followTask(result, connection, following));
   };
 
   /** An old server sends questions in requests of its own, so a caller that answers them has the connection to itself. */
   const requestLegacy = (
     method: string,
     params: JsonObject | undefined,
-    { ask, ...options }: UpstreamRequestOptions,
+    { ask, onTask, ...options }: UpstreamRequestOptions,
   ): Promise<JsonObject> => {
-    if (ask === undefined) return pool.share((connection) => connection.request(method, params, options), options);
+    const following = { server: settings.name, signal: options.signal, onTask, clock };
+    const send = async (connection: McpConnection): Promise<JsonObject> =>
+      followTask(await connection.request(method, params, options), connection, following);
+    if (ask === undefined) return pool.share(send, options);
     return pool.claim(async (connection) => {
       connection.setAsk(ask);
       try {
-        return await connection.request(method, params, options);
+        return await send(connection);
       } finally {
         connection.setAsk(undefined);
       }

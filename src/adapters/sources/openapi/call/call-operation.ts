@@ -68,6 +68,7 @@ export function createHandler(operation: ReadOperation, parts: CallParts): Handl
         sent?.end({ ...told, status });
         return read;
       }
+      if (status === 401) await authorization.expire?.();
       if (status === 401 && authorization.token !== undefined) tokens.forget(authorization.token);
       throw await toReported(answer, title, parts);
     } catch (error) {

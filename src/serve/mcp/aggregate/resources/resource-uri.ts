@@ -7,13 +7,24 @@ import { isPlainObject } from "../../../../tool/json-schema.ts";
  */
 const SCHEME = "toolarsenal:";
 
+/** Schemes that mean something to clients, and so stay: the server's name becomes the first part of the path. */
+const KEPT_SCHEMES: readonly string[] = ["ui://", "skill://"];
+
 /** Converts an upstream's URI, or URI template, to the one that clients see. */
 export function toServedUri(upstream: string, uri: string): string {
+  const kept = KEPT_SCHEMES.find((scheme) => uri.startsWith(scheme));
+  if (kept !== undefined) return `${kept}${encodeName(upstream)}/${uri.slice(kept.length)}`;
   return `${SCHEME}${encodeName(upstream)}/${uri}`;
 }
 
 /** The upstream and its own URI; undefined for one that was not made by `toServedUri`. */
 export function fromServedUri(served: string): { readonly upstream: string; readonly uri: string } | undefined {
+  const kept = KEPT_SCHEMES.find((scheme) => served.startsWith(scheme));
+  if (kept !== undefined) {
+    const end = served.indexOf("/", kept.length);
+    const name = end < 0 ? undefined : decodeName(served.slice(kept.length, end));
+    return name === undefined ? undefined : { upstream: name, uri: kept + served.slice(end + 1) };
+  }
   const slash = served.indexOf("/");
   if (!served.startsWith(SCHEME) || slash < 0) return undefined;
   const upstream = decodeName(served.slice(SCHEME.length, slash));

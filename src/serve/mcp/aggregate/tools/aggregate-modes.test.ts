@@ -1,4 +1,5 @@
 import { internalsOf } from "../../../../arsenal.ts";
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { describe, expect, it } from "vitest";
 import { echoing } from "../../../../../test/mcp/echoing-source.ts";
 import { serve, legacy, send, call, textOf, namesOf } from "../../../../../test/mcp/served-aggregate.ts";
@@ -40,6 +41,16 @@ describe("dynamic mode", () => {
     });
     const { instructions } = await plane.shared.describe();
     expect(instructions).toContain("first call find_relevant_tools");
+  });
+
+  it("costs a client's list less than a tenth of the tokens that a hundred listed tools cost [000-1-dynamic-saving]", async () => {
+    const tokensOf = async (mode: "dynamic" | "static"): Promise<number> => {
+      const { arsenal, plane } = serve({}, { mode });
+      for (let at = 0; at < 100; at++)
+        await add(arsenal, `shop.action_${at}`, `Does the work of step ${at} on an order.`);
+      return countTokens(JSON.stringify(await send(plane, "tools/list")));
+    };
+    expect(await tokensOf("dynamic")).toBeLessThan(0.1 * (await tokensOf("static")));
   });
 
   const weather = "Tells the weather forecast of a city for the next days.";

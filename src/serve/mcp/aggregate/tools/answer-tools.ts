@@ -1,31 +1,48 @@
 import type { ToolCall } from "../../../../execute/call.ts";
 import type { ToolResult } from "../../../../execute/result.ts";
 import type { Ask, McpRequest } from "../../../../mcp/connection.ts";
-import { isInputRequired, type JsonObject, RPC, RpcError } from "../../../../mcp/protocol.ts";
+import { EXTENSIONS, withExtensions } from "../../../../mcp/extensions.ts";
+import { isInputRequired, type JsonObject, META, RPC, RpcError } from "../../../../mcp/protocol.ts";
 import { canonicalJson } from "../../../../tool/json/canonical-json.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
 import type { Tool } from "../../../../tool/tool.ts";
-import { META_TOOL_NAMES, META_TOOLS } from "../../../meta-tools/definitions.ts";
-import { fromToolName } from "../../../meta-tools/shown-tool.ts";
+import { CODE_TOOL_NAMES, codeOf, codeTools } from "../../../meta-tools/code-tools.ts";
+import { META_TOOL_NAMES, META_TOOLS, META_TOOLS_WITH_SKILLS } from "../../../meta-tools/definitions.ts";
+import { fromToolName, toToolName } from "../../../meta-tools/shown-tool.ts";
 import { sayConnecting, withConnecting } from "../../../startup.ts";
 import { refusal, toCallResult } from "../../call-result.ts";
 import { answerOf, runForClient, unknownTool, withoutConfirmation } from "../../client-call.ts";
+import { fittedName, fittedTool, isFitted } from "../../client-quirks.ts";
 import { askOf, canBeAsked, type Exchange } from "../../plane.ts";
 import { pageOf } from "../listings.ts";
 import { createRelay } from "../relay.ts";
 import { rewriteUris } from "../resources/resource-uri.ts";
 import { type AnswerParts, createRequestState } from "../upstream-request.ts";
+import { callCodeTool } from "./answer-code.ts";
 import { listedTool } from "./tool-entry.ts";
 
-/** Answers `tools/list`, in the same order for every caller. Waits for servers only if their tools are listed. */
+/**
+ * Answers `tools/list`, in the same order for every caller. Waits for servers only if their tools are listed. A client that cannot take all tools,
+ * or would never see those of servers that are still connecting, also gets the meta-tools, which reach the others.
+ */
 export async function listTools({ params, peer, signal }: Exchange, parts: AnswerParts): Promise<JsonObject> {
   const { mode, common, arsenal, startup } = parts;
   if (mode !== "dynamic") await startup.wait(signal);
+  if (mode === "code") {
+    const count = await (await codeOf(arsenal)).toolCount(peer.principal);
+    return pageOf("tools", codeTools(count, parts.hasSkills()), params["cursor"]);
+  }
   const tools = mode === "dynamic" ? [] : await arsenal.listTools({ principal: peer.principal });
   const shown = mode === "hybrid" ? tools.filter((tool) => common.includes(tool)) : tools;
-  const listed = shown.map((tool) => listedTool(tool, peer.era));
-  const all: readonly object[] = mode === "static" ? listed : [...META_TOOLS, ...listed];
-  return withConnecting(pageOf("tools", all, params["cursor"]), mode === "dynamic" ? [] : startup.shown());
+  const quirks = parts.quirksOf(peer);
+  const { maxTools = Infinity, listsOnce } = quirks;
+  const connecting = mode === "dynamic" ? [] : startup.shown();
+  const isShort = shown.length > maxTools || (listsOnce === true && connecting.length > 0);
+  const listed = shown.map((tool) => fittedTool(listedTool(tool, peer.era), quirks));
+  const metaTools = parts.hasSkills() ? META_TOOLS_WITH_SKILLS : META_TOOLS;
+  const all: readonly object[] =
+    mode === "static" && !isShort ? listed : [...metaTools, ...listed].slice(0, Math.max(maxTools, metaTools.length));
+  return withConnecting(pageOf("tools", all, params["cursor"]), connecting);
 }
 
 const MAY_BE_THEIRS = "The tool may be theirs: try again in a few seconds.";
@@ -35,9 +52,12 @@ export async function callNamed(exchange: Exchange, parts: AnswerParts): Promise
   const { params, peer, signal } = exchange;
   const { name, arguments: given } = params;
   if (typeof name !== "string") throw unknownTool(name);
-  if (parts.mode !== "static" && META_TOOL_NAMES.has(name)) return callMetaTool(name, exchange, parts);
+  if (parts.mode === "code" && CODE_TOOL_NAMES.has(name)) return callCodeTool(name, exchange, parts);
+  const quirks = parts.quirksOf(peer);
+  const hasMetaTools = parts.mode !== "static" || quirks.maxTools !== undefined || quirks.listsOnce === true;
+  if (hasMetaTools && META_TOOL_NAMES.has(name)) return callMetaTool(name, exchange, parts);
   // An invalid name is still called, as an id that no tool has, so that every call leaves a record.
-  const asked = fromToolName(name) ?? `.${name}`;
+  const asked = (await fittedId(name, exchange, parts)) ?? fromToolName(name) ?? `.${name}`;
   if (given !== undefined && given !== null && !isPlainObject(given)) {
     const message = "arguments is not an object. Give an object with one member for each parameter.";
     throw new RpcError({ code: RPC.invalidParams, message });
@@ -46,6 +66,18 @@ export async function callNamed(exchange: Exchange, parts: AnswerParts): Promise
   const called = await callTool(exchange, { toolName: asked, arguments: given ?? {} }, parts);
   if ("missing" in called) throw unknownTool(name, sayConnecting(parts.startup.shown(), MAY_BE_THEIRS));
   return called.answer;
+}
+
+/** The id of a tool whose name was rewritten for this client. */
+async function fittedId(
+  name: string,
+  { peer }: Exchange,
+  { arsenal, quirksOf }: AnswerParts,
+): Promise<string | undefined> {
+  const quirks = quirksOf(peer);
+  if (!isFitted(name, quirks)) return undefined;
+  const tools = await arsenal.listTools({ principal: peer.principal });
+  return tools.find(({ id }) => fittedName(toToolName(id), quirks) === name)?.id;
 }
 
 /** Sends found tools once, as text: some clients show a model structured content besides the text, which would cost twice. */
@@ -80,7 +112,7 @@ async function callTool(
   const args = target.arguments as ToolCall["arguments"] & object;
   const state = createRequestState(exchange, { tool: toolName, arguments: args }, parts);
   const relay = createRelay(exchange, parts.sessionLevel);
-  const opened = state.open(extra);
+  const opened = followingTasks(state.open(extra));
   let tool: Tool | undefined;
   const result = await runForClient(
     exchange,
@@ -102,6 +134,15 @@ async function callTool(
   }
   if (isInputRequired(answer)) return { answer: peer.era === "modern" ? state.seal(answer) : cannotAsk() };
   return { answer: tool?.ensemble === undefined ? answer : rewriteUris(answer, tool.ensemble) };
+}
+
+/** Lets a server make a task of any client's call: the gateway follows the task, and the client gets the result. */
+function followingTasks(extra: JsonObject): JsonObject {
+  const { _meta: meta } = extra;
+  const capabilities = isPlainObject(meta) ? meta[META.clientCapabilities] : undefined;
+  if (!isPlainObject(meta) || !isPlainObject(capabilities)) return extra;
+  const announced = withExtensions(capabilities, { [EXTENSIONS.tasks]: {} });
+  return { ...extra, _meta: { ...meta, [META.clientCapabilities]: announced } };
 }
 
 /** Members of `_meta` that belong to one request and do not change its answer. */

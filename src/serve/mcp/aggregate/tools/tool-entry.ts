@@ -4,6 +4,7 @@ import { withoutForeignReferences } from "../../../../tool/schema/foreign-refere
 import { isPlainObject } from "../../../../tool/json-schema.ts";
 import { remember } from "../../../../base/remember.ts";
 import type { Tool } from "../../../../tool/tool.ts";
+import { withServedApp } from "../../with-apps.ts";
 import { shownTool } from "../../../meta-tools/shown-tool.ts";
 
 export function listedTool(tool: Tool, era: Era): JsonObject {
@@ -20,7 +21,7 @@ const entryOf = remember((tool: Tool): Readonly<Record<Era, JsonObject>> => {
     description,
     inputSchema,
     ...annotationsOf(tool, raw["annotations"]),
-    ...othersOf(raw),
+    ...othersOf(raw, tool.ensemble),
   };
   const modern = returns === undefined ? common : { ...common, outputSchema: returns };
   // Older clients refuse a whole list for one output schema that is not an object's.
@@ -44,9 +45,12 @@ function annotationsOf({ annotations }: Tool, given: unknown): JsonObject {
 }
 
 /** Other members that an MCP server set on its tool. */
-function othersOf({ icons, _meta }: JsonObject): JsonObject {
+function othersOf({ icons, _meta }: JsonObject, ensemble: string | undefined): JsonObject {
   const shown = Array.isArray(icons)
     ? icons.filter((icon) => isPlainObject(icon) && typeof icon["src"] === "string")
     : [];
-  return { ...(shown.length > 0 ? { icons: shown } : {}), ...(isPlainObject(_meta) ? { _meta } : {}) };
+  return {
+    ...(shown.length > 0 ? { icons: shown } : {}),
+    ...(isPlainObject(_meta) ? { _meta: withServedApp(_meta, ensemble) } : {}),
+  };
 }

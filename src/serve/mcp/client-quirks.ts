@@ -1,0 +1,97 @@
+import { sha256 } from "../../base/crypto.ts";
+import type { JsonObject } from "../../mcp/protocol.ts";
+import { isPlainObject } from "../../tool/json-schema.ts";
+import type { Peer } from "./plane.ts";
+
+/** Limits of one client that its users cannot change. */
+export interface ClientQuirks {
+  /** The most characters of a tool's name. Clients add the server's name, which setup calls `toolarsenal`, and refuse or hide what is too long. */
+  readonly maxNameLength?: number;
+  /** Names have only letters, digits and `_`. */
+  readonly plainNames?: true;
+  /** The most tools that the client gives its model. It drops the others, or every request fails. */
+  readonly maxTools?: number;
+  /** The client refuses a tool with a list whose schema has no `items`. */
+  readonly listsNeedItems?: true;
+  /** The client reads the list once and ignores `notifications/tools/list_changed`. */
+  readonly listsOnce?: true;
+}
+
+const NONE: ClientQuirks = {};
+
+/** Each client by the name that it gives in `initialize`, in lower case. Decision 029 says where each limit comes from. */
+const QUIRKS: Readonly<Record<string, ClientQuirks>> = {
+  // 60 for "toolarsenal:NAME", and fewer than that; the first 40 tools.
+  "cursor-vscode": { maxNameLength: 47, maxTools: 40 },
+  // 128 tools in a request, its own included, and a request with more fails.
+  "visual studio code": { maxTools: 100, listsNeedItems: true },
+  "visual studio code - insiders": { maxTools: 100, listsNeedItems: true },
+  // 100 tools over all servers.
+  "windsurf-client": { maxTools: 100 },
+  // 64 for "mcp__toolarsenal__NAME".
+  "claude-ai": { maxNameLength: 46, listsOnce: true },
+  "claude-code": { maxNameLength: 46, listsOnce: true },
+  "codex-mcp-client": { maxNameLength: 46, listsOnce: true },
+  // 63 for "mcp_toolarsenal_NAME"; a longer name is cut in the middle.
+  "gemini-cli-mcp-client": { maxNameLength: 47 },
+  // Amazon Q and Kiro: 64 for "toolarsenal___NAME", a letter first.
+  "q dev cli": { maxNameLength: 50, plainNames: true },
+};
+
+/** The names of the clients that have quirks. */
+export const QUIRKY_CLIENTS: readonly string[] = Object.keys(QUIRKS);
+
+const BRIDGE = " (via mcp-remote";
+
+/** The quirks of a client, by its name. `mcp-remote` adds its own name to that of the client behind it. */
+export function quirksOf({ info }: Pick<Peer, "info">): ClientQuirks {
+  const name = info?.["name"];
+  if (typeof name !== "string") return NONE;
+  const own = (name.includes(BRIDGE) ? name.replace(/ \(via mcp-remote[^)]*\)$/, "") : name).toLowerCase();
+  return Object.hasOwn(QUIRKS, own) ? (QUIRKS[own] ?? NONE) : NONE;
+}
+
+const HASH_DIGITS = 8;
+const FITTED = new RegExp(`_[0-9a-f]{${HASH_DIGITS}}$`);
+const PLAIN = /^[A-Za-z][A-Za-z0-9_]*$/;
+
+/** The name of a tool for a client. One that the client cannot take is rewritten, and ends in a hash of the name, so that no two tools share it. */
+export function fittedName(name: string, { maxNameLength = Infinity, plainNames }: ClientQuirks): string {
+  if (name.length <= maxNameLength && (plainNames === undefined || PLAIN.test(name))) return name;
+  const plain =
+    plainNames === undefined ? name : name.replaceAll(/[^A-Za-z0-9_]+/g, "_").replace(/^(?=[^A-Za-z])/, "t");
+  const room = Math.min(maxNameLength, name.length + HASH_DIGITS + 1) - HASH_DIGITS - 1;
+  return `${plain.slice(0, room)}_${sha256(name).slice(0, HASH_DIGITS)}`;
+}
+
+/** Returns true for a name that `fittedName` may have rewritten. */
+export function isFitted(name: string, { maxNameLength, plainNames }: ClientQuirks): boolean {
+  return (maxNameLength !== undefined || plainNames === true) && FITTED.test(name);
+}
+
+/** A tool of a list as the client can take it. Returns the same object if nothing has to change. */
+export function fittedTool(tool: JsonObject, quirks: ClientQuirks): JsonObject {
+  const name = fittedName(String(tool["name"]), quirks);
+  const { inputSchema } = tool;
+  const fitted = quirks.listsNeedItems === true ? withItems(inputSchema) : inputSchema;
+  return name === tool["name"] && fitted === inputSchema ? tool : { ...tool, name, inputSchema: fitted };
+}
+
+/** Members of a schema that hold values and not schemas. */
+const VALUES: ReadonlySet<string> = new Set(["default", "const", "enum", "examples"]);
+
+/** The schema with `items` in every list. */
+function withItems(schema: unknown): unknown {
+  if (Array.isArray(schema)) {
+    const items = schema.map(withItems);
+    return items.every((item, index) => item === schema[index]) ? schema : items;
+  }
+  if (!isPlainObject(schema)) return schema;
+  const members = Object.entries(schema).map(
+    ([key, value]) => [key, VALUES.has(key) ? value : withItems(value)] as const,
+  );
+  const isList = [schema["type"]].flat().includes("array");
+  const isMissing = isList && schema["items"] === undefined;
+  if (!isMissing && members.every(([key, value]) => value === schema[key])) return schema;
+  return { ...Object.fromEntries(members), ...(isMissing && { items: {} }) };
+}

@@ -1,0 +1,261 @@
+import { announces, EXTENSIONS, missingExtension, withExtensions } from "../../../mcp/extensions.ts";
+import { type JsonObject, RPC, RpcError } from "../../../mcp/protocol.ts";
+import { type Clock, systemClock } from "../../../observe/clock.ts";
+import { isPlainObject } from "../../../tool/json-schema.ts";
+import type { Replica } from "../../replica.ts";
+import { type Exchange, type Peer, type Plane, type PlaneSession, type Push } from "../plane.ts";
+import { createMcpRoom, type McpRoom } from "../room.ts";
+import { pageOf } from "../aggregate/listings.ts";
+import type { RunningTask } from "./running-task.ts";
+import { runTaskCall, type TaskCallParts } from "./task-call.ts";
+import { isOver, toCreated, toDetailed, toLegacyTask, type TaskRecord } from "./task-record.ts";
+import { createTaskStore } from "./task-store.ts";
+import { putNewQuestions, type TaskWays, waitForTask } from "./wait-for-task.ts";
+
+export interface TaskSettings {
+  /** Milliseconds that a call may take before it becomes a task. */
+  readonly afterMs: number;
+  /** Milliseconds that a task is kept, from its creation. */
+  readonly ttlMs: number;
+}
+
+export const TASK_DEFAULTS: TaskSettings = { afterMs: 5_000, ttlMs: 3_600_000 };
+
+/** The revision before 2026-07-28 that has tasks, as a part of the protocol. */
+const TASKS_IN_CORE = "2025-11-25";
+/** The longest time that a client can have a task kept for. */
+const MAX_TTL_MS = 86_400_000;
+const RELATED_TASK = "io.modelcontextprotocol/related-task";
+const CORE_CAPABILITY = { list: {}, cancel: {}, requests: { tools: { call: {} } } };
+
+/**
+ * Adds tasks to a plane, in the form that each era has: long calls go on without their clients, and any process answers for them. A client that
+ * does not announce tasks gets none.
+ */
+export function withTasks(
+  plane: Plane,
+  parts: {
+    readonly replica: Replica;
+    readonly room?: Pick<McpRoom, "tasks"> | undefined;
+    readonly clock?: Clock | undefined;
+    readonly tasks?: TaskSettings | undefined;
+  },
+): Plane {
+  const { replica, room = createMcpRoom(), clock = systemClock, tasks: settings = TASK_DEFAULTS } = parts;
+  const store = createTaskStore(replica, plane.name, clock);
+  const running = new Map<string, RunningTask>();
+  const callParts: TaskCallParts = { store, replica, clock, room, running, ...settings };
+  const isRunning = (taskId: string): boolean => running.has(taskId);
+  const kind = `task/${plane.name}`;
+  const stopServing = replica.serve(kind, async ({ taskId, ...given }) => {
+    const task = running.get(String(taskId));
+    return task === undefined ? {} : apply(task, given);
+  });
+
+  /** The state of a caller's task. Throws the protocol's error if the caller has no such task. */
+  async function find({ params, peer }: Pick<Exchange, "params" | "peer">): Promise<TaskRecord> {
+    const { taskId } = params;
+    const known = typeof taskId === "string" ? await store.read(peer.principal, taskId, isRunning) : undefined;
+    if (known === undefined) {
+      const message = "Task not found: it has expired, or this caller has no task of that id.";
+      throw new RpcError({ code: RPC.invalidParams, message });
+    }
+    return running.get(known.taskId)?.record ?? known;
+  }
+
+  /** Hands a change to the process that runs the task. */
+  async function change(record: TaskRecord, { signal }: Exchange, given: TaskChange): Promise<JsonObject> {
+    if (isOver(record)) return {};
+    const { taskId, owner } = record;
+    const own = running.get(taskId);
+    return own === undefined ? replica.call(owner, kind, { taskId, ...given }, { signal }) : apply(own, given);
+  }
+
+  /** The ways to a task for a request of 2025-11-25, which may carry the task's questions to the client. */
+  const waysOf = (exchange: Exchange): TaskWays => ({
+    find: () => find(exchange),
+    answer: (record, inputResponses) => change(record, exchange, { inputResponses }),
+    claim: async (record, claim) => (await change(record, exchange, { claim }))["isFirst"] === true,
+    watch: (changed) => store.watch(exchange.peer.principal, String(exchange.params["taskId"]), changed),
+    clock,
+  });
+
+  const modernAnswers: Readonly<Record<string, (exchange: Exchange) => Promise<JsonObject>>> = {
+    "tasks/get": async (exchange) => toDetailed(await find(exchange)),
+    async "tasks/update"(exchange) {
+      const { inputResponses = {} } = exchange.params;
+      await change(await find(exchange), exchange, { inputResponses });
+      return {};
+    },
+    async "tasks/cancel"(exchange) {
+      await change(await find(exchange), exchange, { cancel: true });
+      return {};
+    },
+  };
+
+  const legacyAnswers: Readonly<Record<string, (exchange: Exchange) => Promise<JsonObject>>> = {
+    async "tasks/get"(exchange) {
+      const record = await find(exchange);
+      await putNewQuestions(record, exchange, waysOf(exchange));
+      return toLegacyTask(record);
+    },
+    "tasks/list": async ({ peer, params }) =>
+      pageOf("tasks", (await store.list(peer.principal)).map(toLegacyTask), params["cursor"]),
+    async "tasks/cancel"(exchange) {
+      const record = await find(exchange);
+      if (isOver(record)) {
+        const message = `The task has ended already, as ${record.status}.`;
+        throw new RpcError({ code: RPC.invalidParams, message });
+      }
+      await change(record, exchange, { cancel: true });
+      return toLegacyTask(await find(exchange));
+    },
+    async "tasks/result"(exchange) {
+      const { taskId, result, error, status } = await waitForTask(exchange, waysOf(exchange));
+      if (error !== undefined) throw new RpcError(error);
+      if (result === undefined)
+        throw new RpcError({ code: RPC.invalidRequest, message: `The task ended as ${status}.` });
+      const meta = isPlainObject(result["_meta"]) ? result["_meta"] : {};
+      return { ...result, _meta: { ...meta, [RELATED_TASK]: { taskId } } };
+    },
+  };
+
+  /** Runs a call. `session` answers it, and `held` if it may become a task. */
+  async function call(exchange: Exchange, session: PlaneSession, held: PlaneSession): Promise<JsonObject> {
+    const { task: asked } = exchange.params;
+    const { era, protocolVersion, capabilities } = exchange.peer;
+    const given = asked === undefined ? exchange : withoutTask(exchange);
+    if (era === "modern") {
+      if (!announces(capabilities, EXTENSIONS.tasks)) return session.handle(given);
+      const outcome = await runTaskCall(given, held, callParts, { atOnce: false });
+      return "task" in outcome ? toCreated(outcome.task.record) : outcome.result;
+    }
+    if (protocolVersion !== TASKS_IN_CORE || !isPlainObject(asked)) return session.handle(given);
+    const outcome = await runTaskCall(given, held, callParts, { atOnce: true, ttlMs: ttlOf(asked) });
+    return "task" in outcome ? { task: toLegacyTask(outcome.task.record) } : outcome.result;
+  }
+
+  async function handle(exchange: Exchange, session: PlaneSession, held = session): Promise<JsonObject> {
+    const { method, peer } = exchange;
+    if (method === "tools/call") return call(exchange, session, held);
+    if (method === "tools/list" && peer.protocolVersion === TASKS_IN_CORE)
+      return withTaskSupport(await session.handle(exchange));
+    if (!method.startsWith("tasks/")) return session.handle(exchange);
+    const answers = peer.era === "modern" ? modernAnswers : peer.protocolVersion === TASKS_IN_CORE ? legacyAnswers : {};
+    const answer = Object.hasOwn(answers, method) ? answers[method] : undefined;
+    if (answer === undefined) throw new RpcError({ code: RPC.methodNotFound, message: `Method not found: ${method}` });
+    if (peer.era === "modern" && !announces(peer.capabilities, EXTENSIONS.tasks))
+      throw missingExtension(EXTENSIONS.tasks);
+    return answer(exchange);
+  }
+
+  /** Sends a client the state of its tasks after each change. Returns the tasks that exist. */
+  async function listenTo(
+    taskIds: readonly unknown[],
+    push: Push,
+    { peer, signal }: { readonly peer: Peer; readonly signal: AbortSignal },
+  ): Promise<readonly string[]> {
+    if (!announces(peer.capabilities, EXTENSIONS.tasks)) throw missingExtension(EXTENSIONS.tasks);
+    const found = await Promise.all(
+      taskIds.map(async (taskId) => (await find({ peer, params: { taskId } }).catch(() => undefined))?.taskId ?? []),
+    );
+    const known = found.flat();
+    for (const taskId of known) {
+      const tell = async (): Promise<void> => {
+        const record = await find({ peer, params: { taskId } });
+        if (!signal.aborted) push({ jsonrpc: "2.0", method: "notifications/tasks", params: toDetailed(record) });
+      };
+      const end = store.watch(peer.principal, taskId, () => void tell().catch(() => undefined));
+      signal.addEventListener("abort", end, { once: true });
+    }
+    return known;
+  }
+
+  return {
+    ...plane,
+    shared: {
+      ...plane.shared,
+      async describe() {
+        const described = await plane.shared.describe();
+        const { tasks: _, ...capabilities } = described.capabilities;
+        return { ...described, capabilities: withExtensions(capabilities, { [EXTENSIONS.tasks]: {} }) };
+      },
+      handle: (exchange) => handle(exchange, plane.shared),
+    },
+    async openSession(peer, channel) {
+      const session = await plane.openSession(peer, channel);
+      const calls = new Set<Promise<unknown>>();
+      const held: PlaneSession = {
+        ...session,
+        handle(exchange) {
+          const answer = session.handle(exchange);
+          calls.add(answer);
+          const forget = (): void => void calls.delete(answer);
+          answer.then(forget, forget);
+          return answer;
+        },
+      };
+      return {
+        ...session,
+        async describe() {
+          const described = await session.describe();
+          const { tasks: _, ...capabilities } = described.capabilities;
+          const hasTasks = peer.protocolVersion === TASKS_IN_CORE;
+          return { ...described, capabilities: hasTasks ? { ...capabilities, tasks: CORE_CAPABILITY } : capabilities };
+        },
+        handle: (exchange) => handle(exchange, session, held),
+        // A task may need the session's own connection to its server after the client has left.
+        async close() {
+          if (calls.size === 0) return session.close();
+          void Promise.allSettled(calls).then(() => session.close());
+        },
+      };
+    },
+    async listen(filter, push, options) {
+      const { taskIds, ...others } = filter;
+      if (taskIds === undefined) return plane.listen(filter, push, options);
+      const known = await listenTo(Array.isArray(taskIds) ? taskIds.slice(0, MOST_FOLLOWED) : [], push, options);
+      return { ...(await plane.listen(others, push, options)), taskIds: known };
+    },
+    async close() {
+      stopServing();
+      await plane.close();
+    },
+  };
+}
+
+/** A change of a task that a client, or another process for it, asks for. */
+interface TaskChange {
+  readonly cancel?: unknown;
+  readonly inputResponses?: unknown;
+  /** The key of a question that is about to be put to the client. */
+  readonly claim?: unknown;
+}
+
+async function apply(task: RunningTask, { cancel, claim, inputResponses }: TaskChange): Promise<JsonObject> {
+  if (claim !== undefined) return { isFirst: task.claim(claim) };
+  if (cancel === true) await task.cancel();
+  else task.update(inputResponses);
+  return {};
+}
+
+/** The request without the member that asks for a task, which is for the gateway. */
+function withoutTask(exchange: Exchange): Exchange {
+  const { task: _, ...params } = exchange.params;
+  return { ...exchange, params };
+}
+
+/** Tasks that one subscription follows. */
+const MOST_FOLLOWED = 100;
+
+/** In 2025-11-25 a client may call only those tools as a task that say so. */
+function withTaskSupport(result: JsonObject): JsonObject {
+  const { tools } = result;
+  if (!Array.isArray(tools)) return result;
+  const execution = { taskSupport: "optional" };
+  return { ...result, tools: tools.map((tool: unknown) => (isPlainObject(tool) ? { ...tool, execution } : tool)) };
+}
+
+function ttlOf({ ttl }: JsonObject): number | undefined {
+  return typeof ttl === "number" && ttl > 0 ? Math.min(Math.round(ttl), MAX_TTL_MS) : undefined;
+}
