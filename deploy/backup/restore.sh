@@ -4,7 +4,7 @@
 #   deploy/backup/restore.sh SOURCE [FOLDER…]
 #
 # The folders are those of backup.sh, in the same order; they must be empty or absent. With DATABASE_URL it also restores the dump of PostgreSQL, into a
-# database without that schema. Redis reads its file when it starts: docs/backup.md says how.
+# database without that schema. Redis reads its file when it starts: docs/guides/backup.md says how.
 set -euo pipefail
 umask 077
 
