@@ -1,7 +1,8 @@
-import type { DialectName, DialectTools } from "./adapters/dialects/built-in.ts";
+import type { DialectName, DialectTools, SearchDialectName, SearchedTools } from "./adapters/dialects/built-in.ts";
 import type { TierName } from "./adapters/embedders/shipped-tiers.ts";
 import type { A2aAgentSettings } from "./adapters/sources/a2a/settings.ts";
 import type { McpServerSettings, WrittenMcpServer } from "./adapters/sources/mcp/settings.ts";
+import type { WorkflowViews } from "./adapters/sources/workflows/view.ts";
 import type { McpUpstream } from "./adapters/sources/mcp/upstream/upstream.ts";
 import type { AddSourceOptions, GivenSource } from "./adapters/sources/named-source.ts";
 import type {
@@ -13,6 +14,7 @@ import type {
   Llm,
   RetrieveToolsOptions,
 } from "./facade/options.ts";
+import type { ArsenalOperations } from "./facade/operations.ts";
 import type { ServableArsenal } from "./serve/served-arsenal.ts";
 import type { Settled, SettledOptions } from "./catalog/dense/tiers.ts";
 import { nodeProblem } from "./system/node-version.ts";
@@ -24,8 +26,11 @@ import type { ArsenalEvent, EventChoice } from "./observe/events.ts";
 import { type FunctionDefinition, fromFunction } from "./register/from-function.ts";
 import type { BatchRegistration, RegisteredBatch } from "./register/register-batch.ts";
 import type { PolicyFinding, PolicySubjects } from "./guard/policy.port.ts";
+import type { CodeMode, CodeRequest, CodeResult } from "./programs/code-mode.ts";
+import type { SavedProgramOperations } from "./programs/saved/operations.ts";
 import type { RetrieveOptions, ToolQuery } from "./retrieve/query.ts";
 import type { RetrievalResult } from "./retrieve/result.ts";
+import type { Runs } from "./runs/runs.ts";
 import type { ServedGateway, ServeOptions } from "./serve/serve-arsenal.ts";
 import { systemClock } from "./observe/clock.ts";
 import type { ToolDraft } from "./tool/draft.ts";
@@ -108,7 +113,7 @@ export class ToolArsenal {
 
   /**
    * Adds tools. A list of definitions, with or without handlers; with `format`, tools written for another API or framework. Invalid tools are
-   * reported; the rest are still registered. LangChain and AI SDK tools bring their handlers.
+   * reported; the rest are still registered. Tools of agent frameworks bring their handlers.
    */
   add(tools: readonly (BatchRegistration | ToolDraft)[], options?: AddToolsOptions): Promise<RegisteredBatch>;
   add(tools: GivenTools, options: AddToolsOptions & { readonly format: AnyDialect }): Promise<RegisteredBatch>;
@@ -174,10 +179,17 @@ export class ToolArsenal {
   async retrieve(query: string | ToolQuery, options: RetrieveOptions = {}): Promise<RetrievalResult> {
     const { context, ...others } = options;
     const asked = typeof query === "string" ? { ...others, context: { ...context, query } } : query;
-    return (await this.#wired.ready()).retriever.retrieve(asked);
+    const found = await (await this.#wired.ready()).retriever.retrieve(asked);
+    if (asked.includeSkills !== true) return found;
+    const { findSkills } = await import("./facade/find-skills.ts");
+    return { ...found, skills: await findSkills(asked, servableOf(this)) };
   }
 
   /** Finds tools for a request in words and returns them as the dialect's API takes them: an array of the SDK's own tool type. */
+  retrieveTools<Name extends SearchDialectName>(
+    query: string,
+    options: RetrieveToolsOptions<Name> & { readonly dialect: Name; readonly providerSearch: true },
+  ): Promise<SearchedTools[Name][]>;
   retrieveTools<Name extends DialectName = "openai">(
     query: string,
     options?: RetrieveToolsOptions<Name>,
@@ -200,9 +212,12 @@ export class ToolArsenal {
     return (await this.#wired.ready()).engine.executeBatch(batch);
   }
 
-  /** Reads `security.policyFile` again, in every process on the same state. Throws `CONFIG_INVALID`, and keeps the old policy, if it is invalid. */
-  reloadPolicy(): void {
-    this.#wired.open().guard.reloadPolicy();
+  /**
+   * Runs a TypeScript program that calls tools, each under policy. A failing program is a result with a status. One that waits for an approval
+   * goes on once a person has answered: run the same code again for its result.
+   */
+  async runCode(request: CodeRequest): Promise<CodeResult> {
+    return (await this.#wired.open().codeMode()).run(request);
   }
 
   /** Calls that wait for a person's approval. */
@@ -265,6 +280,16 @@ export function llmOf(arsenal: ToolArsenal): Llm | undefined {
   return wiredOf(arsenal).llm;
 }
 
+/**
+ * Returns what operators do with an arsenal besides using its tools.
+ *
+ * @example
+ * await operationsOf(arsenal).programs.save({ runId, name: "open_bugs", description: "Counts the open bugs of a project." });
+ */
+export function operationsOf(arsenal: ToolArsenal): ArsenalOperations {
+  return wiredOf(arsenal).operations;
+}
+
 /** The members of an arsenal that surfaces, commands and the agent loop use. They may change in any version. @internal */
 export type ArsenalInternals = ReturnType<typeof internalsOf>;
 
@@ -292,6 +317,8 @@ export function internalsOf(arsenal: ToolArsenal) {
     },
     /** The log that calls are recorded in; undefined if none is configured. */
     auditLog: wired.guard.auditLog,
+    /** The workflows, checked against the tools that there are now. */
+    workflows: (): Promise<WorkflowViews> => wired.workflows(),
     /** The MCP servers that were added, connected or not. */
     get upstreams(): readonly McpUpstream[] {
       return wired.upstreams.all();
@@ -306,8 +333,18 @@ export function internalsOf(arsenal: ToolArsenal) {
     llm: wired.llm,
     /** The semantic score below which `retrieve` drops a tool, unless the query sets its own. */
     scoreThreshold: wired.config.routing.scoreThreshold,
+    /** Whether Aegis would let this call wait for a person. Unlike `ask`, it requests no approval and records nothing. */
+    needsApproval: async (call: ToolCall): Promise<boolean> => (await wired.ready()).engine.needsApproval(call),
+    /** Returns the result of a call that Aegis stops, without making the call; undefined if it may run now. A call that needs an approval requests it. */
+    ask: async (call: ToolCall): Promise<ToolResult | undefined> => (await wired.ready()).engine.ask(call),
     /** The health of a tool since the arsenal started. */
     health: (toolId: string): Health => wired.health.of(toolId),
+    /** Code mode, loaded by the first call. */
+    codeMode: (): Promise<CodeMode> => wired.open().codeMode(),
+    /** Programs that were saved as tools, loaded by the first call. */
+    savedPrograms: (): Promise<SavedProgramOperations> => wired.open().savedPrograms(),
+    /** Runs that outlive a process, loaded by the first call. */
+    runs: (): Promise<Runs> => wired.open().runs(),
     addTools: async (batch: readonly BatchRegistration[], by: AskedBy = {}): Promise<RegisteredBatch> =>
       wired.open().addTools(batch, by),
     importTools: async (
@@ -344,6 +381,7 @@ export function servableOf(arsenal: ToolArsenal): ServableArsenal {
     deleteTool: (name, namespace, by) => arsenal.deleteTool(name, namespace, by),
     sync: (options) => arsenal.sync(options),
     healthCheck: () => arsenal.healthCheck(),
+    codeMode: internals.codeMode,
     subscribe: (listener, options) => arsenal.subscribe(listener, options),
   };
 }

@@ -1,5 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-export { llmOf, ToolArsenal } from "./arsenal.ts";
+export { llmOf, operationsOf, ToolArsenal } from "./arsenal.ts";
+export type { ArsenalOperations } from "./facade/operations.ts";
+export type { ProgramCaller, SavedProgramOperations } from "./programs/saved/operations.ts";
+export type { SavedProgram, SaveProgram } from "./programs/saved/saved-program.ts";
 export type {
   AnyDialect,
   AskedBy,
@@ -54,6 +57,7 @@ export type { Reranker } from "./retrieve/reranker.port.ts";
 export type {
   ExplainedTool,
   Explanation,
+  FoundSkill,
   RetrievalResult,
   RoutingSignals,
   RoutingWeights,
@@ -66,6 +70,7 @@ export type { MarkedTool, Refusal } from "./guard/policy.port.ts";
 export { createPrincipal, localOperator, type Principal } from "./guard/principal.ts";
 
 export type { BatchCall, ToolCall } from "./execute/call.ts";
+export type { CodeCall, CodeRequest, CodeResult } from "./programs/code-mode.ts";
 export { formatResult } from "./execute/results/format-result.ts";
 export {
   EXECUTION_STATUSES,

@@ -26,6 +26,21 @@ export function gateway(): ArsenalClient {
   return (current ??= connect());
 }
 
+/** Sends a request to the REST API that the client has no method for. Rejects with the gateway's reason. */
+export async function request<Value>(method: "GET" | "POST" | "DELETE", path: string): Promise<Value> {
+  const proof = key();
+  const response = await fetch(`${location.origin}${GATEWAY}/api/v1${path}`, {
+    method,
+    headers: {
+      ...(proof !== undefined && { authorization: `Bearer ${proof}` }),
+      ...(pageToken !== undefined && { "x-page-token": pageToken }),
+    },
+  });
+  const body = (await response.json().catch(() => ({}))) as { readonly detail?: string };
+  if (!response.ok) throw new Error(body.detail ?? `The gateway answered ${response.status}.`);
+  return body as Value;
+}
+
 let current: ArsenalClient | undefined;
 
 function connect(): ArsenalClient {

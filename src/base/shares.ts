@@ -174,6 +174,7 @@ export function createShares(bounds: ShareBounds) {
   }
   /** Oldest first. */
   const held = new Set<Held>();
+  let newest: Held | undefined;
   const callers = new Map<string, Record<Measure, number>>();
   const all: Record<Measure, number> = { count: 0, bytes: 0 };
 
@@ -201,6 +202,7 @@ export function createShares(bounds: ShareBounds) {
 
   function drop(one: Held): boolean {
     if (!held.delete(one)) return false;
+    if (newest === one) newest = undefined;
     book(one.holder, -1, -one.bytes);
     return true;
   }
@@ -228,7 +230,7 @@ export function createShares(bounds: ShareBounds) {
         },
       };
       if (!fits(holder, 1, bytes) && !makeRoom(own)) return undefined;
-      held.add(own);
+      held.add((newest = own));
       book(holder, 1, bytes);
       return {
         resize(now) {
@@ -240,7 +242,7 @@ export function createShares(bounds: ShareBounds) {
           return true;
         },
         renew() {
-          if (held.delete(own)) held.add(own);
+          if (newest !== own && held.delete(own)) held.add((newest = own));
         },
         release: () => void drop(own),
       };

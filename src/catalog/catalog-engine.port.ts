@@ -39,6 +39,7 @@ export interface CatalogEngine {
   close(): Promise<void>;
 }
 
+/** The options of each method of an engine. */
 export interface EngineOptions {
   readonly signal?: AbortSignal;
 }

@@ -21,6 +21,8 @@ export interface Embedder {
 /** The kind of the texts, and the limits of the wait. */
 export interface EmbedOptions {
   readonly kind: "query" | "tool";
+  /** The texts from this index on are passages of the first text. An embedder may read them as part of it, in one pass, instead of on their own. */
+  readonly passagesFrom?: number;
   /** True if no caller waits for the vectors: work in progress does not keep the process alive. */
   readonly background?: boolean;
   readonly signal?: AbortSignal;

@@ -25,6 +25,7 @@ ${paint.bold("Try")}
   toolarsenal demo
   toolarsenal search "give the customer their money back" --explain
   toolarsenal COMMAND --help
+  toolarsenal help ERROR_CODE
 `;
 }
 

@@ -81,7 +81,7 @@ describe("wrong usage", () => {
     [["list", "--hlep"], '"list" has no option --hlep. Did you mean --help?'],
     [["policy", "tset", "x.yaml"], 'There is no action "policy tset". Did you mean "test"?'],
     [["approvals", "aprove", "x"], 'There is no action "approvals aprove". Did you mean "approve"?'],
-    [["keys", "zzzzzz"], 'There is no action "keys zzzzzz". Use create, grant, list or revoke.'],
+    [["keys", "zzzzzz"], 'There is no action "keys zzzzzz". Use create, grant, list, revoke or rotate.'],
     [["audit", "constructor"], 'There is no action "audit constructor". Use verify, tail or prune.'],
     [["policy", "test"], '"policy test" needs FILE. For example: toolarsenal policy test policy.cases.yaml'],
     [["audit", "verify", "x"], '"audit verify" takes no arguments, not 1. Put quotes around text with spaces.'],
@@ -99,7 +99,7 @@ describe("wrong usage", () => {
     [["search", "x", "--limit", "51"], '--limit must be a whole number from 1 to 50, not "51".'],
     [
       ["list", "--source", "npm"],
-      '--source cannot be "npm". Use one of function, mcp, openapi, a2a, descriptor, builtin.',
+      '--source cannot be "npm". Use one of function, mcp, openapi, a2a, descriptor, builtin, workflow, program.',
     ],
     [["completion", "powershell"], 'There is no action "completion powershell". Use bash, zsh or fish.'],
     [["completion", "zhs"], 'There is no action "completion zhs". Did you mean "zsh"?'],

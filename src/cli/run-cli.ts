@@ -5,6 +5,8 @@ import { count, nearest } from "../errors/show-value.ts";
 import { createRedactor } from "../guard/redaction/redactor.ts";
 import type { Input, NamedCommand, Option, Terminal } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
+import { errorHelp } from "./error-help.ts";
+import { askFirstStep, canAsk } from "./first-steps.ts";
 import { commandHelp, generalHelp } from "./help.ts";
 import { wrongInput } from "./input.ts";
 import { safeStream } from "./terminal/safe-stream.ts";
@@ -29,9 +31,13 @@ export async function runCli(argv: readonly string[], given: Terminal): Promise<
   const [name, ...rest] = argv;
   const json = argv.includes("--json");
   try {
+    if (name === undefined && canAsk(terminal)) {
+      const chosen = await askFirstStep(terminal);
+      if (chosen !== undefined) return await runCli(chosen, given);
+    }
     if (name === undefined || name === "--help" || name === "-h" || name === "help") {
       const topic = name === "help" ? rest[0] : undefined;
-      terminal.out.write(topic === undefined ? generalHelp(terminal) : commandHelp(await loadCommand(topic), terminal));
+      terminal.out.write(topic === undefined ? generalHelp(terminal) : await helpAbout(topic, terminal));
       return 0;
     }
     if (name === "--version" || name === "-v") {
@@ -58,6 +64,12 @@ export async function runCli(argv: readonly string[], given: Terminal): Promise<
   }
 }
 
+/** Help about a command, or about the code of an error. */
+async function helpAbout(topic: string, terminal: Terminal): Promise<string> {
+  const about = Object.hasOwn(COMMANDS, topic) ? undefined : errorHelp(topic);
+  return about ?? commandHelp(await loadCommand(topic), terminal);
+}
+
 function report(thrown: unknown, json: boolean, terminal: Terminal): number {
   // The arsenal has redacted the secrets it knows. This redacts anything that looks like one.
   const error = createRedactor().error(thrown);
@@ -82,6 +94,7 @@ function report(thrown: unknown, json: boolean, terminal: Terminal): number {
     terminal.err.write(`${paint.red(code)} ${message}${more}\n`);
     for (const issue of issues.slice(1, 20))
       terminal.err.write(`  ${issue.field}: ${issue.message}. ${issue.fix ?? ""}\n`);
+    if (terminal.err.isTTY === true) terminal.err.write(paint.dim(`More: toolarsenal help ${code}\n`));
   }
   return WRONG_USAGE.has(code) ? 2 : 1;
 }

@@ -1,4 +1,4 @@
-import type { DialectName, DialectTools } from "../adapters/dialects/built-in.ts";
+import type { DialectName, DialectTools, SearchDialectName, SearchedTools } from "../adapters/dialects/built-in.ts";
 import type { DefinitionOptions, DefinitionWriter } from "../adapters/dialects/write-definitions.ts";
 import type { A2aAgentSettings } from "../adapters/sources/a2a/settings.ts";
 import type { McpServerSettings, WrittenMcpServer } from "../adapters/sources/mcp/settings.ts";
@@ -16,6 +16,7 @@ import type {
 import type { AcceptOptions, ListPinsOptions, Pin } from "../guard/pins/pins.ts";
 import type { MarkedTool } from "../guard/policy.port.ts";
 import type { ArsenalEvent, EventLevel, EventName } from "../observe/events.ts";
+import type { CodeRequest, CodeResult } from "../programs/code-mode.ts";
 import type { RegisteredBatch } from "../register/register-batch.ts";
 import type { RetrieveOptions, ToolQuery } from "../retrieve/query.ts";
 import type { RetrievalResult } from "../retrieve/result.ts";
@@ -24,7 +25,7 @@ import type { Health, Tool, ToolSource } from "../tool/tool.ts";
 import type { MarkedToolset } from "../toolset/toolset.ts";
 import type { GivenTools, ImportOptions } from "../transcode/import-tools.ts";
 import type { ExportedTools, ExportOptions } from "../facade/registrations.ts";
-import type { RemoteOperations } from "./operate.ts";
+import type { RemoteOperations } from "./remote-operations.ts";
 
 /** A call for a gateway. The gateway identifies the caller by its credentials, so there is no `principal`. */
 export type RemoteCall = Omit<ToolCall, "principal" | "request">;
@@ -73,6 +74,9 @@ export interface RemoteAddToolsOptions extends Pick<ImportOptions, "namespace"> 
   readonly format?: DialectName | (string & {});
 }
 
+/** A program to run. The caller is the one whose credentials the client has. */
+export type RemoteProgram = Pick<CodeRequest, "code" | "input" | "toolset" | "signal">;
+
 /**
  * The methods that an embedded `ToolArsenal` and a client share. A function that takes an `Arsenal` works with both: await its results,
  * because some plain values of an embedded arsenal are promises in a client.
@@ -105,6 +109,10 @@ export interface Arsenal {
   /** Finds the tools that fit a request and its conversation, best first. */
   retrieve(query: string | RemoteQuery, options?: RemoteRetrieveOptions): Promise<RetrievalResult>;
   /** Finds tools for a request in words and returns them as the dialect's API takes them. */
+  retrieveTools<Name extends SearchDialectName>(
+    query: string,
+    options: RemoteRetrieveToolsOptions<Name> & { readonly dialect: Name; readonly providerSearch: true },
+  ): Promise<SearchedTools[Name][]>;
   retrieveTools<Name extends DialectName = "openai">(
     query: string,
     options?: RemoteRetrieveToolsOptions<Name>,
@@ -117,6 +125,8 @@ export interface Arsenal {
   execute(call: RemoteCall): Promise<ToolResult>;
   /** Runs several calls in parallel, in sequence, or in parallel as far as that is safe. */
   executeBatch(batch: RemoteBatch): Promise<BatchResult>;
+  /** Runs a TypeScript program that calls tools, each under policy. A program that waits for an approval goes on once it is answered. */
+  runCode(request: RemoteProgram): Promise<CodeResult>;
   /** Returns one tool, with `refused` if the caller may not call it; undefined if it does not exist or the caller may not see it. The namespace defaults to `default`. */
   getTool(name: string, namespace?: string, by?: RemoteView): Promise<MarkedTool | undefined>;
   /** Every tool that passes the filters and that the caller may call, ordered by id. */
@@ -131,8 +141,6 @@ export interface Arsenal {
   readonly approvals: Pick<Approvals, "get"> & Pick<RemoteApprovals, "list">;
   /** The accepted definition of each tool of a source. */
   readonly pins: { list(): Promise<readonly Pin[]> } | undefined;
-  /** Reads the policy file again. */
-  reloadPolicy(): void | Promise<void>;
   /** Calls `listener` for every event. Returns a function that unsubscribes it. */
   subscribe(listener: (event: ArsenalEvent) => void): () => void;
   /** Releases all resources. Safe to call twice. */
@@ -155,11 +163,11 @@ export interface ArsenalClient extends Arsenal, RemoteOperations {
   readonly approvals: RemoteApprovals;
   readonly pins: RemotePins;
   readonly toolsets: RemoteToolsets;
-  reloadPolicy(): Promise<void>;
   /** Calls `listener` for events of the gateway, which needs the role `operator`. Reconnects automatically. */
   subscribe(listener: (event: ArsenalEvent) => void, options?: SubscribeOptions): Unsubscribe;
 }
 
+/** The approvals of a gateway. */
 export interface RemoteApprovals {
   /** One page of the calls that the client may approve, oldest first. */
   list(options?: Pick<ListApprovalsOptions, "limit" | "cursor">): Promise<ApprovalPage>;
@@ -177,6 +185,7 @@ export interface RemoteApprovals {
   ): Promise<{ readonly outcome: "approved" | "denied" }>;
 }
 
+/** The pins of a gateway. */
 export interface RemotePins {
   list(options?: ListPinsOptions): Promise<readonly Pin[]>;
   /** Accepts the current definition of a tool, or the current instructions of a server. Needs the role `approver`. */
@@ -193,6 +202,7 @@ export interface RemoteToolsets {
   find(name: string): Promise<MarkedToolset | undefined>;
 }
 
+/** Which events of a gateway are followed. */
 export interface SubscribeOptions {
   /** Only events with these names. Defaults to all. */
   readonly names?: readonly EventName[];

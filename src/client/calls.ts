@@ -3,7 +3,8 @@ import type { BatchResult, ResultError, ToolResult } from "../execute/result.ts"
 import type { Progress } from "../tool/handler.ts";
 import type { RemoteBatch, RemoteCall } from "./arsenal.ts";
 import { readEvents } from "./events.ts";
-import type { FetchedResponse, Http } from "./http.ts";
+import type { FetchedResponse } from "./fetched.ts";
+import type { Http } from "./http.ts";
 import { readJson, readProblem, toStreamedError } from "./problem.ts";
 
 /** The gateway enforces the calls' own time limits. */
@@ -109,7 +110,7 @@ function fateOf(toolName: string, error: ArsenalError): ResultError {
   return { code: "OUTCOME_UNKNOWN", message: lost, fix };
 }
 
-/** Throws a failed result as an error, as `onFailure: "throw"` requires. A call that waits for approval has not failed. */
+/** Throws a failed result as an error, as `onFailure: "throw"` requires. */
 export function thrownIfFailed(result: ToolResult): ToolResult {
   const { status, error } = result;
   if (status === "success" || status === "pending_confirmation" || error === undefined) return result;

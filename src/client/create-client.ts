@@ -7,6 +7,7 @@ import type { ResultError } from "../execute/result.ts";
 import type { AnswerOptions, DecidedApproval, PendingApproval } from "../guard/aegis.ts";
 import type { MarkedTool } from "../guard/policy.port.ts";
 import type { Pin } from "../guard/pins/pins.ts";
+import type { CodeResult } from "../programs/code-mode.ts";
 import type { RegisteredBatch } from "../register/register-batch.ts";
 import type { RetrievalResult } from "../retrieve/result.ts";
 import type { ToolDraft } from "../tool/draft.ts";
@@ -22,7 +23,8 @@ import type {
 } from "./arsenal.ts";
 import { execute, executeBatch, refusePrincipal, thrownIfFailed } from "./calls.ts";
 import { follow } from "./events.ts";
-import { type GatewayRequest, type ClientOptions, createHttp } from "./http.ts";
+import type { ClientOptions } from "./fetched.ts";
+import { type GatewayRequest, createHttp } from "./http.ts";
 import { operations } from "./operate.ts";
 import { toArsenalError } from "./problem.ts";
 
@@ -98,7 +100,7 @@ export function createClient(options: ClientOptions = {}): ArsenalClient {
     const { dialect, signal, ...asked } = given;
     refusePrincipal(asked);
     const search = { ...QUERY, signal };
-    if (isWriter(dialect)) {
+    if (isWriter(dialect) && asked.providerSearch !== true) {
       const { strict: _strict, context, ...rest } = asked;
       const found = await post<RetrievalResult>("/search", { ...rest, context: { ...context, query } }, search);
       return found.tools.map(({ tool }) => dialect.fromCanonical(tool));
@@ -138,6 +140,7 @@ export function createClient(options: ClientOptions = {}): ArsenalClient {
       return options.onFailure === "throw" ? thrownIfFailed(result) : result;
     },
     executeBatch: (batch) => executeBatch(http, batch),
+    runCode: ({ signal, ...program }) => post<CodeResult>("/programs", program, { signal }),
 
     getTool: async (name, namespace = "default", by = {}) => {
       refusePrincipal(by);
@@ -190,7 +193,6 @@ export function createClient(options: ClientOptions = {}): ArsenalClient {
       get: (name) => get<MarkedToolset>(`/toolsets/${encodeURIComponent(name)}`),
       find: (name) => ifFound(get<MarkedToolset>(`/toolsets/${encodeURIComponent(name)}`)),
     },
-    reloadPolicy: async () => void (await post("/policy/reload", {})),
     subscribe: (listener, given = {}) => follow(http, closing.signal, listener, given),
 
     async close() {
@@ -232,7 +234,7 @@ function refuseFilter(given: object): void {
   throw fixable("INPUT_INVALID", 'A gateway takes no "filter".', fix, { field: "filter" });
 }
 
-/** Returns true for a dialect that only writes definitions, which the client can do itself. */
+/** True for a dialect that the client can write itself. */
 function isWriter(dialect: unknown): dialect is DefinitionWriter {
   const { fromCanonical, convert } = (dialect ?? {}) as Partial<Record<"fromCanonical" | "convert", unknown>>;
   return typeof fromCanonical === "function" && convert === undefined;

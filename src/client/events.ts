@@ -1,7 +1,8 @@
 import type { ArsenalEvent } from "../observe/events.ts";
 import { isArsenalError } from "../errors/arsenal-error.ts";
 import type { SubscribeOptions, Unsubscribe } from "./arsenal.ts";
-import type { FetchedResponse, Http } from "./http.ts";
+import type { FetchedResponse } from "./fetched.ts";
+import type { Http } from "./http.ts";
 import { readProblem, toStreamedError } from "./problem.ts";
 
 /** One event of a stream. */
@@ -50,7 +51,7 @@ export async function* readEvents(
   }
 }
 
-/** The stream reconnects after these errors; any other error ends the subscription. */
+/** The stream reconnects after these errors. */
 const PASSING: ReadonlySet<string> = new Set([
   "TRANSPORT_FAILED",
   "SOURCE_UNAVAILABLE",

@@ -1,62 +1,13 @@
 import { ArsenalError, fixable, isArsenalError } from "../errors/arsenal-error.ts";
 import type { ErrorCode } from "../errors/codes.ts";
-import { type Clock, systemClock } from "../observe/clock.ts";
+import { systemClock } from "../observe/clock.ts";
 import { backoffMs } from "../base/turns/backoff.ts";
+import type { ClientOptions, FetchedResponse } from "./fetched.ts";
 import { readJson, readProblem } from "./problem.ts";
-
-/** The gateway's address, and the options of requests. */
-export interface ClientOptions {
-  /** The address of the gateway, with its path if it has one: `https://tools.example.com`, `https://example.com/tools`. Defaults, in a web page, to the page's own origin. */
-  readonly url?: string;
-  /** A key of the gateway, `ta_NAME_SECRET`. */
-  readonly apiKey?: string;
-  /** A bearer token, or a function that returns a valid one before each request. */
-  readonly token?: string | (() => string | Promise<string>);
-  /** Further headers of every request. */
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Makes the requests. Defaults to the runtime's own `fetch`. */
-  readonly fetch?: Fetch;
-  /** Cancels all requests in progress when it fires. */
-  readonly signal?: AbortSignal;
-  /** The timeout of a request, in milliseconds. Defaults to 30,000; 70,000 if the gateway connects a server for it. Tool calls use their own `timeoutMs` and `deadline` instead. */
-  readonly timeoutMs?: number;
-  /** The most retries of a request, if retrying is safe. Defaults to 2. */
-  readonly retries?: number;
-  /** Determines how `execute` handles a result that is not a success: `throw` throws an `ArsenalError` whose cause is the result. Defaults to `return`. */
-  readonly onFailure?: "return" | "throw";
-  /** Defaults to the system clock. */
-  readonly clock?: Clock;
-}
-
-/** The part of `fetch` that the client uses. */
-export type Fetch = (
-  url: string,
-  init: {
-    readonly method: string;
-    readonly headers: Record<string, string>;
-    readonly body?: string;
-    readonly signal: AbortSignal;
-  },
-) => Promise<FetchedResponse>;
-
-/** The part of a `Response` that the client uses. */
-export interface FetchedResponse {
-  readonly ok: boolean;
-  readonly status: number;
-  readonly headers: { get(name: string): string | null };
-  readonly body: { getReader(): BodyReader } | null;
-  text(): Promise<string>;
-}
-
-/** The part of a stream's reader that the client uses. */
-export interface BodyReader {
-  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
-  cancel(): Promise<void>;
-}
 
 /** One request to the gateway. */
 export interface GatewayRequest {
-  readonly method?: "GET" | "POST" | "DELETE";
+  readonly method?: "GET" | "POST" | "PUT" | "DELETE";
   /** Relative to `/api/v1`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
@@ -75,7 +26,7 @@ export interface GatewayRequest {
   readonly malformed?: ErrorCode;
 }
 
-/** Reads a response. A stream calls `alive` for each chunk; after a long silence, the connection counts as dead. */
+/** Reads a response. A stream calls `alive` for each chunk. */
 export type ResponseReader<Value> = (response: FetchedResponse, alive: () => void) => Promise<Value>;
 
 /** Sends requests to one gateway, and retries those that are safe to repeat. */
@@ -177,7 +128,7 @@ export function createHttp(options: ClientOptions): Http {
         if (!isArsenalError(error) || failures >= retries) throw error;
         const { beforeSend = false, retryAfterMs = 0 } = error.details;
         const mayRepeat = error.code !== "CANCELLED" && (beforeSend || (safe && isPassing(error)));
-        // A gateway that shuts down may be replaced at the same address, so its full delay is not needed.
+        // A gateway that shuts down may be replaced at the same address, so it is asked soon.
         const isTooLong = retryAfterMs > MAX_WAIT_MS && error.code !== "CLOSED";
         if (!mayRepeat || isTooLong) throw error;
         await pause(failures, asked.signal, Math.min(retryAfterMs, MAX_WAIT_MS));

@@ -1,6 +1,6 @@
 import { ArsenalError, type ErrorDetails, fixable } from "../errors/arsenal-error.ts";
 import type { ErrorCode } from "../errors/codes.ts";
-import type { FetchedResponse } from "./http.ts";
+import type { FetchedResponse } from "./fetched.ts";
 
 /** The gateway's response to a request that it refuses. */
 export interface ReadProblem {

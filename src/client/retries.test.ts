@@ -37,7 +37,7 @@ const SAFE: Readonly<Record<string, (client: ArsenalClient) => Promise<unknown>>
 const UNSAFE: Readonly<Record<string, (client: ArsenalClient) => Promise<unknown>>> = {
   addTool: (client) => client.addTool({ name: "pay", description: "Pays an amount of money." }),
   deleteTool: (client) => client.deleteTool("pay"),
-  reloadPolicy: (client) => client.reloadPolicy(),
+  "policy.reload": (client) => client.policy.reload(),
 };
 
 describe("a request whose answer was lost", () => {

@@ -15,7 +15,7 @@ import {
   withSpellings,
 } from "../tool/shape/shape.ts";
 import { anySource, configOf, listed, namesOf, proofs, scanModes, section } from "./adapter-settings.ts";
-import { EGRESS, ENV_PASSTHROUGH } from "./egress-settings.ts";
+import { EGRESS, ENV_PASSTHROUGH, MCP_MODE, PROGRAMS, REGISTRIES, SHORT_FORM, TEAMS, TLS } from "./sections.ts";
 import { CONFIGURED_TOOLSET } from "../toolset/toolset.ts";
 
 /** Settings that every embedder may have. */
@@ -217,6 +217,7 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
       "standard",
     ),
     policyFile: path("A document of rules, or Cedar policies (.cedar), that stands in for the lists below."),
+    sealKey: text("Seals people's tokens in the shared state. Defaults to a key that is kept there too."),
     requireConfirmation: list(
       "Tools whose calls a person must approve: names, ids or patterns.",
       text("A name, id or pattern."),
@@ -289,20 +290,19 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
   mcp: object("MCP servers, and serving as one.", {
     servers: list("Servers whose tools are used.", listed("mcp"), []),
     serveMcp: flag("Accepted for compatibility; `toolarsenal serve` always serves MCP.", false),
-    mcpMode: choice("Which tools an MCP client is shown.", ["dynamic", "static", "hybrid"], "dynamic"),
+    mcpMode: MCP_MODE,
     commonTools: list(
       "Tools that hybrid mode lists besides the two of dynamic mode. Defaults to the most used ones.",
       text("A tool's id, or a pattern."),
       [],
     ),
+    clientQuirks: flag("Fits lists of tools to the limits of known clients, by their names.", true),
     envPassthrough: ENV_PASSTHROUGH,
-    startupWaitMs: whole(
-      "How long a request waits for servers that are still connecting for the first time.",
-      0,
-      600_000,
-      10_000,
-    ),
+    startupWaitMs: whole("How long a request waits for servers on their first connection.", 0, 600_000, 10_000),
+    taskAfterMs: whole("Milliseconds after which a call of a client with tasks becomes one.", 0, 600_000, 5_000),
+    taskTtlS: whole("How long a task is kept, from its creation, in seconds.", 60, 604_800, 3_600),
   }),
+  programs: PROGRAMS,
   toolsets: list("Curated views over the tools, each with an access policy.", CONFIGURED_TOOLSET, []),
   ensembles: list(
     "TOML descriptors of ensembles: files, folders, or patterns with * in the last part.",
@@ -320,15 +320,7 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
       text("An origin."),
       [],
     ),
-    tls: entry(
-      "Serves over https, TLS 1.2 or newer, with this certificate. Changed files are used for new connections.",
-      {
-        cert: path("PEM file of the certificate, followed by the intermediate ones."),
-        key: path("PEM file of its private key, without a passphrase."),
-        ca: path("PEM file of the intermediate certificates, if cert does not contain them."),
-      },
-      ["cert", "key"],
-    ),
+    tls: TLS,
     drainTimeoutS: whole(
       "Seconds that running calls may take to finish when the gateway stops; then they are cut off.",
       0,
@@ -357,6 +349,7 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
     ),
     auth: optional(object("More ways to authenticate callers; one is enough.", proofs())),
   }),
+  teams: TEAMS,
   a2a: object("Other agents, and serving as one.", {
     agents: list("Agents whose skills are used.", listed("a2a"), []),
     serveA2a: flag("Whether the agent is also served on a port of its own, a2a_port.", false),
@@ -386,11 +379,8 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
   }),
   scripts: list("Source files whose functions are tools.", listed("scripts"), []),
   builtins: configOf("sources", "builtin"),
-  arsenal: object("The short form of the most used settings.", {
-    defaultTimeoutSeconds: whole("The same as execution.default_timeout_ms, in seconds.", 1, 300),
-    maxConcurrentTools: whole("The same as execution.max_concurrent.", 1, 100_000),
-    mcpServers: list("The same as mcp.servers.", listed("mcp")),
-  }),
+  arsenal: SHORT_FORM,
+  registries: REGISTRIES,
   modules: list("Modules that register tools: each default export is called with the arsenal.", text("A path."), []),
   autoSync: flag("Whether retrieve and execute first index what is pending.", true),
   syncOnRegister: flag("Whether register starts indexing at once.", false),

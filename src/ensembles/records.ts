@@ -66,6 +66,7 @@ export function errorCategory(code: ErrorCode): ErrorCategory {
     case "AUDIT_FAILED":
     case "CONFIRMATION_REQUIRED":
     case "PERMISSION_DENIED":
+    case "QUOTA_EXCEEDED":
       return "permission";
     case "CIRCUIT_OPEN":
     case "OUTCOME_UNKNOWN":

@@ -8,6 +8,8 @@ export interface ErrorDetails {
   readonly value?: unknown;
   /** The fix, as an instruction. */
   readonly fix?: string;
+  /** The approval that a call waits for. */
+  readonly confirmationId?: string;
   /** Milliseconds until a retry can succeed. */
   readonly retryAfterMs?: number;
   /** True if the failure certainly happened before anything was sent, so that a retry is safe. */
@@ -57,7 +59,7 @@ export function fixable(
   return new ArsenalError(code, `${problem} ${fix}`, { ...details, fix });
 }
 
-/** Returns an error's message without the fix at its end, for output that shows the fix on a line of its own. */
+/** Returns an error's message without the fix at its end. */
 export function withoutFix({ message, details: { fix } }: ArsenalError): string {
   return fix !== undefined && message.endsWith(` ${fix}`) ? message.slice(0, -fix.length - 1) : message;
 }

@@ -19,17 +19,21 @@ export function toWire(code: ErrorCode): WireError {
     case "TOOL_NOT_FOUND":
     case "TOOLSET_NOT_FOUND":
     case "ENSEMBLE_NOT_FOUND":
+    case "TENANT_NOT_FOUND":
       return { httpStatus: 404, jsonRpcCode: -32602 };
     case "UNAUTHENTICATED":
       return { httpStatus: 401, jsonRpcCode: -32002 };
+    case "SIGN_IN_REQUIRED":
     case "PERMISSION_DENIED":
     case "APPROVAL_INVALID":
       return { httpStatus: 403, jsonRpcCode: -32003 };
     case "CONFIRMATION_REQUIRED":
     case "IDEMPOTENCY_CONFLICT":
     case "TOOL_OWNED":
+    case "NAME_TAKEN":
       return { httpStatus: 409, jsonRpcCode: -32004 };
     case "RATE_LIMITED":
+    case "QUOTA_EXCEEDED":
       return { httpStatus: 429, jsonRpcCode: -32005 };
     case "CIRCUIT_OPEN":
     case "SOURCE_UNAVAILABLE":
@@ -50,6 +54,7 @@ export function toWire(code: ErrorCode): WireError {
     case "HANDLER_MISSING":
       return { httpStatus: 409, jsonRpcCode: -32603 };
     case "CONFIG_INVALID":
+    case "SERVER_REFUSED":
       return { httpStatus: 422, jsonRpcCode: -32602 };
     case "SANDBOX_FAILED":
     case "STORE_FAILED":

@@ -1,6 +1,7 @@
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import type { Clock } from "../observe/clock.ts";
 import { nextTurn } from "../base/turns/event-loop.ts";
+import { followSignal } from "../base/turns/follow-signal.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 import { isSignal } from "../tool/shape/check.ts";
 import type { Tool } from "../tool/tool.ts";
@@ -26,7 +27,7 @@ export async function runBatch(
   const startedAt = parts.clock.now();
   const calls = [...batch.calls];
   const stop = new AbortController();
-  const unlink = follow(batch.signal, stop);
+  const unlink = followSignal(batch.signal, stop);
   const results: ToolResult[] = [];
 
   const runOne = async (index: number, place: number): Promise<void> => {
@@ -112,8 +113,8 @@ async function runLinked(
   if (call.signal === undefined) return run({ ...call, signal: batchSignal });
   if (!isSignal(call.signal)) return run(call);
   const either = new AbortController();
-  const unlinkOwn = follow(call.signal, either);
-  const unlinkBatch = follow(batchSignal, either);
+  const unlinkOwn = followSignal(call.signal, either);
+  const unlinkBatch = followSignal(batchSignal, either);
   try {
     return await run({ ...call, signal: either.signal });
   } finally {
@@ -129,13 +130,4 @@ function isReadable(call: object): boolean {
   } catch {
     return false;
   }
-}
-
-/** Aborts the controller when the signal fires, with its reason. Returns what ends that: `AbortSignal.any` would hold on to both. */
-function follow(signal: AbortSignal | undefined, controller: AbortController): () => void {
-  if (signal === undefined) return () => {};
-  const abort = (): void => controller.abort(signal.reason);
-  if (signal.aborted) abort();
-  else signal.addEventListener("abort", abort, { once: true });
-  return () => signal.removeEventListener("abort", abort);
 }

@@ -114,6 +114,8 @@ export const TOOL_CALL = hinted(
       }),
       /** The toolset that the caller looks through. Defaults to the whole catalog. */
       toolset: id("Looks only at the tools of this toolset."),
+      /** True for a call that a program or a workflow makes while it runs. */
+      inRun: hinted(flag("True for a call that a program or a workflow makes."), { onlyInCode: true }),
       /** Passed to the handler unchanged. */
       auxdata: anything("Passed to the handler as it is."),
       /** The client's request behind the call, for surfaces that use a source's protocol. Only that source's handlers get the request. */

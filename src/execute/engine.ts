@@ -3,6 +3,7 @@ import type { Aegis } from "../guard/aegis.ts";
 import type { CallAudit } from "../guard/audit/call-audit.ts";
 import type { Idempotency } from "../guard/idempotency.ts";
 import type { Principal } from "../guard/principal.ts";
+import type { Quotas } from "../guard/limits/quotas.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
 import type { HealthBook } from "../observe/health.ts";
@@ -14,7 +15,7 @@ import { runBatch } from "./batch.ts";
 import type { BatchCall, ToolCall } from "./call.ts";
 import type { Executor } from "./executor.port.ts";
 import type { BatchResult, ResultError, ToolResult } from "./result.ts";
-import { runCall } from "./run-call.ts";
+import { askCall, needsApproval, runCall } from "./run-call.ts";
 import type { EngineSettings } from "./settings.ts";
 import { type CallLoad, createAdmissions } from "./steps/admission.ts";
 import { findVisible, type FindToolParts } from "./steps/find-tool.ts";
@@ -40,6 +41,8 @@ export interface EngineParts extends FindToolParts {
   readonly idempotency?: Idempotency | undefined;
   /** Rates, places, breakers and retry budgets, which other processes may share. */
   readonly limits: Limits;
+  /** The quotas of tenants. Without it, nothing is counted. */
+  readonly quotas?: Quotas | undefined;
   readonly health: HealthBook;
   readonly ensembleSettings: (name: string) => EnsembleSettings;
   readonly emit: Emit;
@@ -74,6 +77,10 @@ export function createEngine(parts: EngineParts) {
   return {
     /** Runs one call and returns one result. A failed call is a result too; it is thrown only if `onFailure` is `throw`. */
     execute: settings.onFailure === "throw" ? async (call: ToolCall) => thrownIfFailed(await run(call)) : run,
+    /** Returns the result of a call that the guard stops, without making the call; undefined if it may run now. */
+    ask: (call: ToolCall): Promise<ToolResult | undefined> => askCall(call, engine),
+    /** Returns whether the call would wait for a person. Requests no approval and records nothing. */
+    needsApproval: (call: ToolCall): Promise<boolean> => needsApproval(call, engine),
     /** Throws CALL_INVALID if the batch itself is malformed; what happens to its calls is in their results. */
     executeBatch: (batch: BatchCall): Promise<BatchResult> =>
       runBatch(batch, {

@@ -1,3 +1,4 @@
+import type { Principal } from "../guard/principal.ts";
 import type { Handler, HandlerContext } from "../tool/handler.ts";
 import type { Tool, ToolSource } from "../tool/tool.ts";
 
@@ -15,4 +16,8 @@ export interface RunRequest {
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly handler: Handler | undefined;
   readonly context: HandlerContext;
+  /** The caller, with all its rights. Handlers do not get it. Omitted outside an arsenal. */
+  readonly principal?: Principal;
+  /** The toolset that the caller looks through. */
+  readonly toolset?: string | undefined;
 }

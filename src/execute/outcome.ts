@@ -11,6 +11,8 @@ export interface Outcome extends Pick<
 > {
   /** Defaults to 0. */
   readonly attempts?: number;
+  /** The tokens of the arguments and the result, if they are counted. */
+  readonly tokens?: number;
   /** The rule of the policy that refused the call, had it wait or let it run. */
   readonly rule?: string;
 }
@@ -20,7 +22,7 @@ export function failed(error: ResultError): Outcome {
 }
 
 /**
- * A call that its caller cancelled, or that a closing gateway cut off. `started` is true if the handler was called, so the call may have taken
+ * A call that its caller cancelled, whose caller's credentials were revoked, or that a closing gateway cut off. `started` is true if the handler was called, so the call may have taken
  * effect.
  */
 export function cancelled(name: string, signal: AbortSignal | undefined, started = false): Outcome {
@@ -30,10 +32,14 @@ export function cancelled(name: string, signal: AbortSignal | undefined, started
     const message = `${name} was not started: the gateway shut down while the call waited. Call it again.`;
     return failed({ code: "CLOSED", message, beforeSend: true });
   }
-  const why =
-    isArsenalError(reason) && reason.code === "CANCELLED" ? reason.message : `The call of ${name} was cancelled.`;
+  const isRevoked = isArsenalError(reason) && reason.code === "UNAUTHENTICATED";
+  const isExplained = isRevoked || (isArsenalError(reason) && reason.code === "CANCELLED");
+  const why = isExplained ? reason.message : `The call of ${name} was cancelled.`;
   const effect = started ? "It had started, and may have taken effect." : "It was not started.";
-  return { status: "cancelled", error: { code: "CANCELLED", message: `${why} ${effect}` } };
+  return {
+    status: "cancelled",
+    error: { code: isRevoked ? "UNAUTHENTICATED" : "CANCELLED", message: `${why} ${effect}` },
+  };
 }
 
 /** A call that ran out of time before its handler was called: repeating it is safe. */

@@ -1,19 +1,22 @@
+import { present } from "../base/present.ts";
 import type { CallOutcome } from "../state/limits.port.ts";
+import { asRecord } from "../tool/json-schema.ts";
 import type { ToolCall } from "./call.ts";
 import type { RunningEngine } from "./engine.ts";
 import { closedBefore, failed, type Outcome } from "./outcome.ts";
 import type { ToolResult } from "./result.ts";
 import { toResultError } from "./results/to-result-error.ts";
 import type { CheckedCall, RunningCall } from "./running-call.ts";
-import type { Rates } from "./steps/admission.ts";
+import type { CallBounds } from "./steps/admission.ts";
 import { askAegis, givenUp, type Permission, redeemApproval, withApproval, withRule } from "./steps/ask-aegis.ts";
 import { runAttempts } from "./steps/attempts.ts";
 import { notAudited } from "./steps/audit-call.ts";
 import { checkCall } from "./steps/check-call.ts";
-import { findCalledTool } from "./steps/find-tool.ts";
+import { findCalledTool, findVisible } from "./steps/find-tool.ts";
 import { finishCall } from "./steps/finish-call.ts";
 import { giveCached } from "./steps/give-cached.ts";
 import { guardOutcome } from "./steps/guard-outcome.ts";
+import { measured, ofEveryCall, ofRunCalls, spentBy } from "./steps/quotas.ts";
 import type { CacheEntry } from "./steps/result-cache.ts";
 import { isConfirmedReadOnly } from "./steps/retry.ts";
 import { recallResult, runOnce } from "./steps/run-once.ts";
@@ -26,15 +29,55 @@ export async function runCall(call: ToolCall, engine: RunningEngine): Promise<To
   const queuedAt = clock.now();
   const spanId = traceIds.spanId();
   try {
-    const given: unknown = call?.traceId;
-    const ids = { traceId: typeof given === "string" && given !== "" ? given : traceIds.traceId(), spanId };
-    const running: RunningCall = { call, ids, principal: call?.principal ?? localPrincipal, queuedAt, steps: {} };
+    const running = started(call, engine, { queuedAt, spanId });
     return finishCall(running, await outcomeOf(running, engine), engine);
   } catch (error) {
     // The checks read these values again, so a call that throws here has not run.
     const ids = { traceId: traceIds.traceId(), spanId };
     const refused: RunningCall = { call: { toolName: "" }, ids, principal: localPrincipal, queuedAt, steps: {} };
     return finishCall(refused, failed(toResultError(unreadable(error))), engine);
+  }
+}
+
+/**
+ * Takes a call as far as the guard. Returns its result if it stops there, recorded like that of a call: it is refused, or waits for a person. Returns
+ * undefined if it may run now. Runs nothing, and uses no approval up.
+ */
+export async function askCall(call: ToolCall, engine: RunningEngine): Promise<ToolResult | undefined> {
+  const running = started(call, engine, { queuedAt: engine.clock.now(), spanId: engine.traceIds.spanId() });
+  const stopped = await stopOf(running, engine);
+  return stopped && finishCall(running, stopped, engine);
+}
+
+/** Returns whether the guard would let this call wait for a person. Requests no approval and records nothing. */
+export async function needsApproval(call: ToolCall, engine: RunningEngine): Promise<boolean> {
+  const { principal = engine.localPrincipal, toolset } = call;
+  const found = await findVisible(call.toolName, principal, engine, call);
+  if (found === undefined) return false;
+  const request = { tool: found.tool, arguments: asRecord(call.arguments), principal, ...present({ toolset }) };
+  return (await engine.aegis.preview({ ...request, requireConfirmation: false, isLarge: true })).effect === "confirm";
+}
+
+function started(
+  call: ToolCall,
+  { traceIds, localPrincipal }: RunningEngine,
+  { queuedAt, spanId }: { readonly queuedAt: number; readonly spanId: string },
+): RunningCall {
+  const given: unknown = call?.traceId;
+  const ids = { traceId: typeof given === "string" && given !== "" ? given : traceIds.traceId(), spanId };
+  return { call, ids, principal: call?.principal ?? localPrincipal, queuedAt, steps: {} };
+}
+
+async function stopOf(running: RunningCall, engine: RunningEngine): Promise<Outcome | undefined> {
+  try {
+    const found = await findCalledTool(running, engine);
+    if ("status" in found) return found;
+    const checked = await checkCall(running, found, engine);
+    if ("status" in checked) return checked;
+    const permission = await askAegis(checked, engine);
+    return permission.effect === "stop" ? permission.outcome : undefined;
+  } catch (error) {
+    return failed(toResultError(error));
   }
 }
 
@@ -57,18 +100,22 @@ async function outcomeOf(running: RunningCall, engine: RunningEngine): Promise<O
       if (permission.effect === "stop")
         return isKeyed ? await recallResult(permission.outcome, checked, engine) : permission.outcome;
       const rates = engine.aegis.limitsOf(request, permission.obligations);
+      const quotas = engine.quotas?.of(tool, checked.principal);
+      const bounds = quotas === undefined ? { rates } : { rates, quotas };
 
       // answer from the cache
       const entry = isKeyed ? undefined : engine.results?.entryOf(checked, permission);
       const cached = entry?.read();
       if (cached !== undefined)
-        return withRule(permission, tool, await giveCached(cached, checked, permission, rates, engine));
+        return withRule(permission, tool, await giveCached(cached, checked, permission, bounds, engine));
 
       // run it: once for its idempotency key, if it has one
       const approved = withApproval(checked, permission);
       const outcome = await (isKeyed
-        ? runOnce(checked, rates, engine, () => runPermitted(approved, permission, [], engine))
-        : runPermitted(approved, permission, rates, engine, entry));
+        ? runOnce(checked, ofEveryCall(bounds), engine, () =>
+            runPermitted(approved, permission, ofRunCalls(bounds), engine),
+          )
+        : runPermitted(approved, permission, bounds, engine, entry));
 
       // An identical call at the same moment may have used up the approval that the guard found. Then this call requests its own.
       const lostApproval = outcome.error?.code === "APPROVAL_INVALID" && !outcome.attempts;
@@ -84,7 +131,7 @@ async function outcomeOf(running: RunningCall, engine: RunningEngine): Promise<O
 async function runPermitted(
   checked: CheckedCall,
   { obligations }: Permission,
-  rates: Rates,
+  bounds: CallBounds,
   engine: RunningEngine,
   entry?: CacheEntry,
 ): Promise<Outcome> {
@@ -97,10 +144,11 @@ async function runPermitted(
   if (problem !== undefined) return notAudited(tool, problem);
 
   // wait for its turn
-  const entered = admissions.enter(checked, rates);
+  const entered = admissions.enter(checked, bounds);
   const pass = entered instanceof Promise ? await entered : entered;
   if ("status" in pass) return pass;
   let verdict: CallOutcome = "neutral";
+  let ended: Outcome | undefined;
   try {
     if (engine.closed) return closedBefore(tool);
 
@@ -131,10 +179,10 @@ async function runPermitted(
 
     // cache it
     if (guarded.status === "success") entry?.keep(outcome);
-    return guarded;
+    return (ended = measured(guarded, checked, engine.quotas));
   } finally {
     // make room for the next call
-    const left = admissions.leave(tool, pass, verdict);
+    const left = admissions.leave(tool, pass, verdict, spentBy(bounds.quotas, ended));
     if (left !== undefined) await left;
   }
 }

@@ -9,7 +9,7 @@ import { defineTool } from "../tool/define-tool.ts";
 import type { ToolDraft } from "../tool/draft.ts";
 import type { Handler } from "../tool/handler.ts";
 import type { Tool } from "../tool/tool.ts";
-import type { Dialect, Loss } from "../transcode/dialect.port.ts";
+import type { Dialect, Loss, ToolReader } from "../transcode/dialect.port.ts";
 import type { GivenTools, ImportOptions } from "../transcode/import-tools.ts";
 import type { VisibleTools } from "./visible-tools.ts";
 
@@ -77,6 +77,15 @@ export function createRegistrations(parts: {
     return toDialect(format, hint, dialects, "format");
   }
 
+  /** The reader of a framework's tool objects, or else the dialect. */
+  async function readerOf(format: AnyDialect, tools: GivenTools): Promise<ToolReader> {
+    const { frameworkTools } = await import("../adapters/dialects/frameworks/manifest.ts");
+    const load =
+      typeof format === "string" && Object.hasOwn(frameworkTools, format) ? frameworkTools[format] : undefined;
+    if (load !== undefined) return (await load()).reader;
+    return dialectOf(format, Array.isArray(tools) ? tools[0] : Object.values(tools)[0]);
+  }
+
   return {
     /** Registers one tool. Throws at once if it is refused; what could not be indexed stays pending, and the next sync reports it. */
     register(registration: Registration): Tool {
@@ -107,8 +116,7 @@ export function createRegistrations(parts: {
       by: AskedBy = {},
     ): Promise<RegisteredBatch> {
       const { importTools } = await import("../transcode/import-tools.ts");
-      const dialect = await dialectOf(format, Array.isArray(tools) ? tools[0] : Object.values(tools)[0]);
-      const { imported: read, rejected } = await importTools(dialect, tools, options);
+      const { imported: read, rejected } = await importTools(await readerOf(format, tools), tools, options);
       const { mapInTurns } = await import("../register/in-turns.ts");
       const imported = await mapInTurns(read, (each) => {
         const tool = ofCaller(each.tool, by);

@@ -5,6 +5,9 @@ import { showValue } from "../errors/show-value.ts";
 import type { Aegis } from "../guard/aegis.ts";
 import type { MarkedTool, Refusal } from "../guard/policy.port.ts";
 import { knowsTenants, localOperator, type Principal, principalOr } from "../guard/principal.ts";
+import { present } from "../base/present.ts";
+import { queryFilter } from "../retrieve/filters.ts";
+import type { ToolQuery } from "../retrieve/query.ts";
 import { toName } from "../tool/normalise/slug.ts";
 import type { Toolsets } from "../toolset/toolsets.ts";
 import { EVERY_TOOL, filterProblem, type ToolFilter } from "../tool/tool-filter.ts";
@@ -93,7 +96,7 @@ export function createVisibleTools(parts: {
   /** Finds the tool of that name, or of the name's registered form: `getWeather` finds `get_weather`. Ignores visibility. */
   const find = async (name: string, namespace: string): Promise<Tool | undefined> =>
     (await parts.get(`${namespace}.${name}`)) ?? parts.get(`${namespace}.${toName(name)}`);
-  return {
+  const visible = {
     find,
     /** Like `find`, but only if the caller may know of the tool. Marked if the caller may not call it. */
     async get(name: string, namespace: string, by: ViewedBy): Promise<MarkedTool | undefined> {
@@ -129,7 +132,13 @@ export function createVisibleTools(parts: {
         if (cursor === undefined || found.length >= limit) return found;
       }
     },
+    /** Every tool that a query could find, ordered by id. */
+    async matching(query: ToolQuery): Promise<readonly Tool[]> {
+      const { principal, toolset, includeRefused } = query;
+      return visible.list({ ...present({ principal, toolset, includeRefused }), filter: queryFilter(query) });
+    },
   };
+  return visible;
 }
 
 /** The engine's default page size. */

@@ -45,6 +45,10 @@ function inWords({ name, data }: ArsenalEvent): string {
       return `the audit log works again; ${count(data.records, "record")} missing`;
     case "circuit-opened":
       return `${data.toolId}: circuit opened after ${data.consecutiveFailures} failures; next attempt in ${Math.ceil(data.retryAfterMs / 1000)} s`;
+    case "quota-reached":
+      return data.kind === "budget"
+        ? `The tenant ${data.tenant} has spent ${data.percent} % of its budget of the ${data.period}`
+        : `The tenant ${data.tenant} reached the ${data.kind} limit of ${data.limit} ${data.unit} of the ${data.period}`;
     case "sink-failed":
       return `The sink ${data.sink} failed and lost ${data.dropped} events: ${data.message}`;
     default:

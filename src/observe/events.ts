@@ -187,6 +187,8 @@ export interface EventMap {
       readonly tenant?: string;
       /** The cost of the attempts, if the tool declares one. */
       readonly cost?: number;
+      /** The estimated tokens of the arguments and the result, if the usage of the tenant is counted. */
+      readonly tokens?: number;
       /** The source of the tool; undefined if the caller may not see such a tool. */
       readonly source?: ToolSource;
       readonly ensemble?: string;
@@ -210,6 +212,19 @@ export interface EventMap {
     readonly requestId?: string;
     /** The JSON-RPC code of an MCP request that failed. */
     readonly error?: string;
+  };
+  /** A program or a workflow ended, or waits for a person. */
+  "run-turned": OfSpan & {
+    readonly runId: string;
+    readonly kind: "program" | "workflow";
+    readonly status: "running" | "waiting" | "done" | "failed" | "cancelled";
+    /** The number of its calls so far. */
+    readonly calls: number;
+    readonly principal: string;
+    readonly tenant?: string;
+    readonly toolset?: string;
+    /** Why it failed. */
+    readonly message?: string;
   };
   "confirmation-requested": {
     readonly id: string;
@@ -271,6 +286,19 @@ export interface EventMap {
   "circuit-probed": { readonly toolId: string };
   "circuit-closed": { readonly toolId: string };
   "health-changed": { readonly toolId: string; readonly before: Health; readonly after: Health };
+  /** A tenant reached a soft or hard limit of a quota, or a share of its budget. Emitted once for each period, by one process. */
+  "quota-reached": {
+    readonly tenant: string;
+    readonly unit: "calls" | "tokens" | "cost";
+    readonly period: "day" | "month";
+    readonly kind: "soft" | "hard" | "budget";
+    /** The limit, or the amount of the budget that was reached. */
+    readonly limit: number;
+    /** The share of the budget, in percent. */
+    readonly percent?: number;
+    /** Milliseconds since the epoch when counting begins anew. */
+    readonly endsAt: number;
+  };
   "sink-failed": { readonly sink: string; readonly message: string; readonly dropped: number };
 }
 

@@ -7,6 +7,8 @@ const OWNERS: Readonly<Record<ToolSource, string>> = {
   openapi: "the OpenAPI document",
   a2a: "the A2A agent",
   descriptor: "the descriptor",
+  workflow: "the workflow files of",
+  program: "the saved",
   builtin: "the built-in tools",
   function: "the ensemble",
 };

@@ -1,6 +1,7 @@
 import type { Catalog } from "../catalog/catalog.ts";
 import type { CatalogEngine, EngineChanges } from "../catalog/catalog-engine.port.ts";
 import type { ArsenalError } from "../errors/arsenal-error.ts";
+import { nearest } from "../errors/show-value.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
 import type { Handler } from "../tool/handler.ts";
@@ -147,6 +148,17 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     }
   }
 
+  /** The tools whose names a wrong one is compared with. */
+  async function candidates(): Promise<readonly Tool[]> {
+    const all = Array.from(owned.values(), ({ tool }) => tool);
+    try {
+      for await (const tool of others()) if (all.push(tool) >= MOST_COMPARED) break;
+    } catch {
+      // The tools registered here are still compared.
+    }
+    return all;
+  }
+
   const remember = ({ id }: Tool): void => {
     const spelled = alias?.toAlias(id) ?? "";
     if (alias?.isCutAlias(spelled) === true) cut.set(spelled, id);
@@ -158,7 +170,10 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
   /** The tool registered here that is meant whatever else there is: by its id, or by the name a model was shown. */
   const findExact = (name: string, sees: (tool: Tool) => boolean): Tool | undefined => {
     if (alias?.isCutAlias(name) === true && !cut.has(name)) for (const { tool } of owned.values()) remember(tool);
-    return [own(name), own(aliasedId(name))].find((tool) => tool !== undefined && sees(tool));
+    const named = own(name);
+    if (named !== undefined && sees(named)) return named;
+    const aliased = own(aliasedId(name));
+    return aliased !== undefined && sees(aliased) ? aliased : undefined;
   };
 
   /** Everything that a name can mean. If the engine fails, the tools registered here are still found. */
@@ -327,15 +342,17 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     },
     /** Explains to the caller why `find` found nothing that `sees` accepts. */
     async explainMissing(name: string, sees?: (tool: Tool) => boolean): Promise<string> {
-      const all = Array.from(owned.values(), ({ tool }) => tool);
-      try {
-        for await (const tool of others()) if (all.push(tool) >= MOST_COMPARED) break;
-      } catch {
-        // The tools registered here are still compared.
-      }
+      const all = await candidates();
       lookUp ??= await import("./look-up.ts");
       const parts = await partsFor(name, lookUp);
       return lookUp.explainMissing(name, { ...parts, all, sees, toAlias: alias?.toAlias });
+    },
+    /** The id that is spelled most like a given one; undefined if none is close. */
+    async similarId(id: string): Promise<string | undefined> {
+      return nearest(
+        id,
+        (await candidates()).map((tool) => tool.id),
+      );
     },
     /** The tools of one ensemble that this process registered. */
     ofEnsemble: (ensemble: string): readonly Tool[] =>

@@ -59,6 +59,8 @@ export interface EnsembleSettings {
   readonly timeoutMs?: number | undefined;
   /** The same for callers who can answer questions during the run. Defaults to `timeoutMs`. */
   readonly askingTimeoutMs?: number | undefined;
+  /** The same for callers who follow the run as a task. Defaults to `timeoutMs`. */
+  readonly taskTimeoutMs?: number | undefined;
   /** Attempts in all at a call that is safe to repeat; 0 and 1 mean no retry. Defaults to `execution.maxRetries`. */
   readonly maxRetries?: number | undefined;
   /** True if every request that its tools make goes through `guard/egress`, so that a rule can restrict the destinations of a call. */

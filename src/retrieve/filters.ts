@@ -1,13 +1,14 @@
 import type { ToolFilter } from "../tool/tool-filter.ts";
+import type { ToolQuery } from "./query.ts";
 import type { CheckedQuery } from "./understand/validate-query.ts";
 
 /** The query's conditions on tools, as a filter that every engine can apply. */
-export function queryFilter(query: CheckedQuery): ToolFilter {
-  const { namespaces, sources, tags, requiredCapabilities, excludedCapabilities, context } = query;
-  const { userCapabilities } = context;
+export function queryFilter(query: ToolQuery): ToolFilter {
+  const { namespaces, sources, tags, requiredCapabilities, excludedCapabilities, excludeDeprecated = true } = query;
+  const { userCapabilities } = query.context;
   return {
     all: [
-      ...(query.excludeDeprecated ? [{ deprecated: false }] : []),
+      ...(excludeDeprecated ? [{ deprecated: false }] : []),
       ...(namespaces === undefined ? [] : [{ namespaces }]),
       ...(sources === undefined ? [] : [{ sources }]),
       ...(tags === undefined ? [] : [{ tags }]),

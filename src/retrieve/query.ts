@@ -182,6 +182,8 @@ export const TOOL_QUERY = hinted(
        * the policy lets them see. Defaults to false.
        */
       includeRefused: flag("Also finds tools that you may not call, each with `refused`. Defaults to false."),
+      /** Also finds skills of MCP servers whose resources the caller may read, as `skills` of the result. Defaults to false. */
+      includeSkills: flag("Also finds skills of MCP servers, as `skills`. Defaults to false."),
       /** Searches only the tools of this toolset. Defaults to the whole catalog. */
       toolset: name("Looks only at the tools of this toolset."),
       /** The trace that the request belongs to: 32 hexadecimal digits for one that other programs can continue. Defaults to a new one. */

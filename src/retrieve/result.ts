@@ -31,6 +31,20 @@ export interface RetrievalResult {
   readonly traceId: string;
   /** Present if the query requested it. */
   readonly explanation?: Explanation;
+  /** Skills of MCP servers, best first. Present if the query set `includeSkills`. */
+  readonly skills?: readonly FoundSkill[];
+}
+
+/** A skill of an MCP server that fits a request. */
+export interface FoundSkill {
+  /** Clients of the gateway read it at this address: `skill://shop/refunds/SKILL.md`. */
+  readonly uri: string;
+  readonly name: string;
+  readonly description: string;
+  /** The server that serves it. */
+  readonly server: string;
+  /** How well it fits the words of the request, on the scale of `ScoredTool.semanticScore`. In [0, 1]. */
+  readonly score: number;
 }
 
 /** One tool found, and how well it fits. */

@@ -114,6 +114,7 @@ export function createRetriever(parts: RetrieverParts): Retriever {
     const wanted = candidateQuery(query, pool);
     const vectorsOf = catalog.request(request.meanings, {
       filtered: isNarrow(query),
+      passagesFrom: request.texts.length,
       ...(signal === undefined ? {} : { signal }),
     });
     const intentOf = resolveIntent(context, settings, parts.classifyIntent, signal);

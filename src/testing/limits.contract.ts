@@ -7,7 +7,7 @@ import { placeClaims } from "./state/place-claims.ts";
 
 /** The contract of limits that several processes share, however slow they are and whenever one of them disappears. */
 export function limitsContract(make: () => StateBackend | Promise<StateBackend>): readonly ContractCase[] {
-  return stateCases(make, { ...windowClaims, ...placeClaims, ...breakerClaims, ...budgetClaims });
+  return stateCases(make, { ...windowClaims, ...placeClaims, ...breakerClaims, ...budgetClaims, ...quotaClaims });
 }
 
 const windowClaims: Claims = {
@@ -96,5 +96,41 @@ const budgetClaims: Claims = {
     assert.equal(await retries(), 3);
     assert.equal(await one.limits.retry({ key: "another", share: 0.2 }), true);
     assert.equal(await one.limits.retry({ key: "none", share: 0 }), false);
+  },
+};
+
+const quotaClaims: Claims = {
+  "fills a quota to its limit and never beyond, whoever asks": async ({ slow, one }) => {
+    const quotas = [{ key: "calls", amount: 1, limit: 40, keepMs: 60_000 }];
+    const asked = Array.from({ length: 64 }, (_, index) => admit(slow(index), { quotas }));
+    const answers = await Promise.all(asked);
+    const totals = answers.flatMap((answer) => (answer.admitted ? (answer.used ?? []) : []));
+    assert.deepEqual(
+      totals.toSorted((a, b) => a - b),
+      Array.from({ length: 40 }, (_, index) => index + 1),
+    );
+    assert.deepEqual(await admit(one, { quotas }), { admitted: false, because: "quota", key: "calls" });
+  },
+  "takes from every quota or from none, and needs room for amounts that are known later": async ({ one, other }) => {
+    const cost = { key: "cost", amount: 30, limit: 100, keepMs: 60_000 };
+    const tokens = { key: "tokens", amount: 0, limit: 500, keepMs: 60_000 };
+    const pass = await admitted(one, { quotas: [cost, tokens], breaker: BREAKER });
+    assert.deepEqual((await other.limits.release(pass, "success", [{ ...tokens, amount: 600 }])).used, [600]);
+    await refused(one, { quotas: [cost, tokens] }, "quota");
+    assert.partialDeepStrictEqual(await admit(other, { quotas: [cost] }), { admitted: true, used: [60] });
+    await refused(one, { quotas: [{ ...cost, amount: 41 }] }, "quota");
+    const full = { key: "full", limit: 1 };
+    await admitted(one, { places: [full] });
+    await refused(other, { quotas: [cost], places: [full] }, "places");
+    assert.partialDeepStrictEqual(await admit(other, { quotas: [{ ...cost, amount: 40 }] }), { used: [100] });
+  },
+  "counts what a call spent once, and gives back what it did not spend": async ({ one, other }) => {
+    const cost = { key: "cost", amount: 30, limit: 100, keepMs: 60_000 };
+    const pass = await admitted(one, { quotas: [cost], places: [{ key: "place", limit: 9 }] });
+    const spent = [{ key: "cost", amount: -10, keepMs: 60_000 }];
+    assert.deepEqual(await one.limits.release(pass, "neutral", spent), { used: [20] });
+    assert.deepEqual(await other.limits.release(pass, "neutral", spent), {});
+    const total = await admit(other, { quotas: [{ key: "cost", amount: 0, keepMs: 60_000 }], holdMs: 0 });
+    assert.partialDeepStrictEqual(total, { admitted: true, used: [20] });
   },
 };

@@ -77,6 +77,8 @@ export interface SourceRequest {
   readonly reuse?: AnswerReuse;
   /** True if the client answers questions while the request runs, so that it may take longer. */
   readonly canBeAsked?: boolean;
+  /** True if the client follows the request as a task, so that it may take much longer. */
+  readonly isTask?: boolean;
   /** Called with the tool that the request names, before the call is checked. Not called if the caller knows of no such tool. */
   onFound?(tool: Tool): void;
 }

@@ -3,8 +3,22 @@ import { contentHash, type HashedFields } from "./json/canonical-json.ts";
 import { choice, entry, flag, type InputOf, number, text } from "./shape/shape.ts";
 
 /** The sources of tools. */
-export const TOOL_SOURCES = ["function", "mcp", "openapi", "a2a", "descriptor", "builtin"] as const;
+export const TOOL_SOURCES = [
+  "function",
+  "mcp",
+  "openapi",
+  "a2a",
+  "descriptor",
+  "builtin",
+  "workflow",
+  "program",
+] as const;
 export type ToolSource = (typeof TOOL_SOURCES)[number];
+
+/** True for a tool whose calls make calls of the same caller: a workflow, or a saved program. */
+export function makesCalls({ source }: { readonly source: ToolSource }): boolean {
+  return source === "workflow" || source === "program";
+}
 
 /** The capabilities of a tool. A caller needs every capability that a tool declares. */
 export const CAPABILITIES = [
@@ -149,7 +163,7 @@ export function divideId(id: string): { readonly namespace: string; readonly nam
   return { namespace: id.slice(0, Math.max(dot, 0)), name: id.slice(dot + 1) };
 }
 
-/** `namespace.name:version` */
+/** Returns the full name of a tool: `namespace.name:version`. */
 export function qualifiedName(tool: Pick<Tool, "id" | "version">): string {
   return `${tool.id}:${tool.version}`;
 }

@@ -1,4 +1,4 @@
-import type { DialectName, DialectTools } from "../adapters/dialects/built-in.ts";
+import type { DialectName, DialectTools, SearchDialectName, SearchedTools } from "../adapters/dialects/built-in.ts";
 import type { AnyDialect, RetrieveToolsOptions } from "../adapters/dialects/write-definitions.ts";
 import type { BatchCall, ToolCall } from "../execute/call.ts";
 import type { BatchResult, ToolResult } from "../execute/result.ts";
@@ -55,6 +55,10 @@ export interface Runner {
   readonly toolset: string;
   retrieve(query: Omit<ToolQuery, "toolset">): Promise<RetrievalResult>;
   /** Finds tools for a request, and returns them in the dialect's format. */
+  retrieveTools<Name extends SearchDialectName>(
+    query: string,
+    options: Omit<RetrieveToolsOptions<Name>, "toolset"> & { readonly dialect: Name; readonly providerSearch: true },
+  ): Promise<SearchedTools[Name][]>;
   retrieveTools<Name extends DialectName = "openai">(
     query: string,
     options?: Omit<RetrieveToolsOptions<Name>, "toolset">,
@@ -90,7 +94,7 @@ export function createRunner(arsenal: RunnableArsenal, toolset: string): Runner 
   return {
     toolset,
     retrieve: scoped.retrieve,
-    retrieveTools: async (query, options) =>
+    retrieveTools: async (query: string, options?: object) =>
       (await arsenal.retrieveTools(query, { ...options, toolset } as RetrieveToolsOptions)) as never[],
     listTools: (options = {}) => scoped.listTools(options),
     getTool: (name, namespace = "default", by = {}) => scoped.getTool(name, namespace, by),

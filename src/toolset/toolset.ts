@@ -74,6 +74,8 @@ const members = {
   tags: list("Labels of the toolset itself.", text("A label.")),
   /** The owner: the id of a caller, who may always use it, or any other name. */
   owner: text("Who it belongs to. The caller of this id may always use it."),
+  /** The mode of its MCP server. Defaults to the mode of the gateway. */
+  mode: choice("What MCP clients of it are shown. Defaults to mcp.mcp_mode.", ["dynamic", "static", "hybrid", "code"]),
 };
 
 /** One toolset of the configuration. Its tools are listed under `include`, so that a misplaced key cannot open the toolset to every tool. */

@@ -42,8 +42,10 @@ export function createToolsets(options: {
   readonly clock: Pick<Clock, "now">;
   readonly emit: Emit;
   readonly recordsCalls: boolean;
+  /** Returns whether the caller's tenant may use a toolset. Defaults to yes. */
+  readonly allows?: (name: string, principal: Principal) => boolean;
 }): Toolsets {
-  const { initial, clock, emit, recordsCalls } = options;
+  const { initial, clock, emit, recordsCalls, allows = () => true } = options;
   const known = new Map<string, { readonly toolset: Toolset; readonly matches: (tool: FilteredTool) => boolean }>();
   const watchers = new Set<(name: string) => void>();
 
@@ -68,12 +70,12 @@ export function createToolsets(options: {
 
   function find(name: string, principal: Principal): Toolset | undefined {
     const toolset = known.get(name)?.toolset;
-    return toolset && admits(toolset, principal) ? toolset : undefined;
+    return toolset && admits(toolset, principal) && allows(name, principal) ? toolset : undefined;
   }
 
   const list = (principal: Principal): readonly Toolset[] =>
     Array.from(known.values(), ({ toolset }) => toolset)
-      .filter((toolset) => admits(toolset, principal))
+      .filter((toolset) => admits(toolset, principal) && allows(toolset.name, principal))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
 
   for (const definition of initial) add(definition);

@@ -29,9 +29,18 @@ export function toAlias(id: string): string {
   return `${namespace}-${name}${tail}`;
 }
 
+/** The first character of an alias that has no prefix. */
+const PLAIN_START = /^[^_0-9]/;
+
 /** Returns the id of an alias; undefined if the alias was cut or is invalid. */
 export function fromAlias(alias: string): string | undefined {
   if (alias.length > MAX_ALIAS || isCutAlias(alias)) return undefined;
+  const dash = alias.indexOf("-");
+  // Most aliases have one dash, for the only dot of the id.
+  if (dash > 0 && PLAIN_START.test(alias) && alias.lastIndexOf("-") === dash && !alias.includes(".")) {
+    const plain = `${alias.slice(0, dash)}.${alias.slice(dash + 1)}`;
+    return plain.startsWith(DEFAULT_PREFIX) ? undefined : plain;
+  }
   const text = alias.startsWith("_") ? alias.slice(1) : alias;
   const id = text.includes("-") ? unspell(text) : DEFAULT_PREFIX + text;
   return spell(id) === alias ? id : undefined;

@@ -32,7 +32,29 @@ export interface Dialect<Definition = Record<string, unknown>, Message = Record<
   readStream?(): CallStream;
   /** The limits of one request to the provider. */
   readonly limits?: SetLimits;
+  /** How tools are written for the provider's own search. Omit it if the provider has no search for tools. */
+  readonly providerSearch?: ProviderSearch<Definition>;
 }
+
+/** A provider's own search for tools: the model sees a few definitions at once and searches for the others. */
+export interface ProviderSearch<Definition = Record<string, unknown>, Offered extends object = object> {
+  /** The most tools of one request, loaded and deferred. Defaults to no limit. */
+  readonly maxTools?: number;
+  /**
+   * Writes the tools of one request: `loaded` are in the model's context from the start, best first; `deferred` are loaded when the model's search
+   * finds them. Without deferred tools there is nothing to search, and only the loaded ones are written.
+   */
+  write(loaded: readonly Definition[], deferred: readonly DeferredTool<Definition>[]): Offered[];
+}
+
+/** A definition that the provider loads when the model's search finds it, and its tool. */
+export interface DeferredTool<Definition = Record<string, unknown>> {
+  readonly tool: Tool;
+  readonly definition: Definition;
+}
+
+/** The part of a dialect that imports tools. */
+export type ToolReader = Pick<Dialect, "name" | "toCanonical" | "readLive">;
 
 /** A dialect that also reads streamed answers, as every built-in one does. */
 export interface StreamingDialect<
@@ -41,6 +63,14 @@ export interface StreamingDialect<
 > extends Dialect<Definition, Message> {
   writeResults(results: readonly AnsweredCall[]): Message[];
   readStream(): CallStream;
+}
+
+/** A dialect whose provider searches for tools itself. */
+export interface SearchingDialect<Definition, Message, Offered extends object> extends StreamingDialect<
+  Definition,
+  Message
+> {
+  readonly providerSearch: ProviderSearch<Definition, Offered>;
 }
 
 /** A tool with its own handler. */

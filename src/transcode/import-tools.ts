@@ -5,7 +5,7 @@ import { createPauses } from "../base/turns/event-loop.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 import { normaliseTool } from "../tool/normalise/normalise-tool.ts";
 import type { Tool } from "../tool/tool.ts";
-import type { Dialect } from "./dialect.port.ts";
+import type { ToolReader } from "./dialect.port.ts";
 
 /** Tools in some format: a list, or an object by name. */
 export type GivenTools = readonly unknown[] | Readonly<Record<string, unknown>>;
@@ -20,7 +20,7 @@ export interface ImportOptions {
 
 /** Reads tools from definitions, or from a framework's own tool objects. Unreadable tools are reported; the others are imported. */
 export async function importTools(
-  dialect: Dialect,
+  dialect: ToolReader,
   given: GivenTools,
   { namespace = dialect.name, handlers = {} }: ImportOptions = {},
 ) {

@@ -1,4 +1,6 @@
 import { directExecutor } from "../adapters/executors/direct.ts";
+import { findApproval } from "../adapters/sources/workflows/approval.ts";
+import { workflowExecutor } from "../adapters/sources/workflows/executor.ts";
 import type { Upstreams } from "../adapters/sources/mcp/upstream/upstreams.ts";
 import { jsonSchemaValidator } from "../adapters/validators/json-schema/json-schema.ts";
 import type { Catalog } from "../catalog/catalog.ts";
@@ -117,16 +119,17 @@ export function wireCalls(stages: {
     return repairs.repairArguments(...given);
   };
   const unwatched = createEngine({
-    find: (name, options) => upstreams.find(name) ?? registry.find(name, options),
+    find: (name, options) => upstreams.find(name) ?? findApproval(name, registry) ?? registry.find(name, options),
     explainMissing: (name, sees) => registry.explainMissing(name, sees),
     aegis,
     audit,
     limits: guard.callLimits,
+    quotas: guard.teams?.quotas,
     redact: redactor.value,
     idempotency,
     validator,
     repair,
-    executors: [...(parts.executors ?? []), ...stages.executors, directExecutor()],
+    executors: [workflowExecutor(), ...(parts.executors ?? []), ...stages.executors, directExecutor()],
     health,
     ensembleSettings: stages.ensembleSettings,
     emit,

@@ -12,7 +12,7 @@ import { toFilter, type Toolsets } from "../toolset/toolsets.ts";
 import { configuredPolicy, readPolicyText } from "../config/load/configured-policy.ts";
 import type { ResolvedConfig } from "../config/load/resolve-config.ts";
 import { configuredAudit, type ToolArsenalParts } from "./parts.ts";
-import { webhookSettings } from "./webhook.ts";
+import { checkWebhook, webhookSettings } from "./webhook.ts";
 import type { LoadedGuard } from "./load-guard.ts";
 import { configuredState } from "./state.ts";
 
@@ -60,6 +60,7 @@ export function configuredGuard(
   const policy = withToolsets(shared.policy, toolsets);
   const log = parts.audit ?? configuredAudit(config, surroundings);
   const webhook = webhookSettings(config);
+  const alertWebhook = config.teams.alertWebhook && checkWebhook(config.teams.alertWebhook, "teams.alert_webhook");
   const approvalsFile = parts.state === undefined ? config.approvals?.file : undefined;
   let loading: Promise<LoadedGuard> | undefined;
   let isClosed = false;
@@ -67,7 +68,8 @@ export function configuredGuard(
   async function loadParts(): Promise<LoadedGuard> {
     const { loadGuard } = await import("./load-guard.ts");
     shared.follow();
-    return loadGuard(config, { policy, state, approvalsFile, log, webhook, surroundings, toolsets, registered });
+    const webhooks = { webhook, alertWebhook };
+    return loadGuard(config, { policy, state, approvalsFile, log, ...webhooks, surroundings, toolsets, registered });
   }
 
   async function load(): Promise<LoadedGuard> {
@@ -128,6 +130,11 @@ export function configuredToolsets({ toolsets }: Pick<ResolvedConfig, "toolsets"
     const filter = toFilter({ ...include, ...(exclude && { exclude }) });
     return { ...rest, description, tags, filter, view, policy };
   });
+}
+
+/** Returns whether tenants, members, keys and quotas in the shared state apply. */
+export function hasTeams({ teams, server }: Pick<ResolvedConfig, "teams" | "server">): boolean {
+  return teams.enabled ?? server.auth?.apiKeys?.state === true;
 }
 
 /** Returns whether only changes wait for an operator, or everything does, or nothing. */

@@ -63,19 +63,34 @@ async function tokenIdentity(callers: readonly (readonly [string, string])[]): P
   });
 }
 
-/** Options for serving, with those that are omitted taken from the section `server`. On stdio nothing listens. */
+/**
+ * Options for serving, with those that are omitted taken from the section `server`, and the identity created if the options have a function for it.
+ * On stdio nothing listens.
+ */
 export async function withListening<
-  Options extends { readonly transport?: string; readonly publicUrl?: string; readonly identity?: unknown },
+  Options extends {
+    readonly transport?: string;
+    readonly publicUrl?: string;
+    readonly identity?: Identity | ((state: KeyState) => Identity | Promise<Identity>);
+  },
 >(
   options: Options,
   config: Pick<ResolvedConfig, "server" | "security">,
   { state, ...parts }: { readonly state: KeyState; readonly egress: Egress; readonly secrets: Secrets },
-): Promise<Options & { readonly identity?: Identity }> {
-  if (options.transport === "stdio") return options as Options & { readonly identity?: Identity };
+): Promise<Omit<Options, "identity"> & { readonly identity?: Identity }> {
+  const { identity: given, ...others } = options;
+  const who = typeof given === "function" ? await given(state) : given;
+  if (options.transport === "stdio") return { ...others, ...present({ identity: who }) };
   const { server } = config;
   const { host, port, allowedHosts, allowedOrigins, publicUrl, tls } = server;
-  const identity =
-    options.identity === undefined ? await configuredIdentity(server, { ...parts, state: () => state }) : undefined;
-  const own = { host, port, allowedHosts, allowedOrigins, ...present({ publicUrl, tls, identity }) };
-  return { ...own, ...options } as Options & { readonly identity?: Identity };
+  const identity = who ?? (await configuredIdentity(server, { ...parts, state: () => state }));
+  return {
+    host,
+    port,
+    allowedHosts,
+    allowedOrigins,
+    ...present({ publicUrl, tls }),
+    ...others,
+    ...present({ identity }),
+  };
 }

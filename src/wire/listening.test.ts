@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { bearerToken } from "../adapters/identity/bearer-token.ts";
 import { ToolArsenal } from "../arsenal.ts";
+import { createPrincipal } from "../guard/principal.ts";
 
 const TOKEN = "a-token-of-alice-alone";
 const closing: (() => Promise<void>)[] = [];
@@ -30,6 +32,25 @@ describe("an arsenal that is served in code", () => {
     expect((await fetch(url, { headers: { ...headers, origin: "http://localhost:1" } })).status).toBe(403);
     const answer = await fetch(url, { headers });
     expect(await answer.text()).toContain("alice");
+  });
+
+  it("creates an identity from the shared state, with tenants switched on", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "arsenal-keys-"));
+    closing.push(async () => rmSync(folder, { recursive: true }));
+    const server = { port: 0, auth: { apiKeys: { state: true } } };
+    const arsenal = new ToolArsenal({ server, state: { file: join(folder, "state.sqlite") } });
+    const served = await arsenal.serve({
+      identity: (state) =>
+        bearerToken({ tokens: [{ token: TOKEN, principal: createPrincipal({ id: typeof state.documents }) }] }),
+    });
+    closing.push(
+      () => arsenal.close(),
+      () => served.close(),
+    );
+    const url = `${served.url}/api/v1/tools`;
+    expect((await fetch(url)).status).toBe(401);
+    expect((await fetch(url, { headers: { authorization: `Bearer ${TOKEN}` } })).status).toBe(200);
+    expect(await (await fetch(`${served.url}/.well-known/agent-card.json`)).text()).toContain("bearer");
   });
 
   it("lets nobody in without a key, if the configuration keeps keys in the state", async () => {

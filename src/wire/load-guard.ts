@@ -1,5 +1,5 @@
 import type { Surroundings } from "../adapters/surroundings.ts";
-import { createAegis } from "../guard/aegis.ts";
+import { type AegisRequest, createAegis } from "../guard/aegis.ts";
 import { withAudit } from "../guard/audit/call-audit.ts";
 import type { AuditLog } from "../guard/audit.port.ts";
 import { createIdempotency } from "../guard/idempotency.ts";
@@ -8,13 +8,14 @@ import type { PinGuard } from "../guard/pins/pins.ts";
 import { screenedOffer, screenedPins } from "../guard/pins/screened-pins.ts";
 import type { Policy } from "../guard/policy.port.ts";
 import type { SharedState } from "../state/shared-state.ts";
+import { workflowKey } from "../runs/workflow-key.ts";
 import { withLocalLimits } from "../state/with-local-limits.ts";
 import type { Toolsets } from "../toolset/toolsets.ts";
 import type { ResolvedConfig } from "../config/load/resolve-config.ts";
 import { configuredCallAudit } from "./call-audit.ts";
-import { pinMode, type RegisteredTools } from "./guard.ts";
+import { hasTeams, pinMode, type RegisteredTools } from "./guard.ts";
 import { configuredScan } from "./scan.ts";
-import { createWebhook, type webhookSettings } from "./webhook.ts";
+import { createWebhook, type WebhookSettings } from "./webhook.ts";
 import { stateInFile } from "./state.ts";
 
 /** The parts of the guard that no program needs before its first source, request or call. */
@@ -29,19 +30,24 @@ export async function loadGuard(
     /** Keeps approvals in a file of their own. */
     readonly approvalsFile: string | undefined;
     readonly log: AuditLog | undefined;
-    readonly webhook: ReturnType<typeof webhookSettings>;
+    readonly webhook: WebhookSettings | undefined;
+    readonly alertWebhook: WebhookSettings | undefined;
     readonly surroundings: Surroundings;
-    readonly toolsets: Pick<Toolsets, "mustRecord">;
+    readonly toolsets: Pick<Toolsets, "find" | "has" | "mustRecord">;
     readonly registered: RegisteredTools;
   },
 ) {
   const { security, approvals } = config;
-  const { policy, state, approvalsFile, log, surroundings, toolsets, registered } = parts;
+  const { state, approvalsFile, log, surroundings, toolsets, registered } = parts;
   const { clock, emit } = surroundings;
   const { documents, changes } = state;
   const callLimits = withLocalLimits(state.limits, { clock, emit });
   const audit = log === undefined ? undefined : configuredCallAudit(config, log, surroundings, toolsets.mustRecord);
   const tell = audit === undefined ? emit : withAudit(emit, audit);
+  const teams = hasTeams(config)
+    ? await (await import("./teams.ts")).loadTeams({ ...parts, limits: callLimits, emit: tell })
+    : undefined;
+  const policy = teams?.policy(parts.policy) ?? parts.policy;
   const { inspection, screening } = await configuredScan(config, tell);
   const mode = pinMode(config);
   const pins =
@@ -71,7 +77,8 @@ export async function loadGuard(
     operatorRole: config.server.operatorRole,
   };
   const approvalState = kept?.documents ?? documents;
-  const aegis = createAegis({ policy, state: approvalState, clock, emit: told, settings, inspection, pins });
+  const own = { settings, inspection, pins, continues: continuesRun(surroundings) };
+  const aegis = createAegis({ policy, state: approvalState, clock, emit: told, ...own });
   const screenOffer: PinGuard["review"] = async (offer) => screenedOffer(offer, screening.instructions);
   return {
     aegis,
@@ -79,6 +86,8 @@ export async function loadGuard(
     idempotency: createIdempotency(state, clock),
     /** Rates, places, breakers and retry budgets, which processes share for as long as the state works. */
     callLimits,
+    /** Tenants, members, keys and quotas; undefined if they are not switched on. */
+    teams,
     /** Looks through a definition before it is registered. */
     screen: screening.screen,
     /** The definition of each tool when it was accepted; undefined if pinning is off. */
@@ -87,10 +96,19 @@ export async function loadGuard(
     review: pins?.review ?? screenOffer,
     async close(): Promise<void> {
       pins?.close();
+      await teams?.close();
       callLimits.close();
       await webhook?.close();
       await audit?.close();
       await kept?.close();
     },
   };
+}
+
+/** Finds out whether a call of a workflow or a saved program goes on with a suspended run. */
+function continuesRun({ runs }: Pick<Surroundings, "runs">): ((request: AegisRequest) => Promise<boolean>) | undefined {
+  if (runs === undefined) return undefined;
+  return async ({ tool, arguments: args, principal, toolset }) =>
+    (tool.source === "workflow" || tool.source === "program") &&
+    (await runs()).isOpen({ kind: tool.source, key: workflowKey(tool, args), principal, toolset });
 }

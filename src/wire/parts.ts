@@ -20,7 +20,7 @@ import type { IntentClassifier } from "../retrieve/query.ts";
 import type { Reranker } from "../retrieve/reranker.port.ts";
 import { present } from "../base/present.ts";
 import { needsOf } from "../config/adapter-settings.ts";
-import { auditType, llmType } from "../config/load/chosen-adapters.ts";
+import { auditType, llmType, storeSettings } from "../config/load/chosen-adapters.ts";
 import { type ResolvedConfig, resolveConfig } from "../config/load/resolve-config.ts";
 import type { AuditConfig, EmbedderConfig, RerankerConfig, StateConfig, ToolArsenalConfig } from "../config/config.ts";
 import { createAdapter } from "./create-adapter.ts";
@@ -140,17 +140,19 @@ export function configuredEngine(
   surroundings: Surroundings,
 ): CatalogEngine {
   const { type } = vectorStore;
-  return parts.engine ?? lazyPort(type, () => createAdapter<CatalogEngine>("engines", type, vectorStore, surroundings));
+  const settings = storeSettings(vectorStore);
+  return parts.engine ?? lazyPort(type, () => createAdapter<CatalogEngine>("engines", type, settings, surroundings));
 }
 
 /** The injected embedder or tiers, or else a function that loads the configured ones. */
 export function configuredTiers(
-  { embedder: { replaces, ...settings } }: ResolvedConfig,
+  { embedder: { replaces, ...given }, vectorStore: { dimension } }: ResolvedConfig,
   { embedder, tiers }: ToolArsenalParts,
   surroundings: Surroundings,
 ): readonly Tier[] | (() => Promise<readonly Tier[]>) {
   if (tiers !== undefined) return tiers;
   if (embedder !== undefined) return [{ embedder }];
+  const settings = { ...present({ dimension }), ...given };
   const { cache } = settings;
   return async () => [
     ...(replaces === undefined ? [] : await tiersOf({ ...present({ cache }), ...replaces }, surroundings)),

@@ -9,17 +9,39 @@ import type { ResolvedConfig } from "../config/load/resolve-config.ts";
 const MIN_SECRET = 32;
 const SECTION = "security.approval_webhook";
 
+/** The address and the secret of a configured webhook. */
+export interface WebhookSettings {
+  readonly url: URL;
+  readonly secret: string | undefined;
+}
+
+/** Checks the settings of a webhook. Throws CONFIG_INVALID if its address or its secret cannot be used. */
+export function checkWebhook(
+  { url, secret }: { readonly url: string; readonly secret?: string | undefined },
+  section: string,
+): WebhookSettings {
+  if (secret !== undefined && !hasSecret(secret)) longEnough(secret, section);
+  return { url: readUrl(url, section), secret };
+}
+
+/** Returns a function that looks the secret of a webhook up; undefined if it has none. */
+export function webhookSecret(
+  { secret }: WebhookSettings,
+  secrets: Surroundings["secrets"],
+  { scope, section }: { readonly scope: string; readonly section: string },
+): (() => Promise<string>) | undefined {
+  if (secret === undefined) return undefined;
+  return async () => longEnough(await secrets.fill(secret, { scope, field: `${section}.secret` }), section);
+}
+
 /** Checks the configured webhook; undefined if there is none. Throws CONFIG_INVALID if its address or its secret cannot be used. */
 export function webhookSettings({ security }: Pick<ResolvedConfig, "security">) {
-  if (security.approvalWebhook === undefined) return undefined;
-  const { url, secret } = security.approvalWebhook;
-  if (secret !== undefined && !hasSecret(secret)) longEnough(secret);
-  return { url: readUrl(url), secret };
+  return security.approvalWebhook && checkWebhook(security.approvalWebhook, SECTION);
 }
 
 /** Creates the webhook that reports waiting calls. It shows the arguments as the audit log keeps them. */
 export async function createWebhook(
-  { url, secret }: NonNullable<ReturnType<typeof webhookSettings>>,
+  settings: WebhookSettings,
   { audit }: Pick<ResolvedConfig, "audit">,
   parts: Surroundings & { readonly find: (id: string) => Promise<PendingApproval | undefined> },
 ): Promise<ApprovalWebhook> {
@@ -27,30 +49,27 @@ export async function createWebhook(
   const { describeArguments } = await import("../guard/audit/describe-arguments.ts");
   const { find, egress, secrets, clock, emit } = parts;
   return createApprovalWebhook({
-    url,
+    url: settings.url,
     find,
     egress,
     clock,
     emit,
     describe: (args) => describeArguments(args, audit.arguments, secrets.redactor.text),
-    ...(secret !== undefined && {
-      secret: async () =>
-        longEnough(await secrets.fill(secret, { scope: "approval_webhook", field: `${SECTION}.secret` })),
-    }),
+    secret: webhookSecret(settings, secrets, { scope: "approval_webhook", section: SECTION }),
   });
 }
 
-function longEnough(secret: string): string {
+function longEnough(secret: string, section: string): string {
   if (secret.length >= MIN_SECRET) return secret;
-  const field = `${SECTION}.secret`;
+  const field = `${section}.secret`;
   const fix = `Use at least ${MIN_SECRET} characters.`;
   throw fixable("CONFIG_INVALID", `${field} has ${secret.length} characters.`, fix, { field });
 }
 
-function readUrl(given: string): URL {
+function readUrl(given: string, section: string): URL {
   const url = URL.parse(given);
   if (url?.protocol === "https:" || url?.protocol === "http:") return url;
-  const field = `${SECTION}.url`;
+  const field = `${section}.url`;
   const problem = `${field} is not the address of a webhook.`;
   throw fixable("CONFIG_INVALID", problem, "Write it as https://host/path.", { field });
 }

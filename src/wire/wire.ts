@@ -1,5 +1,7 @@
 import type { RetrieveToolsOptions } from "../adapters/dialects/write-definitions.ts";
+import type { WorkflowViews } from "../adapters/sources/workflows/view.ts";
 import type { GivenSource } from "../adapters/sources/named-source.ts";
+import type { UserTokens } from "../adapters/sources/mcp/oauth/user-tokens.ts";
 import { createUpstreams } from "../adapters/sources/mcp/upstream/upstreams.ts";
 import { createCatalog } from "../catalog/catalog.ts";
 import { auditType, keepsHistory } from "../config/load/chosen-adapters.ts";
@@ -11,19 +13,22 @@ import {
   configuredTiers,
   type DividedOptions,
 } from "./parts.ts";
-import { configuredGuard, configuredToolsets } from "./guard.ts";
+import { configuredGuard, configuredToolsets, hasTeams } from "./guard.ts";
 import { createSurroundings } from "./surroundings.ts";
 import type { ConfiguredExecutors } from "../config/load/configured-executors.ts";
 import type { Started } from "../config/start/start-configured.ts";
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import type { PinGuard } from "../guard/pins/pins.ts";
-import { localOperator } from "../guard/principal.ts";
+import { localOperator, type Principal } from "../guard/principal.ts";
 import { createEvents } from "../observe/emitter.ts";
 import { createHealth } from "../observe/health.ts";
 import type { MetricRegistry } from "../observe/metrics/registry.ts";
 import type { Ensembles } from "../register/ensembles.ts";
+import type { CodeMode } from "../programs/code-mode.ts";
+import type { Runs } from "../runs/runs.ts";
 import { createRegistry } from "../register/registry.ts";
 import type { EnsembleSettings, Source } from "../register/source.port.ts";
+import type { ConnectionParts } from "../administration/connections.ts";
 import type { EventFeed } from "../serve/event-feed.ts";
 import type { ServableArsenal } from "../serve/served-arsenal.ts";
 import type { ServedGateway, ServeOptions } from "../serve/serve-arsenal.ts";
@@ -32,7 +37,12 @@ import { fromAlias, isCutAlias, toAlias } from "../transcode/alias.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { Dialect } from "../transcode/dialect.port.ts";
 import type { CallStages } from "./calls.ts";
+import type { WiredCodeMode } from "./programs/code-mode.ts";
 import type { WiredHistory } from "./history.ts";
+import type { ArsenalOperations } from "../facade/operations.ts";
+import type { SavedProgramOperations } from "../programs/saved/operations.ts";
+import type { WiredSavedPrograms } from "./programs/saved-programs.ts";
+import type { LoadedTeams } from "./teams.ts";
 import type { AddOptions } from "../adapters/sources/add-source.ts";
 import type { WiredMetrics } from "./metrics.ts";
 import { createRegistrations } from "../facade/registrations.ts";
@@ -52,7 +62,7 @@ export function wireArsenal({ config, parts }: DividedOptions) {
   const operator = localOperator();
 
   // observe
-  const surroundings = { ...createSurroundings(config, parts, (...event) => events.emit(...event)), metrics };
+  const surroundings = { ...createSurroundings(config, parts, (...event) => events.emit(...event)), metrics, runs };
   const { clock, egress, secrets } = surroundings;
   const { redactor } = secrets;
   const sinks = [...configuredSinks(config, surroundings), ...(parts.sinks ?? [])];
@@ -65,11 +75,12 @@ export function wireArsenal({ config, parts }: DividedOptions) {
   /** A server whose command waited is started, and its tools are listed again. */
   const afterAccepting = async (name: string): Promise<void> => {
     const upstream = upstreams.all().find((each) => each.name === name);
-    if (upstream?.state.kind === "failed") await upstream.retry();
+    await upstream?.retry();
     await relist(name);
   };
   const recordsCalls = parts.audit !== undefined || auditType(config.audit) !== undefined;
-  const toolsets = createToolsets({ initial: configuredToolsets(config), clock, emit, recordsCalls });
+  const allows = (name: string, principal: Principal): boolean => teams?.allows(name, principal) ?? true;
+  const toolsets = createToolsets({ initial: configuredToolsets(config), clock, emit, recordsCalls, allows });
   const held = async (ids: readonly string[]): Promise<readonly Tool[]> => {
     await catalog.open();
     return catalog.shared ? catalog.engine.get(ids) : [];
@@ -112,8 +123,14 @@ export function wireArsenal({ config, parts }: DividedOptions) {
   let loading: Promise<typeof stages & CallStages> | undefined;
   let closing: Promise<void> | undefined;
   let feed: EventFeed | undefined;
+  let teams: LoadedTeams | undefined;
+  let signingIn: Promise<UserTokens> | undefined;
   let sandboxing: Promise<ConfiguredExecutors> | undefined;
   let measuring: Promise<WiredMetrics> | undefined;
+  let running: Promise<Runs> | undefined;
+  let programming: Promise<WiredCodeMode> | undefined;
+  let saving: Promise<WiredSavedPrograms> | undefined;
+  const following: (() => void)[] = [];
   const isClosed = (): boolean => closing !== undefined;
   const executors = (): Promise<ConfiguredExecutors> =>
     (sandboxing ??= import("../config/load/configured-executors.ts").then(({ configuredExecutors }) =>
@@ -128,6 +145,34 @@ export function wireArsenal({ config, parts }: DividedOptions) {
     (measuring ??= import("./metrics.ts").then(({ wireMetrics }) =>
       wireMetrics({ ...stages, events, clock, prices, approvals: guard.approvals, engine: () => calls?.engine }),
     ));
+
+  async function runs(): Promise<Runs> {
+    refuseIfClosed();
+    const own = { config, guard, events, clock, ready, codeMode };
+    return (running ??= import("./runs.ts").then(({ wireRuns }) => wireRuns(own)));
+  }
+
+  async function codeMode(): Promise<CodeMode> {
+    refuseIfClosed();
+    programming ??= Promise.all([import("./programs/code-mode.ts"), runs()]).then(([{ wireCodeMode }, all]) =>
+      wireCodeMode({ config, runs: all, events, toolsets, clock, operator, ready }),
+    );
+    return (await programming).code;
+  }
+
+  /** Programs that were saved as tools, loaded with the first of them. */
+  const saved = (): Promise<WiredSavedPrograms> =>
+    (saving ??= Promise.all([import("./programs/saved-programs.ts"), import("./tool-host.ts")]).then(
+      ([{ wireSavedPrograms }, { createToolHost }]) => {
+        const host = createToolHost({ registry, events, runs });
+        return wireSavedPrograms({ config, guard, clock, host, codeMode, addEnsemble, relist });
+      },
+    ));
+
+  async function savedPrograms(): Promise<SavedProgramOperations> {
+    refuseIfClosed();
+    return (await saved()).operations;
+  }
 
   async function metrics(): Promise<MetricRegistry> {
     return (await measure()).registry;
@@ -156,13 +201,21 @@ export function wireArsenal({ config, parts }: DividedOptions) {
   async function add(source: GivenSource, options: AddOptions = {}): Promise<number> {
     refuseIfClosed();
     const { addSource } = await import("../adapters/sources/add-source.ts");
+    const { createToolHost } = await import("./tool-host.ts");
+    const host = createToolHost({ registry, events, runs });
     const ownFiles = async (): Promise<readonly string[]> =>
       (await import("../config/load/own-files.ts")).ownFiles(config);
     const { envPassthrough } = config.mcp;
     const own = { mayStart, ownFiles, handlers: parts.handlers, envPassthrough };
-    const around = { clock, emit, egress, secrets, debugProtocol, ...own };
+    const around = { clock, emit, egress, secrets, debugProtocol, host, userTokens, ...own };
     return addSource(source, options, { ...around, wanted, addEnsemble, isClosed });
   }
+
+  /** The tokens of people who sign in to servers, loaded by the first server that has such people. */
+  const userTokens = (): Promise<UserTokens> =>
+    (signingIn ??= import("../administration/user-tokens.ts").then(({ wireUserTokens }) =>
+      wireUserTokens({ config, state: guard.state, secrets, clock }),
+    ));
 
   /** Connects what the configuration names, once. */
   async function start(): Promise<Started> {
@@ -171,8 +224,14 @@ export function wireArsenal({ config, parts }: DividedOptions) {
   }
 
   async function connect(): Promise<Started> {
+    if (config.programs.sandbox !== "quickjs") await (await import("./programs/code-mode.ts")).checkPrograms(config);
     const { startConfigured } = await import("../config/start/start-configured.ts");
     started = await startConfigured(config, await executors(), { add, emit, clock, isClosed });
+    // A state in memory has none when it starts.
+    if (guard.state.name !== "memory") {
+      const { followSavedPrograms } = await import("./programs/follow-saved-programs.ts");
+      following.push(await followSavedPrograms(guard.state, async () => (await saved()).offer(), emit));
+    }
     if (isClosed()) await started.close();
     return started;
   }
@@ -193,7 +252,10 @@ export function wireArsenal({ config, parts }: DividedOptions) {
     const ensembleSettings = (name: string): EnsembleSettings => ensembles?.settings(name) ?? {};
     const history = keepsHistory(config) ? await loadHistory() : undefined;
     const own = { config, parts, clock, emit, operator, reranker, executors: (await executors()).executors, history };
-    calls = wireCalls({ ...own, ...stages, guard: await guard.load(), ensembleSettings });
+    const loaded = await guard.load();
+    teams = loaded.teams;
+    teams?.follow(events);
+    calls = wireCalls({ ...own, ...stages, guard: loaded, ensembleSettings });
     if (isClosed()) calls.engine.close();
     return { ...stages, ...calls };
   }
@@ -212,6 +274,9 @@ export function wireArsenal({ config, parts }: DividedOptions) {
 
   async function disconnect(): Promise<void> {
     feed?.close();
+    for (const end of following) end();
+    await (await running)?.close();
+    await (await programming)?.close();
     calls?.engine.close();
     await started?.close();
     await ensembles?.close();
@@ -248,11 +313,38 @@ export function wireArsenal({ config, parts }: DividedOptions) {
     ...sources,
     start,
     ready,
+    runs,
+    codeMode,
+    savedPrograms,
+    /** The work of operators, besides using tools. */
+    operations: {
+      policy: { reload: (): void => (refuseIfClosed(), guard.reloadPolicy()) },
+      programs: {
+        save: async (program, by) => (await savedPrograms()).save(program, by),
+        accept: async (name, by) => (await savedPrograms()).accept(name, by),
+        list: async (by) => (await savedPrograms()).list(by),
+        get: async (name, by) => (await savedPrograms()).get(name, by),
+        remove: async (name, by) => (await savedPrograms()).remove(name, by),
+      },
+    } satisfies ArsenalOperations,
+    /** The workflows, checked against the tools that there are now. */
+    async workflows(): Promise<WorkflowViews> {
+      const { viewWorkflows } = await import("../adapters/sources/workflows/view.ts");
+      const own = (ensembles?.all() ?? []).filter(({ source }) => source.kind === "workflow");
+      for (const { source } of own) await relist(source.name);
+      return viewWorkflows(own.map(({ source }) => source));
+    },
     async retrieveTools(query: string, options: RetrieveToolsOptions): Promise<object[]> {
       const { definitionWriter, toToolQuery } = await import("../adapters/dialects/write-definitions.ts");
       const write = await definitionWriter(options, dialects);
-      const { tools } = await (await ready()).retriever.retrieve(toToolQuery(query, options));
-      return write(tools.map(({ tool }) => tool));
+      const asked = toToolQuery(query, options);
+      const { retriever, visible } = await ready();
+      const { tools } = await retriever.retrieve(asked);
+      const searched = options.providerSearch === true ? await visible.matching(asked) : [];
+      return write(
+        tools.map(({ tool }) => tool),
+        searched,
+      );
     },
     async healthCheck(): Promise<Record<string, boolean>> {
       await ready();
@@ -265,7 +357,10 @@ export function wireArsenal({ config, parts }: DividedOptions) {
     async serve(arsenal: ServableArsenal, options: ServeOptions): Promise<ServedGateway> {
       const { serveArsenal } = await import("../serve/serve-arsenal.ts");
       const { withListening } = await import("./identity.ts");
-      const listening = await withListening(options, config, { state: guard.state, egress, secrets });
+      const opened = await withListening(options, config, { state: guard.state, egress, secrets });
+      teams ??= hasTeams(config) ? (await guard.load()).teams : undefined;
+      const identity = opened.identity && (teams?.identity(opened.identity) ?? opened.identity);
+      const listening = identity === undefined ? opened : { ...opened, identity };
       const dependencies = {
         catalog: async () => (await catalog.open(), await catalog.engine.count(), true),
         audit: async () => (await (await guard.load()).audit?.refusal(undefined, true)) === undefined,
@@ -278,9 +373,17 @@ export function wireArsenal({ config, parts }: DividedOptions) {
       const { registry: measured, statistics } = await measure();
       const own = { config, guard, clock, egress, feed, statistics, ready, ensembles: () => ensembles };
       const flushHistory = async (): Promise<void> => calls?.flushHistory();
-      const administration = createAdministration({ ...stages, ...sources, ...own, flushHistory });
-      const { state } = guard;
-      const served = { config, redactor, emit, metrics: measured, dependencies, dialects, administration, state };
+      const administered = { ...stages, ...sources, ...own, flushHistory, runs, teams };
+      const administration = createAdministration(administered);
+      const { createConnections } = await import("../administration/connections.ts");
+      const listTools: ConnectionParts["listTools"] = (filter) => arsenal.listTools(filter);
+      const audit: ConnectionParts["audit"] = async () => (await guard.load()).audit;
+      const apis: ConnectionParts["apis"] = () =>
+        (ensembles?.all() ?? []).map(({ source }) => source).filter(({ kind }) => kind === "openapi");
+      const connections = createConnections({ upstreams, apis, userTokens, egress, secrets, audit, listTools });
+      const common = { config, redactor, emit, metrics: measured, dependencies, dialects, state: guard.state };
+      const served = { ...common, administration, connections };
+      following.push((await import("./programs/follow-open-runs.ts")).followOpenRuns(guard.state, codeMode));
       return serveArsenal(arsenal, listening, { ...served, outside: { egress, secrets, emit } });
     },
     /** Ends calls that wait, disconnects, lets writes under way end and releases everything, once. */

@@ -19,6 +19,7 @@ const OUTCOMES: Readonly<Record<string, readonly string[]>> = {
   call: EXECUTION_STATUSES,
   approval: ["requested", "approved", "denied", "expired", "used", "returned", "refused"],
   "operator-action": ["started", "done", "denied", "failed"],
+  connection: ["signed-in", "signed-out"],
   "pin-accepted": [],
   "pin-refused": [],
   "scan-failed": ["allowed", "refused"],

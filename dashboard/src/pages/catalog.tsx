@@ -16,7 +16,7 @@ import { Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { place, to } from "../router.ts";
 
-const SOURCES = ["function", "mcp", "openapi", "a2a", "descriptor", "builtin"] as const;
+const SOURCES = ["function", "mcp", "openapi", "a2a", "descriptor", "builtin", "workflow", "program"] as const;
 
 /** Every tool, or the one in the address. */
 export function Catalog() {

@@ -68,6 +68,8 @@ const SOURCES: Readonly<Record<EnsembleStatus["source"], string>> = {
   openapi: "OpenAPI document",
   a2a: "A2A agent",
   descriptor: "descriptor",
+  workflow: "workflow files",
+  program: "saved programs",
   builtin: "built-in tools",
 };
 

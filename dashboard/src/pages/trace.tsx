@@ -13,18 +13,11 @@ import { RunTool } from "../parts/run-tool.tsx";
 import { Shown } from "../parts/shown.tsx";
 import { neutralSignals, SignalBar } from "../parts/signal-bar.tsx";
 import { Time } from "../parts/time.tsx";
+import { type Bar, Waterfall } from "../parts/waterfall.tsx";
 import { to } from "../router.ts";
 
 type TracedCall = TraceHistory["calls"][number];
 type Retrieval = TraceHistory["retrievals"][number];
-
-/** A bar of the waterfall, in milliseconds since the epoch. */
-interface Bar {
-  readonly title: string;
-  readonly kind: "retrieval" | "stage" | "call" | "policy" | "queue" | "attempt" | "failed";
-  readonly from: number;
-  readonly durationMs: number;
-}
 
 /** One trace: when its steps happened, why its tools were chosen, and a way to call them again. */
 export function Trace({ traceId }: { readonly traceId: string }) {
@@ -98,48 +91,6 @@ function barsOf({ retrievals, calls }: Pick<TraceHistory, "retrievals" | "calls"
     ];
   });
   return [...searches, ...called].sort(([a], [b]) => (a?.from ?? 0) - (b?.from ?? 0)).flat();
-}
-
-function Waterfall({ bars }: { readonly bars: readonly Bar[] }) {
-  const start = Math.min(...bars.map(({ from }) => from));
-  const end = Math.max(...bars.map(({ from, durationMs }) => from + durationMs));
-  const scale = 100 / Math.max(end - start, 0.001);
-  return (
-    <div class="table" role="region" aria-label="Waterfall" tabIndex={0}>
-      <table class="waterfall">
-        <thead>
-          <tr>
-            <th scope="col">Step</th>
-            <th scope="col">Starts</th>
-            <th scope="col">Takes</th>
-            <th scope="col">{(end - start).toFixed(1)} ms in all</th>
-          </tr>
-        </thead>
-        <tbody>
-          {bars.map(({ title, kind, from, durationMs }, index) => (
-            <tr key={index}>
-              <th scope="row" class={kind === "call" || kind === "retrieval" ? "whole" : "step"}>
-                {title}
-              </th>
-              <td>{(from - start).toFixed(1)} ms</td>
-              <td>{durationMs.toFixed(1)} ms</td>
-              <td>
-                <svg viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
-                  <rect
-                    class={`bar-${kind}`}
-                    x={Math.min((from - start) * scale, 99.5)}
-                    y="0"
-                    width={Math.max(durationMs * scale, 0.5)}
-                    height="4"
-                  />
-                </svg>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
 }
 
 function CallCard(props: {

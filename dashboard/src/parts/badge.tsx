@@ -9,6 +9,8 @@ const GOOD = new Set([
   "intact",
   "done",
   "listed",
+  "active",
+  "signed in",
 ]);
 const BAD = new Set([
   "failed",
@@ -22,6 +24,9 @@ const BAD = new Set([
   "timeout",
   "circuit_open",
   "unhealthy",
+  "suspended",
+  "expired",
+  "used_up",
 ]);
 
 /** Returns the colour of a state: good, bad, or in between. */

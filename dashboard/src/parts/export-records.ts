@@ -23,9 +23,10 @@ export async function exportRecords(asking: RemoteAuditQuery, onProgress: (count
   return `${count} exported.${rest}`;
 }
 
-function save(lines: readonly string[], name: string): void {
+/** Saves texts as one file. */
+export function save(lines: readonly string[], name: string, type = "application/x-ndjson"): void {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([...lines], { type: "application/x-ndjson" }));
+  link.href = URL.createObjectURL(new Blob([...lines], { type }));
   link.download = name;
   link.click();
   // Some browsers read it only after this turn.

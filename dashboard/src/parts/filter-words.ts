@@ -7,6 +7,8 @@ const SOURCES: Readonly<Record<ToolSource, string>> = {
   openapi: "an OpenAPI document",
   a2a: "an A2A agent",
   descriptor: "a descriptor",
+  workflow: "a workflow file",
+  program: "a saved program",
   builtin: "the built-in tools",
 };
 

@@ -2,6 +2,8 @@ import { useState } from "preact/hooks";
 import type { Tool, ToolResult } from "../../../src/client/index.ts";
 import { gateway } from "../gateway.ts";
 import { to } from "../router.ts";
+import { appOf, type ShownCall } from "./app.ts";
+import { AppOfCall } from "./app-frame.tsx";
 import { toneOf } from "./badge.tsx";
 import { Failure } from "./failure.tsx";
 import { Json } from "./json.tsx";
@@ -22,7 +24,8 @@ export function RunTool({
   const [args, setArgs] = useState(given);
   const [running, setRunning] = useState<AbortController>();
   const [progress, setProgress] = useState("");
-  const [outcome, setOutcome] = useState<{ readonly result?: ToolResult; readonly error?: unknown }>({});
+  const [outcome, setOutcome] = useState<{ readonly call?: ShownCall; readonly error?: unknown }>({});
+  const app = appOf(tool);
 
   async function run(): Promise<void> {
     const controller = new AbortController();
@@ -37,7 +40,7 @@ export function RunTool({
         onProgress: ({ progress: done, total, message = "" }) =>
           setProgress(`${message} ${done}${total === undefined ? "" : ` of ${total}`}`.trim()),
       });
-      setOutcome({ result });
+      setOutcome({ call: { arguments: args, result } });
     } catch (error) {
       setOutcome({ error });
     } finally {
@@ -92,8 +95,9 @@ export function RunTool({
       )}
       <div aria-live="polite">
         {outcome.error !== undefined && <Failure error={outcome.error} />}
-        {outcome.result && <Result result={outcome.result} />}
+        {outcome.call && <Result result={outcome.call.result} />}
       </div>
+      {app && outcome.call?.result.status === "success" && <AppOfCall address={app} call={outcome.call} />}
     </form>
   );
 }

@@ -7,6 +7,11 @@ import type { CatalogEngine, ToolVectors } from "../catalog-engine.port.ts";
 import type { Embedder } from "../embedder.port.ts";
 import { exampleTexts, toolTexts } from "../tool-text.ts";
 
+interface QueryOptions {
+  readonly passagesFrom?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
 interface EmbedToolsOptions {
   readonly signal?: AbortSignal | undefined;
   /** True if no caller waits for it. */
@@ -150,9 +155,14 @@ export function createEmbeddings({
     },
 
     /** The vectors of the texts of one request, in order, and how long they took together. Rejects if the embedder fails. */
-    async queries(texts: readonly string[], signal?: AbortSignal) {
+    async queries(texts: readonly string[], { passagesFrom, signal }: QueryOptions = {}) {
       const startedAt = clock.now();
-      const found = await embedder.embed(texts, { kind: "query", ...(signal ? { signal } : {}) });
+      const passages = passagesFrom !== undefined && passagesFrom < texts.length;
+      const found = await embedder.embed(texts, {
+        kind: "query",
+        ...(passages && { passagesFrom }),
+        ...(signal && { signal }),
+      });
       const vectors = texts.map((_, index) => checked(found[index]));
       answering = true;
       return { vectors, tookMs: clock.now() - startedAt };

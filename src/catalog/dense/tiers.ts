@@ -33,6 +33,8 @@ export interface Settled {
 export interface RequestOptions {
   /** True if only a part of the tools is searched: a tier may cover that part though it covers little of the catalog. */
   readonly filtered?: boolean;
+  /** The texts from this index on are passages of the first text. */
+  readonly passagesFrom?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -120,10 +122,10 @@ export function createTiers({
   async function attempt(
     { embedder: { model }, embeddings, otherwise }: Level,
     texts: readonly string[],
-    signal: AbortSignal | undefined,
+    { passagesFrom, signal }: RequestOptions,
   ): Promise<Awaited<ReturnType<Embeddings["queries"]>> | undefined> {
     try {
-      return await embeddings.queries(texts, signal);
+      return await embeddings.queries(texts, { passagesFrom, signal });
     } catch (error) {
       signal?.throwIfAborted();
       embeddings.failed(`Requests are answered by ${otherwise} only until the embedder ${model} works again`, error);
@@ -193,7 +195,8 @@ export function createTiers({
     },
 
     /** The vectors of a request's texts, of the tiers that can answer it. Rejects only when the signal fires. */
-    async request(texts: readonly string[], { filtered, signal }: RequestOptions): Promise<RequestVectors> {
+    async request(texts: readonly string[], options: RequestOptions): Promise<RequestVectors> {
+      const { filtered, signal } = options;
       const answering: Level[] = [];
       const vectors: ModelVector[] = [];
       let embeddingTimeMs = 0;
@@ -204,7 +207,7 @@ export function createTiers({
           await untilAborted(warming, signal);
           known = coverage(level, filtered);
         }
-        const found = known === "none" ? undefined : await attempt(level, texts, signal);
+        const found = known === "none" ? undefined : await attempt(level, texts, options);
         if (found === undefined) continue;
         answering.push(level);
         for (const vector of found.vectors) vectors.push({ model: vectorsName(level.embedder), vector });

@@ -5,8 +5,10 @@ import { configuredState, stateInFile } from "../../wire/state.ts";
 import { createSurroundings } from "../../wire/surroundings.ts";
 import { stateType } from "../../config/load/chosen-adapters.ts";
 import type { ResolvedConfig } from "../../config/load/resolve-config.ts";
-import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
-import { withAudit } from "../../guard/audit/call-audit.ts";
+import { randomUUID } from "node:crypto";
+import { type ArsenalError, fixable, isArsenalError } from "../../errors/arsenal-error.ts";
+import { type CallAudit, withAudit } from "../../guard/audit/call-audit.ts";
+import { localOperator } from "../../guard/principal.ts";
 import type { SharedState } from "../../state/shared-state.ts";
 import type { Emit, EventMap } from "../../observe/events.ts";
 import type { ExitCode, Input, Terminal } from "../command.ts";
@@ -22,7 +24,16 @@ type RunKept<States> = (kept: {
   readonly surroundings: Surroundings;
   /** Records events in the audit log, if there is one. A record that cannot be stored is reported to the user. */
   readonly emit: Emit;
+  /** Runs a change and records it in the audit log, if there is one, before it begins and after it ended. */
+  readonly recorded: RecordedChange;
 }) => Promise<ExitCode>;
+
+/** `action` is the name of the REST operation that does the same. */
+export type RecordedChange = <Result>(
+  action: string,
+  targets: readonly string[],
+  run: () => Promise<Result>,
+) => Promise<Result>;
 
 /** Runs a step on the configured state. `what` names the contents for messages: "Pins". */
 export function withKeptState(what: string, input: Input, terminal: Terminal, run: RunKept<readonly [SharedState]>) {
@@ -38,7 +49,7 @@ export function withKeptApprovals(input: Input, terminal: Terminal, run: RunKept
   const open: OpenStates<readonly SharedState[]> = (config, surroundings) => {
     const places = approvalPlaces(config, terminal);
     if (places === undefined)
-      throw keptInMemory("Approvals", `${SET_FILE} Or answer over HTTP: see docs/approvals.md.`);
+      throw keptInMemory("Approvals", `${SET_FILE} Or answer over HTTP: see docs/guides/approvals.md.`);
     const files = places.files.map((file) => stateInFile(file, surroundings));
     return places.configured ? [configuredState(config, surroundings), ...files] : files;
   };
@@ -61,13 +72,39 @@ async function withStates<States extends readonly SharedState[]>(
   };
   const audit = log && configuredCallAudit(config, log, { ...surroundings, emit: report });
   try {
-    return await run({ config, states, surroundings, emit: audit ? withAudit(silent, audit) : silent });
+    const recorded: RecordedChange = (...change) => recordChange(audit, ...change);
+    return await run({ config, states, surroundings, emit: audit ? withAudit(silent, audit) : silent, recorded });
   } finally {
     await audit?.close();
     await log?.close();
     for (const state of states) await state.close();
     surroundings.egress.close();
   }
+}
+
+async function recordChange<Result>(
+  audit: CallAudit | undefined,
+  action: string,
+  targets: readonly string[],
+  run: () => Promise<Result>,
+): Promise<Result> {
+  if (audit === undefined) return run();
+  const common = { kind: "operator-action", id: randomUUID(), action, targets, by: localOperator().id } as const;
+  const refuse = (what: string, problem: string | undefined): void => {
+    if (problem === undefined) return;
+    throw fixable("AUDIT_FAILED", `${action} ${what}: ${problem}.`, "Make the audit log writable.");
+  };
+  refuse("was refused: it cannot be recorded", await audit.record({ ...common, outcome: "started" }));
+  let result: Result;
+  try {
+    result = await run();
+  } catch (error) {
+    const code = isArsenalError(error) ? error.code : "INTERNAL_ERROR";
+    await audit.record({ ...common, outcome: "failed", code });
+    throw error;
+  }
+  refuse("was done, but could not be recorded", await audit.record({ ...common, outcome: "done" }));
+  return result;
 }
 
 const SET_FILE =

@@ -140,10 +140,12 @@ export async function openArsenal(
       sources,
       internalsOf(arsenal).upstreamsAttempted({ signal: terminal.signal }),
     ]);
+    // Those that waited for the tools of a server are ready now.
+    await internalsOf(arsenal).workflows();
     for (const { name, error } of input.json ? [] : reports)
       if (error !== undefined) terminal.err.write(`Cannot load ${name}: ${toldFailure(error)}\n`);
     for (const { name, state } of input.json ? [] : internalsOf(arsenal).upstreams)
-      if (state.kind === "failed") terminal.err.write(`Cannot connect to ${name}: ${toldFailure(state.error)}\n`);
+      if (state.error !== undefined) terminal.err.write(`Cannot connect to ${name}: ${toldFailure(state.error)}\n`);
     return arsenal;
   } catch (error) {
     await arsenal.close();

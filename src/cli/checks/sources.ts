@@ -16,7 +16,7 @@ export async function checkServers({ arsenal }: StartedGateway): Promise<readonl
 
 async function checkServer(upstream: McpUpstream): Promise<Finding> {
   const { name: check, state } = upstream;
-  if (state.kind === "failed") {
+  if (state.error !== undefined) {
     const found = failure(check, state.error);
     const { code, details } = isArsenalError(state.error) ? state.error : {};
     const waitsForPin = code === "PERMISSION_DENIED" && details?.field === "command";

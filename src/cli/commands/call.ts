@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import type { ToolArsenal } from "../../arsenal.ts";
 import { harmless, showValue } from "../../errors/show-value.ts";
 import { formatResult } from "../../execute/results/format-result.ts";
 import type { ToolCall } from "../../execute/call.ts";
@@ -28,37 +29,53 @@ export const command: Command = {
   async run(input, terminal) {
     const args = await readArguments(input, terminal);
     await using arsenal = await openArsenal(input, terminal, { told: ["call-finished"] });
-    const request: ToolCall = {
-      toolName: input.positionals[0] ?? "",
-      arguments: args,
-      signal: terminal.signal,
-      ...(input.flags.has("no-cache") && { cache: false }),
-      ...throughToolset(input, arsenal),
-    };
-    let result = await arsenal.execute(request);
-    const { confirmationId } = result;
-    if (result.status === "pending_confirmation" && input.flags.has("approve") && confirmationId !== undefined) {
-      await arsenal.approvals.approve(confirmationId, localOperator());
-      result = await arsenal.execute({ ...request, confirmationId });
-    }
-    if (input.json) terminal.out.write(`${JSON.stringify(result, undefined, 2)}\n`);
-    else if (result.status === "pending_confirmation") terminal.err.write(waitingText(result, input));
-    else {
-      const stream = result.status === "success" ? terminal.out : terminal.err;
-      const text = formatResult(result, request);
-      // A pipe gets the output unchanged. A terminal must not interpret control characters in it.
-      stream.write(`${stream.isTTY ? harmless(text) : text}\n`);
-    }
-    return result.status === "success" ? 0 : 1;
+    return await callTool(arsenal, input.positionals[0] ?? "", args, input, terminal);
   },
 };
 
+/** Runs a tool, approves what it waits for if that is wanted, and prints the result. Returns the exit code. */
+export async function callTool(
+  arsenal: ToolArsenal,
+  toolName: string,
+  args: Record<string, unknown>,
+  input: Input,
+  terminal: Terminal,
+): Promise<number> {
+  const request: ToolCall = {
+    toolName,
+    arguments: args,
+    signal: terminal.signal,
+    ...(input.flags.has("no-cache") && { cache: false }),
+    ...throughToolset(input, arsenal),
+  };
+  let result = await arsenal.execute(request);
+  const approved = new Set<string>();
+  // A workflow may wait for one approval after the other.
+  for (;;) {
+    const { confirmationId } = result;
+    const isWaiting = result.status === "pending_confirmation" && confirmationId !== undefined;
+    if (!isWaiting || !input.flags.has("approve") || approved.has(confirmationId)) break;
+    approved.add(confirmationId);
+    await arsenal.approvals.approve(confirmationId, localOperator());
+    result = await arsenal.execute({ ...request, confirmationId });
+  }
+  if (input.json) terminal.out.write(`${JSON.stringify(result, undefined, 2)}\n`);
+  else if (result.status === "pending_confirmation") terminal.err.write(waitingText(result, input));
+  else {
+    const stream = result.status === "success" ? terminal.out : terminal.err;
+    const text = formatResult(result, request);
+    // A pipe gets the output unchanged. A terminal must not interpret control characters in it.
+    stream.write(`${stream.isTTY ? harmless(text) : text}\n`);
+  }
+  return result.status === "success" ? 0 : 1;
+}
+
 /** Explains how to approve the call. `formatResult` addresses a model, which must not approve. */
-function waitingText({ toolName, confirmationId, error }: ToolResult, { config }: Input): string {
+function waitingText({ toolName, confirmationId, error, attempts }: ToolResult, { config }: Input): string {
   if (confirmationId === undefined) return `${harmless(error?.message ?? `${toolName} waits for approval.`)}\n`;
   const from = config === undefined ? "" : ` --config ${config}`;
   return [
-    `${toolName} waits for approval. Nothing has run.`,
+    `${toolName} waits for approval.${attempts > 0 ? "" : " Nothing has run."}`,
     `  Approve it:   ${PROGRAM} approvals approve ${confirmationId}${from}`,
     "  Then run this command again. To do both at once, run it again with --approve.",
     "",
@@ -67,7 +84,8 @@ function waitingText({ toolName, confirmationId, error }: ToolResult, { config }
 
 const OBJECT = `Write the arguments as a JSON object: '{"name": "value"}'.`;
 
-async function readArguments(input: Input, terminal: Terminal): Promise<Record<string, unknown>> {
+/** Reads the arguments of a call from `--args` or `--args-file`. */
+export async function readArguments(input: Input, terminal: Terminal): Promise<Record<string, unknown>> {
   const { args, "args-file": file } = input.options;
   const refuse = (field: string, value: unknown, problem: string, fix: string = OBJECT): never => {
     throw wrongInput(field, value, `${field}: ${problem}.`, fix);

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startCollector } from "../../../test/doubles/otlp-collector.ts";
 import { type Ran, runInMemory } from "../../../test/e2e/terminal.ts";
 import { COMMANDS } from "../commands.ts";
-import { keepsContract } from "./benchmark.ts";
+import { keepsContract } from "./measure/benchmark.ts";
 
 let folder: string;
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "arsenal-"))));
@@ -253,6 +253,16 @@ describe("commands on MCP servers", () => {
       code: 2,
       out: "",
       err: `INPUT_INVALID ${message}\n`,
+    });
+  });
+
+  it("login names the invalid setting of a server that is left out for it", async () => {
+    expect(await run("login", "wrong", "--mcp-config", "mcp.json")).toEqual({
+      code: 2,
+      out: "",
+      err: expect.stringMatching(
+        /^CONFIG_INVALID The settings of the MCP server "wrong" are invalid: command is missing, and so is url\. Write command:/,
+      ),
     });
   });
 

@@ -7,7 +7,7 @@ import { definitionTokens } from "../../tool/estimate-tokens.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import { createDemoArsenal } from "../demo/create-demo-arsenal.ts";
 import { PROGRAM } from "../program.ts";
-import { clip, styles, table } from "../terminal/style.ts";
+import { clip, styles, table, wrap } from "../terminal/style.ts";
 
 export const command: Command = {
   examples: ["demo"],
@@ -30,7 +30,7 @@ export const command: Command = {
     await showConfirmation(arsenal, show);
     await showBreaker(arsenal, show);
     show.title("What next");
-    show.line(table(NEXT.map(([what, how]) => [what, show.cyan(how)])));
+    for (const [what, how] of NEXT) show.line(`${what}\n  ${show.cyan(how)}`);
     if (input.json) terminal.out.write(`${JSON.stringify({ steps: show.steps, next: Object.fromEntries(NEXT) })}\n`);
   },
 };
@@ -48,13 +48,16 @@ type Show = ReturnType<typeof createShow>;
 function createShow({ json }: Input, terminal: Terminal) {
   const paint = styles(terminal.out, terminal.environment);
   const steps: object[] = [];
+  const width = Math.max(40, terminal.out.columns ?? 120);
   const write = (text: string): void => {
     if (!json) terminal.out.write(text);
   };
   return {
     ...paint,
-    title: (text: string, note = ""): void => write(`\n${paint.bold(text)}${note ? `  ${paint.dim(note)}` : ""}\n`),
-    line: (text: string): void => write(`${text.replaceAll(/^(?=.)/gm, "   ")}\n`),
+    width,
+    title: (text: string, note = ""): void =>
+      write(`\n${wrap(`${paint.bold(text)}${note ? `  ${paint.dim(note)}` : ""}`, width)}\n`),
+    line: (text: string): void => write(`${wrap(text, width - 3).replaceAll(/^(?=.)/gm, "   ")}\n`),
     record: (step: string, data: object): unknown => steps.push({ step, ...data }),
     steps,
   };
@@ -63,9 +66,10 @@ function createShow({ json }: Input, terminal: Terminal) {
 async function showRetrieval(arsenal: ToolArsenal, show: Show, query: string): Promise<void> {
   const { tools, candidateCount, totalTimeMs } = await arsenal.retrieve({ context: { query }, limit: 5 });
   show.title("2  retrieve", `"${query}"`);
+  const room = Math.min(64, show.width - Math.max(...tools.map(({ tool }) => tool.id.length)) - "   0.00    ".length);
   show.line(
     table(
-      tools.map(({ tool, score }) => [show.green(score.toFixed(2)), tool.id, show.dim(clip(tool.description, 64))]),
+      tools.map(({ tool, score }) => [show.green(score.toFixed(2)), tool.id, show.dim(clip(tool.description, room))]),
     ),
   );
   const all = await arsenal.listTools();
@@ -73,7 +77,7 @@ async function showRetrieval(arsenal: ToolArsenal, show: Show, query: string): P
   const shown = sum(tools.map(({ tool }) => definitionTokens(tool)));
   show.line(
     show.dim(
-      `${tools.length} of ${candidateCount} tools in ${totalTimeMs.toFixed(1)} ms: about ${shown} tokens in the prompt instead of ${allTokens}, ${Math.round((1 - shown / allTokens) * 100)} % saved`,
+      `${tools.length} of ${candidateCount} tools in ${totalTimeMs.toFixed(1)} ms\nabout ${shown} tokens in the prompt instead of ${allTokens}, ${Math.round((1 - shown / allTokens) * 100)} % saved`,
     ),
   );
   show.record("retrieve", {
@@ -89,10 +93,10 @@ async function showNothingFits(arsenal: ToolArsenal, show: Show): Promise<void> 
   const query = "play the next song on Spotify in the living room";
   const { tools, candidateCount, confidence } = await arsenal.retrieve({ context: { query }, refuse: "eager" });
   show.record("retrieve", { query, tools: tools.map(({ tool }) => tool.id), of: candidateCount, confidence });
-  show.title("   retrieve", `"${query}", with refuse: "eager"`);
+  show.title("   retrieve", `"${query}"`);
   show.line(
     tools.length === 0
-      ? `no tool fits (confidence ${confidence.toFixed(2)}), so none is returned`
+      ? `no tool fits (confidence ${confidence.toFixed(2)}), so refuse: "eager" returns none`
       : table(tools.map(({ tool, score }) => [score.toFixed(2), tool.id])),
   );
 }
@@ -111,7 +115,7 @@ async function showCall(arsenal: ToolArsenal, show: Show): Promise<void> {
 }
 
 async function showDenied(arsenal: ToolArsenal, show: Show): Promise<void> {
-  show.title("4  guard", "a caller without the capability, and a tool that is hidden from everyone");
+  show.title("4  guard", "a caller without the capability, and a tool that nobody may see");
   const intern = createPrincipal({ id: "intern", capabilities: ["read_data"] });
   const refused = await arsenal.execute({
     toolName: "billing.payment_capture",

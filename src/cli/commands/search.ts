@@ -7,6 +7,7 @@ import { type TierName, TIERS } from "../../adapters/embedders/shipped-tiers.ts"
 import type { ToolArsenal } from "../../arsenal.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import { MCP_CONFIG, openArsenal, throughToolset, TOOLSET } from "../arsenal/open-arsenal.ts";
+import { REGISTRY } from "./registry/registry-option.ts";
 import { readChoice, readNumber } from "../input.ts";
 import { withEmbeddingProgress } from "../terminal/progress.ts";
 import { showExplanation } from "../terminal/show-explanation.ts";
@@ -22,12 +23,22 @@ export const command: Command = {
       description: `Rank with this model and wait until it is ready: ${TIERS.join(", ")}`,
       fallback: "the best one that is ready",
     },
+    registries: { description: "Search the registries for servers to add, instead of your tools" },
+    ...REGISTRY,
     ...TOOLSET,
     ...MCP_CONFIG,
   },
-  examples: ['search "give the customer their money back"', 'search "email the report to the team" --explain'],
+  examples: [
+    'search "give the customer their money back"',
+    'search "email the report to the team" --explain',
+    'search --registries "weather forecast"',
+  ],
   async run(input, terminal) {
     const limit = readNumber(input, "limit", { min: 1, max: 50, fallback: 5 });
+    if (input.flags.has("registries") || input.options["registry"] !== undefined) {
+      const { searchRegistries } = await import("./registry/search-registries.ts");
+      return void (await searchRegistries(input, terminal, limit));
+    }
     const tier = readChoice(input, "tier", TIERS);
     await using arsenal = await openArsenal(input, terminal, tier === undefined ? {} : { tier });
     const through = throughToolset(input, arsenal);

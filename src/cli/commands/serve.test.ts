@@ -163,7 +163,7 @@ describe("serve without a configuration", () => {
 
 describe("serve told wrongly", () => {
   it.each([
-    [["--mode", "magic"], '--mode cannot be "magic". Use one of static, dynamic, hybrid.'],
+    [["--mode", "magic"], '--mode cannot be "magic". Use one of static, dynamic, hybrid, code.'],
     [["--stdio", "--http"], "--stdio cannot be combined with --http. Use one of the two."],
     [["--stdio", "--tls-key", "k"], "--stdio cannot be combined with --tls-key. Use one of the two."],
     [["--tls-cert", "c"], "--tls-cert needs --tls-key. Give both, or set server.tls in the configuration."],

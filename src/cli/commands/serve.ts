@@ -29,7 +29,7 @@ import { createAnnouncer } from "../serve/announce.ts";
 import { closeInTime } from "../serve/close-in-time.ts";
 import { createFollower, watchPolicy } from "../serve/follow-config.ts";
 
-const MODES = ["static", "dynamic", "hybrid"] as const;
+const MODES = ["static", "dynamic", "hybrid", "code"] as const;
 
 export const command: Command = {
   runsUntilInterrupted: true,
@@ -43,7 +43,7 @@ export const command: Command = {
     mode: {
       value: "MODE",
       description:
-        "What clients see: static lists every tool, dynamic lists two tools that find and run the others, hybrid adds the most used tools",
+        "What clients see: static lists every tool, dynamic lists two tools that find and run the others, hybrid adds the most used tools, code runs programs that call tools",
       fallback: "dynamic",
     },
     toolset: { value: "NAME", description: "Serve the tools of this toolset and nothing else" },

@@ -39,7 +39,7 @@ export const command: Command = {
       count(toolset.toolCount, "tool"),
       clip(toolset.description, width),
     ]);
-    const none = "No toolsets: define them under toolsets in the configuration. See docs/toolsets.md.";
+    const none = "No toolsets: define them under toolsets in the configuration. See docs/guides/toolsets.md.";
     printList(input, terminal, toolsets, rows, toolsets.length === 0 ? none : "");
   },
 };

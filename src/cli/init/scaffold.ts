@@ -12,7 +12,7 @@ export function scaffold(config: string) {
 }
 
 const CONFIG = `# yaml-language-server: $schema=./node_modules/toolarsenal/config.schema.json
-# Every setting is described in node_modules/toolarsenal/docs/configuration.md.
+# Every setting is described in node_modules/toolarsenal/docs/reference/configuration.md.
 
 # Your own tools: each module's default export is called with the arsenal.
 modules: [./tools.mjs]

@@ -17,7 +17,7 @@ export function createAnnouncer(parts: {
   readonly arsenal: ToolArsenal;
   readonly input: Input;
   readonly terminal: Terminal;
-  readonly mode: "static" | "dynamic" | "hybrid";
+  readonly mode: "static" | "dynamic" | "hybrid" | "code";
   /** The served toolset. Defaults to every tool. */
   readonly toolset?: string | undefined;
   /** The command that approves a pending call, without the id. */

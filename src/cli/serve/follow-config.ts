@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { internalsOf, type ToolArsenal } from "../../arsenal.ts";
+import { internalsOf, operationsOf, type ToolArsenal } from "../../arsenal.ts";
 import { configChanges } from "../../config/load/config-changes.ts";
 import { configuredToolsets } from "../../wire/guard.ts";
 import { addSources, reasonOf, type SourceReport } from "../../config/start/start-configured.ts";
@@ -183,7 +183,7 @@ function problemsOf(error: unknown): readonly string[] {
 /** Applies the policy file whenever it changes. An invalid one is reported, and the old policy stays. Undefined if no policy file is configured. */
 export async function watchPolicy(
   { security: { policyFile } }: Pick<ResolvedConfig, "security">,
-  arsenal: Pick<ToolArsenal, "reloadPolicy">,
+  arsenal: ToolArsenal,
   tell: (text: string) => void,
   known?: readonly (string | undefined)[],
 ): Promise<WatchedConfig | undefined> {
@@ -192,7 +192,7 @@ export async function watchPolicy(
     ...present({ known }),
     onChange() {
       try {
-        arsenal.reloadPolicy();
+        operationsOf(arsenal).policy.reload();
         tell(`Policy reloaded: ${policyFile} is in force for new calls.`);
       } catch (error) {
         tell(`Cannot use the changed policy: ${messageOf(error)}`);

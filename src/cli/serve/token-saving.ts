@@ -24,6 +24,7 @@ export async function measureSaving(arsenal: ToolArsenal, mode: ServeMode, tools
   const all = { tools: tools.length, tokensOfAll };
   switch (mode) {
     case "hybrid":
+    case "code":
       return all;
     case "static":
       return { ...all, tokensShown: tokensOfAll };

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ToolArsenal } from "../../arsenal.ts";
+import { operationsOf, ToolArsenal } from "../../arsenal.ts";
 import { resolveConfig } from "../../config/load/resolve-config.ts";
 import type { WatchedConfig } from "../../system/watch-files.ts";
 import { watchPolicy } from "./follow-config.ts";
@@ -74,7 +74,7 @@ describe("a policy file that changes while it is served", () => {
     expect(rest).toEqual(["The old policy stays in force."]);
     expect(await call()).toBe("permission_denied");
     await rm(policyFile);
-    expect(() => arsenal.reloadPolicy()).toThrow("cannot be read");
+    expect(() => operationsOf(arsenal).policy.reload()).toThrow("cannot be read");
     expect(await call()).toBe("permission_denied");
   });
 
@@ -97,6 +97,6 @@ describe("a policy file that changes while it is served", () => {
   it("is not watched when none is configured, and cannot be reloaded", async () => {
     await using other = new ToolArsenal();
     expect(await watchPolicy(resolveConfig({}), other, () => {})).toBeUndefined();
-    expect(() => other.reloadPolicy()).toThrow("There is no policy file to reload.");
+    expect(() => operationsOf(other).policy.reload()).toThrow("There is no policy file to reload.");
   });
 });

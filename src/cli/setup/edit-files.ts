@@ -1,9 +1,12 @@
 import { constants } from "node:fs";
 import { copyFile, readFile, writeFile } from "node:fs/promises";
-import { parseJsonc } from "../../config/clients/jsonc.ts";
 import { ENTRY_NAME, stdioEntry } from "../arsenal/client-entries.ts";
-import { isPlainObject } from "../../tool/json-schema.ts";
-import { type FoundClient, nodeAt, type ServerEntry } from "./find-clients.ts";
+import { asRecord, asTexts, isPlainObject } from "../../tool/json-schema.ts";
+import type { ToolFilter } from "../../tool/tool-filter.ts";
+import { type ServerEntry, styleOf } from "./entry-styles.ts";
+import type { FoundClient } from "./find-clients.ts";
+import { replaceEntries } from "./formats/file-format.ts";
+import { FORMATS } from "./formats/formats.ts";
 
 /** How a client reaches this program. */
 export interface ClientRoute {
@@ -15,26 +18,19 @@ export interface ClientRoute {
   readonly gateway?: string | undefined;
 }
 
-/** The servers of a client, replaced by this program. */
-export function ownServers(
-  { typed, addressKey }: FoundClient,
-  { config, toolset, gateway }: ClientRoute,
-): Readonly<Record<string, object>> {
-  const type = (name: string): object => (typed ? { type: name } : {});
-  if (gateway === undefined || addressKey === undefined)
-    return { [ENTRY_NAME]: { ...type("stdio"), ...stdioEntry({ config, toolset }) } };
-  const url = `${gateway}/mcp${toolset === undefined ? "" : `/toolsets/${toolset}`}`;
-  return { [ENTRY_NAME]: { ...type("http"), [addressKey]: url } };
+/** A client's entry for this program, as the client writes it. */
+export function ownEntry({ style }: FoundClient, { config, toolset, gateway }: ClientRoute): ServerEntry {
+  const { program, address } = styleOf(style);
+  if (gateway === undefined || address === undefined) return program(stdioEntry({ config, toolset }));
+  return address(`${gateway}/mcp${toolset === undefined ? "" : `/toolsets/${toolset}`}`);
 }
 
 /** The text of a client's file with this program in place of its servers; comments, order and all other content stay. */
-export function editedText(client: FoundClient, text: string, route: ClientRoute): string {
-  const node = nodeAt(parseJsonc(text, client.file), client.path);
-  if (node === undefined) return text;
-  const lead = /^[ \t]*/.exec(text.slice(text.lastIndexOf("\n", node.start - 1) + 1))?.[0] ?? "";
-  const unit = /\n([ \t]+)"/.exec(text)?.[1] ?? "  ";
-  const written = JSON.stringify(ownServers(client, route), undefined, unit).replaceAll("\n", `\n${lead}`);
-  return text.slice(0, node.start) + written + text.slice(node.end);
+export function editedText(client: FoundClient, text: string, route: ClientRoute): Promise<string> {
+  const { file, format, path, servers } = client;
+  const removed = new Set(Object.keys(servers));
+  const replacement = { path, removed, name: ENTRY_NAME, entry: ownEntry(client, route) };
+  return replaceEntries(FORMATS[format], text, file, replacement);
 }
 
 export function readExisting(file: string): Promise<string | undefined> {
@@ -61,7 +57,7 @@ export async function writeWithBackup(file: string, text: string, now: Date): Pr
 }
 
 const HEADER = `# yaml-language-server: $schema=./node_modules/toolarsenal/config.schema.json
-# MCP servers in the words of MCP clients; everything else that can be set is in docs/configuration.md.
+# MCP servers in the words of MCP clients; everything else that can be set is in docs/reference/configuration.md.
 `;
 
 /** The keys of an entry that describe the connection. They belong together: none of an old entry may remain. */
@@ -77,20 +73,35 @@ const STATE = { file: "./.toolarsenal/state.sqlite" };
 export interface ClientToolset {
   readonly name: string;
   readonly description: string;
-  readonly include: { readonly where: { readonly ensembles: readonly string[] } };
+  readonly include: { readonly where: ToolFilter };
 }
 
-/** The text of an arsenal.yaml with these servers and toolsets. All other content of an existing file is kept. */
+/** The sections that setup writes beside the servers. */
+export interface ArsenalSections {
+  readonly toolsets: readonly ClientToolset[];
+  /** Ids of tools that are hidden from every caller. */
+  readonly denied: readonly string[];
+}
+
+/** The tools that the settings of an arsenal.yaml deny. */
+export function heldDenials(settings: unknown): readonly string[] {
+  return asTexts(asRecord(asRecord(settings)["security"])["deny"]);
+}
+
+/** The text of an arsenal.yaml with these servers and sections. All other content of an existing file is kept. */
 export async function arsenalText(
   existing: string | undefined,
   servers: Readonly<Record<string, ServerEntry>>,
-  toolsets: readonly ClientToolset[] = [],
+  { toolsets, denied }: ArsenalSections = { toolsets: [], denied: [] },
 ): Promise<string> {
   const { Document, isMap, isSeq, parseDocument } = await import("yaml");
   const isBlockMap = (node: unknown): boolean => isMap(node) && node.flow !== true;
   const isValid = (text: string): boolean => parseDocument(text).errors.length === 0;
   const wide = { lineWidth: 0 };
-  const views = toolsets.length === 0 ? {} : { toolsets };
+  const views = {
+    ...(toolsets.length > 0 && { toolsets }),
+    ...(denied.length > 0 && { security: { deny: denied } }),
+  };
   const anew = (): string => HEADER + new Document({ mcpServers: servers, state: STATE, ...views }).toString(wide);
   if (existing === undefined) return anew();
   const document = parseDocument(existing);
@@ -102,7 +113,7 @@ export async function arsenalText(
   };
   // Appended if possible: rewriting the whole document would change its spaces and quotes.
   const appended = `${existing.trimEnd()}\n\n${new Document(added).toString(wide)}`;
-  const isNew = !document.has("mcpServers") && !(document.has("toolsets") && toolsets.length > 0);
+  const isNew = ["mcpServers", ...Object.keys(views)].every((key) => !document.has(key));
   if (isNew && isBlockMap(document.contents) && isValid(appended)) return appended;
   if (!document.has("state")) document.set("state", document.createNode(STATE));
   for (const [name, entry] of Object.entries(servers)) {
@@ -122,5 +133,7 @@ export async function arsenalText(
       else document.setIn(["toolsets", at, "include"], document.createNode(toolset.include));
     }
   }
+  if (denied.length > 0)
+    document.setIn(["security", "deny"], document.createNode([...heldDenials(document.toJS()), ...denied]));
   return document.toString(wide);
 }

@@ -3,10 +3,11 @@ import { basename, isAbsolute, relative, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { knownMembers } from "../../config/clients/client-config.ts";
 import { inputVariable } from "../../config/clients/client-references.ts";
-import { isPlainObject } from "../../tool/json-schema.ts";
 import { present } from "../../base/present.ts";
+import { mapTexts } from "./map-texts.ts";
 import { envFileName } from "./env-file.ts";
-import type { FoundClient, ServerEntry } from "./find-clients.ts";
+import type { ServerEntry } from "./entry-styles.ts";
+import type { FoundClient } from "./find-clients.ts";
 import { separateSecrets } from "./secrets.ts";
 
 /** The folder next to arsenal.yaml for files that must not be committed. */
@@ -37,10 +38,13 @@ export function gather(
     ofClients.set(found.toolset, names);
     for (const [from, entry] of Object.entries(found.servers)) {
       const known = portableEntry(knownMembers(entry), found, options.folder);
-      const isFree = (name: string): boolean => !originals.has(name) || isDeepStrictEqual(originals.get(name), known);
+      const isFree = (name: string): boolean => {
+        const original = originals.get(name);
+        return original === undefined || isDeepStrictEqual(withoutUsualType(original), withoutUsualType(known));
+      };
       const to = isFree(from) ? from : firstFree(`${from}-${client.toLowerCase().replaceAll(" ", "-")}`, isFree);
       if (to !== from && !originals.has(to)) renamed.push({ client, from, to });
-      originals.set(to, known);
+      if (!originals.has(to)) originals.set(to, known);
       names.push(to);
     }
   }
@@ -66,6 +70,13 @@ export function gather(
     /** The names of each client's servers, by the client's toolset. */
     ofClients: ofClients as ReadonlyMap<string, readonly string[]>,
   };
+}
+
+/** The entry without a type that its command or address implies anyway: VS Code writes it, and other clients do not. */
+function withoutUsualType(entry: ServerEntry): ServerEntry {
+  const { type, ...rest } = entry;
+  const usual = entry["command"] === undefined ? ["http", "streamable-http"] : ["stdio"];
+  return usual.includes(String(type)) ? rest : entry;
 }
 
 function firstFree(name: string, isFree: (name: string) => boolean): string {
@@ -117,12 +128,4 @@ function startsFromWorkspace({ command, args }: ServerEntry, workspace: string):
     if (index === 0 && !/[\\/]/.test(word)) return false;
     return !relative(workspace, resolve(workspace, word)).startsWith("..") && existsSync(resolve(workspace, word));
   });
-}
-
-/** Copies a value, changing every text in it. */
-export function mapTexts(value: unknown, change: (text: string) => string): unknown {
-  if (typeof value === "string") return change(value);
-  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));
-  if (!isPlainObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, mapTexts(member, change)]));
 }

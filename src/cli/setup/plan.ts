@@ -1,21 +1,26 @@
 import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { isPlainObject, isTexts } from "../../tool/json-schema.ts";
+import { messageOf } from "../../errors/show-value.ts";
+import { asRecord, isPlainObject, isTexts } from "../../tool/json-schema.ts";
 import { toNamespace } from "../../tool/normalise/slug.ts";
 import {
   arsenalText,
+  type ArsenalSections,
   type ClientRoute,
   type ClientToolset,
   editedText,
-  ownServers,
+  heldDenials,
   readExisting as read,
   writeWithBackup,
 } from "./edit-files.ts";
 import { envFileText, readEnv } from "./env-file.ts";
-import type { FoundClient, ServerEntry } from "./find-clients.ts";
+import { type ServerEntry, styleOf } from "./entry-styles.ts";
+import type { FoundClient } from "./find-clients.ts";
 import { type GatheredServers, PRIVATE_FOLDER } from "./gather.ts";
-import { HIDDEN, separateSecrets, withoutSecrets } from "./secrets.ts";
+import { lineDiff } from "./line-diff.ts";
+import { HIDDEN, hideSecretsOf, withoutSecrets } from "./secrets.ts";
+import { recordRun } from "./undo.ts";
 
 interface Step {
   readonly file: string;
@@ -45,9 +50,15 @@ export async function planSetup(parts: {
   readonly share?: boolean;
   /** Lets every client start its own gateway. */
   readonly stdio?: boolean;
+  /** Further sections of arsenal.yaml, from the file of another gateway. */
+  readonly sections?: ArsenalSections;
 }) {
   const { clients, target, force, replaceClients, share = false, stdio = false } = parts;
   const existing = await read(target);
+  const mapping = (await parseMapping(existing ?? "")) ?? {};
+  const { toolsets: groups, denied: switchedOff } = parts.sections ?? { toolsets: [], denied: [] };
+  const undenied = switchedOff.filter((id) => !heldDenials(mapping).includes(id));
+  const hasPolicyFile = asRecord(mapping["security"])["policy_file"] !== undefined;
   const elsewhere = await namesElsewhere(existing);
   const differing = force ? [] : await differingServers(parts.gathered.servers, existing);
   const isKept = (name: string): boolean => elsewhere.has(name) || differing.includes(name);
@@ -58,17 +69,19 @@ export async function planSetup(parts: {
     envFiles: parts.gathered.envFiles.filter(({ server }) => !isKept(server)),
   };
   const conflicts: string[] = [];
-  const toolsets = replaceClients && !share ? await planToolsets(clients, parts.gathered, existing) : [];
+  const toolsets = replaceClients && !share ? await planToolsets(clients, parts.gathered, existing) : groups;
+  const sections = { toolsets, denied: hasPolicyFile ? [] : undenied };
   const steps: Step[] = [
     ...(await planEnvFiles(gathered, dirname(target), conflicts)),
-    ...(await planArsenal(gathered, target, { conflicts, toolsets })),
+    ...(await planArsenal(gathered, target, conflicts, sections)),
   ];
   const replaced = clients.filter(({ servers, hasOwnEntry }) => Object.keys(servers).length > 0 || hasOwnEntry);
   // One client needs no shared gateway: it starts its own.
   const gateway = stdio || replaced.length < 2 ? undefined : await sharedAddress(existing);
+  const unedited: UneditedClient[] = [];
   if (replaceClients)
     steps.push(
-      ...(await planClients(clients, (found) => {
+      ...(await planClients(clients, unedited, (found) => {
         const toolset = toolsets.find(({ name }) => name === found.toolset)?.name;
         return { config: target, toolset, gateway };
       })),
@@ -81,8 +94,13 @@ export async function planSetup(parts: {
     /** Servers whose entries in arsenal.yaml were edited. They are left as they are, unless setup is forced. */
     edited: differing,
     /** The address that clients share; undefined if each starts its own gateway. */
-    gateway: replaceClients && clients.some(({ addressKey }) => addressKey !== undefined) ? gateway : undefined,
+    gateway: replaceClients && clients.some(({ style }) => styleOf(style).address !== undefined) ? gateway : undefined,
+    /** Clients whose files are written in a way that setup cannot edit. */
+    unedited,
     toolsets: toolsets.map(({ name }) => name),
+    denied: sections.denied,
+    /** Tools that a policy file has to deny, because security.deny cannot be combined with it. */
+    undenied: hasPolicyFile ? undenied : [],
     /** Servers that arsenal.yaml configures outside `mcpServers`. They are left as they are. */
     kept: Object.keys(parts.gathered.servers).filter(isElsewhere),
     /** Writes the files. Returns the name of each backup, by file. */
@@ -100,6 +118,14 @@ export async function planSetup(parts: {
         // The backup of a private file is private too.
         for (const path of [file, backups.get(file)]) if (path !== undefined) await chmod(path, permissions.mode);
       }
+      const written = new Map(steps.map((step) => [step.file, step]));
+      await recordRun(
+        target,
+        [...written.values()].flatMap(({ client, file, text }) => {
+          const backup = backups.get(file);
+          return client === undefined || backup === undefined ? [] : [{ client, file, backup, text }];
+        }),
+      );
       return backups;
     },
   };
@@ -139,23 +165,25 @@ async function planEnvFiles(
 async function planArsenal(
   { servers }: GatheredServers,
   file: string,
-  { conflicts, toolsets }: { readonly conflicts: string[]; readonly toolsets: readonly ClientToolset[] },
+  conflicts: string[],
+  sections: ArsenalSections,
 ): Promise<readonly Step[]> {
-  if (Object.keys(servers).length === 0 && toolsets.length === 0) return [];
+  const isEmpty = sections.toolsets.length === 0 && sections.denied.length === 0;
+  if (Object.keys(servers).length === 0 && isEmpty) return [];
   const shown = hiddenSecrets(servers);
   const existing = await read(file);
   if (existing === undefined) {
-    const diff = lineDiff("", await arsenalText(undefined, shown, toolsets));
-    return [{ file, action: "create", mode: PRIVATE, diff, text: await arsenalText(undefined, servers, toolsets) }];
+    const diff = lineDiff("", await arsenalText(undefined, shown, sections));
+    return [{ file, action: "create", mode: PRIVATE, diff, text: await arsenalText(undefined, servers, sections) }];
   }
   const mapping = await parseMapping(existing);
   if (mapping === undefined) conflicts.push(`${file} is not a valid YAML mapping`);
   const held = heldServers(mapping);
   const isHeld = (name: string): boolean => isSame(servers[name], held[name]);
-  if (mapping !== undefined && Object.keys(servers).every(isHeld) && toolsets.length === 0) return [];
-  const text = await arsenalText(existing, without(servers, isHeld), toolsets);
+  if (mapping !== undefined && Object.keys(servers).every(isHeld) && isEmpty) return [];
+  const text = await arsenalText(existing, without(servers, isHeld), sections);
   if (text === existing) return [];
-  const diff = hideSecrets(lineDiff(existing, await arsenalText(existing, without(shown, isHeld), toolsets)), held);
+  const diff = hideSecretsOf(held)(lineDiff(existing, await arsenalText(existing, without(shown, isHeld), sections)));
   // The permissions of an existing file stay, unless secrets are written to it.
   const hasSecrets = !isDeepStrictEqual(servers, shown);
   return [{ file, action: "update", ...(hasSecrets ? { mode: PRIVATE } : {}), diff, text }];
@@ -222,20 +250,30 @@ async function sharedAddress(existing = ""): Promise<string | undefined> {
     : undefined;
 }
 
+interface UneditedClient {
+  readonly client: string;
+  readonly file: string;
+  readonly problem: string;
+}
+
 async function planClients(
   clients: readonly FoundClient[],
+  unedited: UneditedClient[],
   routeOf: (found: FoundClient) => ClientRoute,
 ): Promise<readonly Step[]> {
   const steps: Step[] = [];
   for (const found of clients) {
     const { client, file, servers } = found;
     if (Object.keys(servers).length === 0) continue;
-    const [old, next] = [hiddenSecrets(servers), ownServers(found, routeOf(found))];
-    const diff = lineDiff(JSON.stringify(old, undefined, 2), JSON.stringify(next, undefined, 2));
     // A file may have servers under two paths.
-    const earlier = steps.findLast((step) => step.file === file)?.text;
-    const text = editedText(found, earlier ?? (await readFile(file, "utf8")), routeOf(found));
-    steps.push({ client, file, action: "update", diff, text });
+    const before = steps.findLast((step) => step.file === file)?.text ?? (await readFile(file, "utf8"));
+    try {
+      const text = await editedText(found, before, routeOf(found));
+      const hide = hideSecretsOf(servers);
+      steps.push({ client, file, action: "update", diff: lineDiff(hide(before), hide(text)), text });
+    } catch (error) {
+      unedited.push({ client, file, problem: messageOf(error) });
+    }
   }
   return steps;
 }
@@ -265,24 +303,4 @@ function without(servers: GatheredServers["servers"], isOut: (name: string) => b
 
 function hiddenSecrets(servers: GatheredServers["servers"]): GatheredServers["servers"] {
   return Object.fromEntries(Object.entries(servers).map(([name, entry]) => [name, withoutSecrets(entry)]));
-}
-
-/** The text without the secrets of these entries. */
-function hideSecrets(text: string, entries: Readonly<Record<string, unknown>>): string {
-  const secrets = Object.entries(entries).flatMap(([name, entry]) =>
-    isPlainObject(entry) ? Object.values(separateSecrets(name, entry).secrets) : [],
-  );
-  return secrets.reduce((shown, secret) => shown.replaceAll(secret, HIDDEN), text);
-}
-
-/** The difference between two texts: a block of removed lines and one of added lines. */
-export function lineDiff(before: string, after: string): string {
-  const [old, next] = [before.split("\n"), after.split("\n")];
-  let start = 0;
-  while (start < old.length && start < next.length && old[start] === next[start]) start++;
-  let end = 0;
-  while (end < old.length - start && end < next.length - start && old.at(-1 - end) === next.at(-1 - end)) end++;
-  const lines = (sign: string, all: readonly string[]): string[] =>
-    all.slice(start, all.length - end).map((line) => `${sign} ${line}`);
-  return [...lines("-", old), ...lines("+", next)].join("\n");
 }

@@ -1,7 +1,7 @@
 import { inputVariable } from "../../config/clients/client-references.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { fitsEnvFile } from "./env-file.ts";
-import type { ServerEntry } from "./find-clients.ts";
+import type { ServerEntry } from "./entry-styles.ts";
 import { isSecretAddress, isSecretName, isSecretText, looksSecret } from "../../guard/secrets/looks-secret.ts";
 
 /** Replaces a secret in output. */
@@ -46,6 +46,25 @@ export function separateSecrets(server: string, entry: ServerEntry) {
 export function withoutSecrets(entry: ServerEntry): ServerEntry {
   return replaceSecrets(entry, () => HIDDEN);
 }
+
+/** Returns a function that hides the secrets of these entries in a text, however the file's language escapes them. */
+export function hideSecretsOf(entries: Readonly<Record<string, unknown>>): (text: string) => string {
+  const found = new Set<string>();
+  for (const entry of Object.values(entries))
+    if (isPlainObject(entry))
+      replaceSecrets(entry, ({ value }) => {
+        const raw = value.replaceAll("$${", "${");
+        const lines = raw.split("\n").map((line) => line.trim());
+        const spellings = [raw, JSON.stringify(raw).slice(1, -1), raw.replaceAll("'", "''"), ...lines];
+        for (const each of spellings) if (each.length >= SHORTEST || each === raw) found.add(each);
+        return HIDDEN;
+      });
+  const secrets = [...found].filter((secret) => secret !== "").sort((a, b) => b.length - a.length);
+  return (text) => secrets.reduce((shown, secret) => shown.replaceAll(secret, HIDDEN), text);
+}
+
+/** A line of a secret that is shorter says nothing, and may be part of anything. */
+const SHORTEST = 8;
 
 /** Replaces each secret: in `env`, `headers`, `oauth`, after flags such as `--api-key`, in header arguments and in addresses. Undefined removes it. */
 function replaceSecrets(entry: ServerEntry, replace: (place: SecretPlace) => string | undefined): ServerEntry {

@@ -4,9 +4,8 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Ran, runInMemory } from "../../../test/e2e/terminal.ts";
 import { loadConfig } from "../../config/load/load-config.ts";
-import { clientFiles } from "./find-clients.ts";
 import { envFileText, fitsEnvFile, readEnv } from "./env-file.ts";
-import { lineDiff } from "./plan.ts";
+import { lineDiff } from "./line-diff.ts";
 import { separateSecrets, withoutSecrets } from "./secrets.ts";
 
 let root: string;
@@ -38,38 +37,6 @@ const CURSOR = `{
   "theme": "dark", // stays
 }
 `;
-
-describe("the places of clients", () => {
-  const files = (platform: NodeJS.Platform, environment: Record<string, string>): readonly string[] =>
-    clientFiles({
-      out: { write: () => 0 },
-      err: { write: () => 0 },
-      folder: platform === "win32" ? "C:\\work" : "/work-here",
-      environment,
-      signal: new AbortController().signal,
-      platform,
-    }).map(({ file }) => file);
-
-  it("are those of each system", () => {
-    expect(files("darwin", { HOME: "/Users/me" })).toEqual([
-      "/Users/me/Library/Application Support/Claude/claude_desktop_config.json",
-      "/Users/me/Library/Application Support/Code/User/mcp.json",
-      "/Users/me/.cursor/mcp.json",
-      "/Users/me/.codeium/windsurf/mcp_config.json",
-      "/Users/me/.claude.json",
-      "/Users/me/.claude.json",
-      "/work-here/.cursor/mcp.json",
-      "/work-here/.vscode/mcp.json",
-      "/work-here/.mcp.json",
-    ]);
-    expect(files("linux", { HOME: "/home/me" })[0]).toBe("/home/me/.config/Claude/claude_desktop_config.json");
-    expect(files("linux", { HOME: "/home/me", XDG_CONFIG_HOME: "/x" })[1]).toBe("/x/Code/User/mcp.json");
-    const windows = files("win32", { USERPROFILE: "C:\\Users\\me", APPDATA: "C:\\Users\\me\\AppData\\Roaming" });
-    expect(windows[0]).toBe("C:\\Users\\me\\AppData\\Roaming\\Claude\\claude_desktop_config.json");
-    expect(windows[2]).toBe("C:\\Users\\me\\.cursor\\mcp.json");
-    expect(files("linux", {}).length).toBe(3);
-  });
-});
 
 describe("setup", () => {
   it("says where it looked when nothing is found, and exits 1", async () => {
@@ -119,6 +86,22 @@ describe("setup", () => {
     expect(out).toContain("VS Code has a different server called github; it becomes github-vs-code.");
     const { config } = await loadConfig(join(folder, "arsenal.yaml"), {});
     expect(config.mcp.servers.map(({ name }) => name)).toEqual(["github", "files", "github-vs-code"]);
+  });
+
+  it("has a server once if one client writes the type that the other leaves out", async () => {
+    const files = '"command": "npx", "args": ["-y", "files"]';
+    await put(
+      join(home, ".cursor/mcp.json"),
+      `{"mcpServers": {"files": {${files}}, "hub": {"url": "https://hub/mcp"}, "old": {"url": "https://old/mcp"}}}`,
+    );
+    await put(
+      join(folder, ".vscode/mcp.json"),
+      `{"servers": {"files": {"type": "stdio", ${files}}, "hub": {"type": "http", "url": "https://hub/mcp"}, "old": {"type": "sse", "url": "https://old/mcp"}}}`,
+    );
+    const { out } = await run();
+    expect(out.match(/different server called \w+/g)).toEqual(["different server called old"]);
+    const { config } = await loadConfig(join(folder, "arsenal.yaml"), {});
+    expect(config.mcp.servers.map(({ name }) => name)).toEqual(["files", "hub", "old", "old-vs-code"]);
   });
 
   it("refuses to touch an arsenal.yaml that is not valid YAML, unless --force says so, and keeps a copy", async () => {
@@ -194,7 +177,7 @@ describe("setup", () => {
     await put(join(folder, ".vscode/mcp.json"), JSON.stringify({ inputs: [{ id: "gh-token" }], servers }));
     const { code, out } = await run();
     expect(code).toBe(0);
-    expect(out).toMatch(/Write each into its file:\n {2}GH_TOKEN +gh +\S+\.toolarsenal\/gh\.env\n/);
+    expect(out).toMatch(/Write each into its env file:\n {2}GH_TOKEN +gh +\S+\.toolarsenal\/gh\.env\n/);
     const env = join(folder, ".toolarsenal/gh.env");
     expect(await readFile(env, "utf8")).toBe("GH_TOKEN=\n");
     await writeFile(env, "GH_TOKEN=mine\n");
@@ -257,8 +240,10 @@ describe("setup", () => {
     const { code, out } = await run("--dry-run", "--write-clients", "--inline-env");
     expect(code).toBe(0);
     expect(out).toContain("+       GITHUB_TOKEN: …\n");
-    expect(out).toContain('-   "github": {\n');
-    expect(out).toContain('+   "toolarsenal": {\n');
+    expect(out).toContain(
+      '-     "github": { "command": "docker", "args": ["run", "-i"], "env": { "GITHUB_TOKEN": "…" }',
+    );
+    expect(out).toContain('+     "toolarsenal": {\n');
     expect(out).not.toContain("ghp_secret");
     expect([await readdir(folder), await readFile(cursor, "utf8")]).toEqual([[], CURSOR]);
   });

@@ -56,6 +56,21 @@ export function table(rows: Rows): string {
     .join("\n");
 }
 
+/** Breaks lines between words at a width; what goes on is indented by two more spaces. Colours have no width. A longer word stays whole. */
+export function wrap(text: string, width: number): string {
+  return text
+    .split("\n")
+    .map((line) => {
+      let used = 0;
+      return line.replaceAll(/(\s*)(\S+)/g, (piece: string, _: string, word: string) => {
+        const breaks = used > 0 && used + widthOf(piece) > width;
+        used = breaks ? 2 + widthOf(word) : used + widthOf(piece);
+        return breaks ? `\n  ${word}` : piece;
+      });
+    })
+    .join("\n");
+}
+
 function widthOf(cell: string | number): number {
   return stripVTControlCharacters(String(cell)).length;
 }

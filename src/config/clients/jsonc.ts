@@ -6,6 +6,8 @@ export interface JsoncNode {
   /** Offsets of the value's first character and of what follows it. */
   readonly start: number;
   readonly end: number;
+  /** The offset of the first character of the key, if the value is a member of an object. */
+  readonly keyStart?: number;
   /** The values of an object's members. If two members have one name, the last one wins. */
   readonly members?: ReadonlyMap<string, JsoncNode>;
 }
@@ -60,9 +62,11 @@ export function parseJsonc(text: string, name: string): JsoncNode {
   const object = (start: number, depth: number): JsoncNode => {
     const members = new Map<string, JsoncNode>();
     entries("}", () => {
+      take(BLANK);
+      const keyStart = at;
       const key = string() ?? refuse("a key in double quotes, or }");
       if (!sign(":")) refuse(": after the key");
-      members.set(key, node(depth));
+      members.set(key, { ...node(depth), keyStart });
     });
     const value = Object.fromEntries([...members].map(([key, member]) => [key, member.value]));
     return { value, start, end: at, members };

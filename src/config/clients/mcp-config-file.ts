@@ -43,7 +43,7 @@ function clientBlock(value: unknown): Readonly<Record<string, unknown>> | undefi
 }
 
 /** The workspace of a file: for `.vscode/mcp.json`, the folder that contains `.vscode`. */
-function workspaceOf(path: string): string {
+export function workspaceOf(path: string): string {
   const folder = dirname(resolve(path));
   return [".vscode", ".cursor"].includes(basename(folder)) ? dirname(folder) : folder;
 }

@@ -1,3 +1,4 @@
+import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Kind } from "../adapter-settings.ts";
 import type { ResolvedConfig } from "./resolve-config.ts";
 
@@ -18,7 +19,7 @@ export function chosenAdapters(config: ResolvedConfig): readonly ChosenAdapter[]
   const { replaces } = embedder;
   const { limits } = state;
   return [
-    chosen("catalog", "engines", vectorStore.type, ["vectorStore"], vectorStore),
+    chosen("catalog", "engines", vectorStore.type, ["vectorStore"], storeSettings(vectorStore)),
     chosen("embedder", "embedders", embedder.type, ["embedder"], embedder),
     chosen("previous embedder", "embedders", replaces?.type, ["embedder", "replaces"], replaces),
     chosen("reranker", "rerankers", reranker.enabled ? reranker.type : undefined, ["reranker"], reranker),
@@ -29,6 +30,14 @@ export function chosenAdapters(config: ResolvedConfig): readonly ChosenAdapter[]
     chosen("audit", "audit", auditType(audit), ["audit"], audit),
     chosen("sign-in", "identity", server.auth?.jwt && "jwt", ["server", "auth", "jwt"], server.auth?.jwt),
   ].flat();
+}
+
+/** The settings of the store: those of its section, and what `options` adds or overrides. */
+export function storeSettings({
+  options,
+  ...settings
+}: ResolvedConfig["vectorStore"]): Readonly<Record<string, unknown>> {
+  return { ...settings, ...(isPlainObject(options) ? options : {}) };
 }
 
 /** Which model API the settings name. Undefined if no model is configured. */

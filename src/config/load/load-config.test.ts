@@ -71,7 +71,7 @@ describe("a mistake in a configuration file", () => {
     ],
     [
       "security:\n  deny: []\n  zzzzzzzzzz: 1\n",
-      'a.yaml:3:3 security.zzzzzzzzzz: unknown key "zzzzzzzzzz". Known keys here: policy, policy_file, require_confirmation, human_in_the_loop, allow, deny, allowed_domains, max_requests_per_minute, rates, pins, scan, certificate_pins, approval_webhook, confirmation_timeout_s, self_approval.',
+      'a.yaml:3:3 security.zzzzzzzzzz: unknown key "zzzzzzzzzz". Known keys here: policy, policy_file, seal_key, require_confirmation, human_in_the_loop, allow, deny, allowed_domains, max_requests_per_minute, rates, pins, scan, certificate_pins, approval_webhook, confirmation_timeout_s, self_approval.',
     ],
     [
       "execution:\n  default_timeout_ms: soon\n",

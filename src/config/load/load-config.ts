@@ -6,6 +6,7 @@ import { systemClock } from "../../observe/clock.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
 import { IN_MEMORY } from "./chosen-adapters.ts";
 import { type ClientServers, readClientConfig } from "../clients/client-config.ts";
+import { deprecatedSettings } from "./deprecated-settings.ts";
 import { CLIENT_KEYS } from "./key-style.ts";
 import type { McpServerConfig } from "../config.ts";
 import { configuredExecutors } from "./configured-executors.ts";
@@ -26,7 +27,7 @@ export interface LoadedConfig {
   readonly folder: string;
   /** Servers that are left out, and why. `configuredSources` finds the rest. */
   readonly problems: readonly ServerProblem[];
-  /** Settings that are ignored in servers that are used. */
+  /** Settings that are ignored in servers that are used, and deprecated settings. */
   readonly notes: readonly ServerNote[];
   /** The env files that MCP servers name. */
   readonly envFiles: readonly string[];
@@ -92,9 +93,11 @@ async function parse(
     const foreign = members.filter(([key]) => CLIENT_KEYS.includes(key));
     const own =
       foreign.length === 0 ? value : Object.fromEntries(members.filter((member) => !foreign.includes(member)));
+    const clients = await readClientConfig(Object.fromEntries(foreign), { environment, folder });
+    const old = deprecatedSettings(own, CONFIG_SCHEMA).map(({ key, message }) => ({ server: key, message }));
     return {
       config: foldShortForm(checkConfig(own, "snake", origin), "snake", origin),
-      clients: await readClientConfig(Object.fromEntries(foreign), { environment, folder }),
+      clients: { ...clients, notes: [...old, ...clients.notes] },
       isEmpty,
     };
   } catch (cause) {

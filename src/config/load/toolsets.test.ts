@@ -84,7 +84,7 @@ describe("toolsets in a configuration file", () => {
     ["name: devops", "toolsets.0.include: is missing; it must be an object"],
     [
       "name: devops\nnamespaces: [github]\ninclude: {}",
-      'a.yaml:3:5 toolsets.0.namespaces: unknown key "namespaces". Known keys here: name, description, tags, owner, include, exclude, view, policy.',
+      'a.yaml:3:5 toolsets.0.namespaces: unknown key "namespaces". Known keys here: name, description, tags, owner, mode, include, exclude, view, policy.',
     ],
     [
       "name: devops\ninclude: { tools: [] }",

@@ -41,7 +41,7 @@ export async function boot(
 /** Hands an arsenal to the default export of a module. `shown` is what the configuration calls the module. */
 async function runModule(path: string, shown: string, arsenal: Bootable): Promise<void> {
   const refuse = (problem: string, cause?: unknown): never => {
-    const details = { field: "modules", value: shown, fix: "See docs/configuration.md.", cause };
+    const details = { field: "modules", value: shown, fix: "See docs/reference/configuration.md.", cause };
     throw new ArsenalError("CONFIG_INVALID", `modules: ${shown} ${problem}`, details);
   };
   const loaded = (await import(pathToFileURL(path).href).catch((cause: unknown) =>

@@ -33,6 +33,8 @@ interface Entry {
 /** Creates the cache of compiled checks. A schema that does not compile is remembered too. */
 export function createArgumentChecks(validator: Validator, maxChecks: number = MAX_CHECKS) {
   const entries = new Map<string, Entry>();
+  /** The id that was used last: its entry is the newest already. */
+  let newest: string | undefined;
 
   function compile(tool: Tool): Compiled | Promise<Compiled> {
     const broken = (error: unknown): Compiled => ({ broken: toolInvalid(tool, error) });
@@ -55,6 +57,8 @@ export function createArgumentChecks(validator: Validator, maxChecks: number = M
   function entryFor(tool: Tool): Entry {
     const { contentHash } = tool;
     const known = entries.get(tool.id);
+    if (known?.contentHash === contentHash && newest === tool.id) return known;
+    newest = tool.id;
     const entry = known?.contentHash === contentHash ? known : { contentHash, compiled: compile(tool) };
     return setNewest(entries, tool.id, entry, maxChecks);
   }

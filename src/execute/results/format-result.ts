@@ -34,6 +34,7 @@ function nextStep({ code, retryAfterMs }: ResultError): string {
     case "APPROVAL_INVALID":
       return "Please do what the error says.";
     case "PERMISSION_DENIED":
+    case "QUOTA_EXCEEDED":
       return "Please do not repeat this call; use another tool or tell the user what is missing.";
     case "CONFIRMATION_REQUIRED":
       return "Please ask the user to approve this call, and do not approve it yourself. Once it is approved, make exactly the same call again.";

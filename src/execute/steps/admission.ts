@@ -1,11 +1,12 @@
 import type { Aegis } from "../../guard/aegis.ts";
 import type { Principal } from "../../guard/principal.ts";
+import type { CallQuota, Quotas } from "../../guard/limits/quotas.ts";
 import type { Clock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
 import type { HealthBook } from "../../observe/health.ts";
 import type { Admission, CallOutcome, Limits, Pass, Places, Refused, RetryBudget } from "../../state/limits.port.ts";
 import { callerKey, largestShare } from "../../base/shares.ts";
-import type { Tool } from "../../tool/tool.ts";
+import { makesCalls, type Tool } from "../../tool/tool.ts";
 import { cancelled, closedBefore, failed, neverStarted, type Outcome } from "../outcome.ts";
 import type { CheckedCall } from "../running-call.ts";
 import type { EngineSettings } from "../settings.ts";
@@ -13,6 +14,12 @@ import { longestRunMs, timeLeftMs } from "./deadline.ts";
 
 /** The rate limits of a call. */
 export type Rates = ReturnType<Aegis["limitsOf"]>;
+
+/** The rates and the quotas that a call must fit into. */
+export interface CallBounds {
+  readonly rates: Rates;
+  readonly quotas?: readonly CallQuota[] | undefined;
+}
 
 /** The number of calls of this process that run now, and of those that wait for a place to run. */
 export interface CallLoad {
@@ -29,6 +36,7 @@ const DEFAULT_PER_ENSEMBLE = 32;
  */
 export function createAdmissions(parts: {
   readonly limits: Limits;
+  readonly quotas?: Quotas | undefined;
   readonly settings: EngineSettings;
   readonly clock: Clock;
   readonly emit: Emit;
@@ -76,14 +84,29 @@ export function createAdmissions(parts: {
     return { key: tool.ensemble ?? tool.namespace, share: settings.retryBudget };
   }
 
-  function toPass(admission: Admission, checked: CheckedCall, rates: Rates, enteredAt: number): Pass | Outcome {
+  /** Notes the totals of the quotas of an admitted call. Returns the outcome of a refused one. */
+  function settle(
+    admission: Admission,
+    checked: CheckedCall,
+    { rates, quotas }: CallBounds,
+    places: BoundedPlaces,
+  ): Outcome | undefined {
+    if (!admission.admitted) {
+      const full = quotas?.find(({ key }) => admission.because === "quota" && admission.key === key);
+      if (full !== undefined && parts.quotas !== undefined) return usedUp(checked.tool, parts.quotas.refuse(full));
+      return toOutcome(admission, checked, rates, places);
+    }
+    if (quotas !== undefined && admission.used !== undefined) parts.quotas?.note(quotas, admission.used);
+    return undefined;
+  }
+
+  function toPass(admission: Admission, checked: CheckedCall, bounds: CallBounds, enteredAt: number): Pass | Outcome {
     const { id } = checked.tool;
     checked.steps.queue = { startedAt: enteredAt, durationMs: clock.now() - enteredAt };
-    if (!admission.admitted) {
-      if (admission.because === "breaker" && admission.retryAfterMs !== undefined)
-        setCircuit(id, clock.now() + admission.retryAfterMs);
-      return toOutcome(admission, checked, rates, needsOf(checked.tool, checked.ensemble?.maxConcurrent).tightest);
-    }
+    if (!admission.admitted && admission.because === "breaker" && admission.retryAfterMs !== undefined)
+      setCircuit(id, clock.now() + admission.retryAfterMs);
+    const refusal = settle(admission, checked, bounds, needsOf(checked.tool, checked.ensemble?.maxConcurrent).tightest);
+    if (refusal !== undefined || !admission.admitted) return refusal ?? closedBefore(checked.tool);
     const { pass } = admission;
     running++;
     if (pass.probe) emit("circuit-probed", { toolId: id });
@@ -98,40 +121,46 @@ export function createAdmissions(parts: {
       const wait = probeAt === undefined ? 0 : probeAt - clock.now();
       return wait > 0 ? circuitOpen(tool, Math.ceil(wait)) : undefined;
     },
-    /** Counts a call against its rates alone. Returns its outcome, or undefined if they have room. */
-    async takeRates(checked: CheckedCall, rates: Rates): Promise<Outcome | undefined> {
-      const admission = await limits.admit({ windows: rates, holdMs: 0 });
-      return admission.admitted ? undefined : toOutcome(admission, checked, rates, ofAll);
+    /** Counts a call against its rates and quotas alone. Returns its outcome, or undefined if they have room. */
+    async takeRates(checked: CheckedCall, bounds: CallBounds): Promise<Outcome | undefined> {
+      const { rates, quotas } = bounds;
+      const admission = await limits.admit({ windows: rates, ...(quotas && { quotas }), holdMs: 0 });
+      return settle(admission, checked, bounds, ofAll);
     },
     /** Takes all that a call needs, and waits for a place. Returns its pass, or its outcome without one. Every pass must be given back. */
-    enter(checked: CheckedCall, rates: Rates): Pass | Outcome | Promise<Pass | Outcome> {
+    enter(checked: CheckedCall, demanded: CallBounds): Pass | Outcome | Promise<Pass | Outcome> {
       const enteredAt = clock.now();
-      const { tool, ensemble, limits: bounds, maxAttempts, principal } = checked;
+      const { tool, ensemble, limits: bounds, maxAttempts, principal, call } = checked;
       const { places, shares, breaker, budget } = needsOf(tool, ensemble?.maxConcurrent);
+      // A workflow or saved program inside a run only waits for its calls, which take places of their own. It must not wait for the place of the one that called it.
+      const isFree = makesCalls(tool) && call.inRun === true;
+      const { rates, quotas } = demanded;
       const request = {
         windows: rates,
-        places: principal.local ? places : [...ownShares(principal, shares), ...places],
+        ...(quotas && { quotas }),
+        places: isFree ? [] : principal.local ? places : [...ownShares(principal, shares), ...places],
         breaker,
         budget,
         waitMs: timeLeftMs(bounds),
         holdMs: longestRunMs(bounds.timeoutMs, maxAttempts),
       };
       const admission = limits.admit(request, bounds);
-      if (!(admission instanceof Promise)) return toPass(admission, checked, rates, enteredAt);
+      if (!(admission instanceof Promise)) return toPass(admission, checked, demanded, enteredAt);
       waiting++;
-      return admission.finally(() => waiting--).then((answer) => toPass(answer, checked, rates, enteredAt));
+      return admission.finally(() => waiting--).then((answer) => toPass(answer, checked, demanded, enteredAt));
     },
-    /** Gives a pass back and records the verdict on the call. */
-    leave(tool: Tool, pass: Pass, verdict: CallOutcome): void | Promise<void> {
+    /** Gives a pass back, records the verdict on the call, and adds what it spent to its quotas. */
+    leave(tool: Tool, pass: Pass, verdict: CallOutcome, spent?: readonly CallQuota[]): void | Promise<void> {
       running--;
-      const book = ({ breaker, failures = 0 }: Awaited<ReturnType<Limits["release"]>>): void => {
+      const book = ({ breaker, failures = 0, used }: Awaited<ReturnType<Limits["release"]>>): void => {
+        if (spent !== undefined && used !== undefined) parts.quotas?.note(spent, used);
         if (breaker === undefined) return;
         const coolDownMs = circuitBreakerTimeoutMs;
         setCircuit(tool.id, breaker === "opened" ? clock.now() + coolDownMs : undefined);
         if (breaker === "closed") emit("circuit-closed", { toolId: tool.id });
         else emit("circuit-opened", { toolId: tool.id, consecutiveFailures: failures, retryAfterMs: coolDownMs });
       };
-      const released = limits.release(pass, verdict);
+      const released = spent === undefined ? limits.release(pass, verdict) : limits.release(pass, verdict, spent);
       return released instanceof Promise ? released.then(book) : book(released);
     },
     /** Takes one repeated attempt. False if the last minute had its share. */
@@ -175,7 +204,17 @@ function toOutcome(
       return circuitOpen(tool, refused.retryAfterMs);
     case "window":
       return limited(tool, refused, rates);
+    case "quota":
+      return usedUp(tool, { reason: `the quota ${refused.key} is used up` });
   }
+}
+
+function usedUp(
+  tool: Tool,
+  { reason, retryAfterMs }: { readonly reason: string; readonly retryAfterMs?: number },
+): Outcome {
+  const message = `${tool.id} was not called: ${reason}.`;
+  return failed({ code: "QUOTA_EXCEEDED", message, ...(retryAfterMs !== undefined && { retryAfterMs }) });
 }
 
 function limited(tool: Tool, { key, windowMs = 0, retryAfterMs = 0 }: Refused, rates: Rates): Outcome {

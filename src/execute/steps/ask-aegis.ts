@@ -1,7 +1,7 @@
 import type { AdmitWaiting, Aegis, AegisDecision, AegisRequest } from "../../guard/aegis.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { nextTurn } from "../../base/turns/event-loop.ts";
-import { isPastDeadline, untilEnd, type WaitLimits } from "./deadline.ts";
+import { isPastDeadline, untilEndSoon, type WaitLimits } from "./deadline.ts";
 import type { RunningEngine } from "../engine.ts";
 import { cancelled, failed, neverStarted, type Outcome } from "../outcome.ts";
 import { toResultError } from "../results/to-result-error.ts";
@@ -23,10 +23,10 @@ export async function askAegis(
   const startedAt = clock.now();
   let limited: Outcome | undefined;
   const admit: AdmitWaiting = async (obligations) => {
-    limited = await admissions.takeRates(checked, aegis.limitsOf(request, obligations));
+    limited = await admissions.takeRates(checked, { rates: aegis.limitsOf(request, obligations) });
     return limited === undefined;
   };
-  const decided = await untilEnd(aegis.decide(request, admit), limits);
+  const decided = await untilEndSoon(aegis.decide(request, admit), limits);
   if (checked.isLarge === true) await nextTurn();
   checked.steps.policy = { startedAt, durationMs: clock.now() - startedAt };
   if (limited !== undefined) return stop(limited);

@@ -2,7 +2,7 @@ import { fixable, isArsenalError } from "../../errors/arsenal-error.ts";
 import type { ErrorCode } from "../../errors/codes.ts";
 import type { AttemptTime } from "../../observe/events.ts";
 import type { SourceAnswer } from "../../tool/handler.ts";
-import type { Tool } from "../../tool/tool.ts";
+import { makesCalls, type Tool } from "../../tool/tool.ts";
 import { copyPlain } from "../arguments/copy-arguments.ts";
 import { isPastDeadline, pause, timeLeftMs, untilEnd, type Ended } from "./deadline.ts";
 import type { RunningEngine } from "../engine.ts";
@@ -52,14 +52,17 @@ export async function runAttempts(checked: CheckedCall, engine: RunningEngine): 
       return { outcome: { status: "success", result: ended.value, ...answer, ...ran }, lastAttemptMs };
     }
     if (ended.kind === "cancelled") return { outcome: cancelledAfter(attempt), lastAttemptMs };
-    const error = ended.kind === "timeout" ? timedOut(checked, lastAttemptMs, settings) : toResultError(ended.error);
+    const { confirmationId, ...error } =
+      ended.kind === "timeout" ? timedOut(checked, lastAttemptMs, settings) : toResultError(ended.error);
+    // Only a workflow or a saved program can wait for the approval of another call.
+    const waits = makesCalls(tool) && confirmationId !== undefined ? { confirmationId } : {};
     if (error.code === "HANDLER_MISSING") return { outcome: failed(error), lastAttemptMs: 0 };
     const delayMs = retryDelayMs(attempt, settings.retryBaseMs, engine.random, error.retryAfterMs);
     // A tool that wants to be left alone for longer than a call may take is not waited for: the caller gets its `retryAfterMs` instead.
     const isInTime =
       (error.retryAfterMs ?? 0) <= limits.timeoutMs && (limits.deadline === undefined || delayMs < timeLeftMs(limits));
     if (attempt >= maxAttempts || !mayRetry(tool, error) || !isInTime || !(await isWithinBudget(attempt))) {
-      const outcome = { status: failed(error).status, error: withOutcomeKnown(tool, error), ...ran };
+      const outcome = { status: failed(error).status, error: withOutcomeKnown(tool, error), ...waits, ...ran };
       if (ended.kind === "timeout") return { outcome, lastAttemptMs };
       const reported = reportedBy(ended.error);
       return { outcome: answersRequest ? { ...outcome, ...reported } : outcome, lastAttemptMs, reported };
@@ -96,7 +99,8 @@ async function runAttempt(
   // Changes that a handler makes to its arguments must not reach the next attempt.
   const args = attempt < maxAttempts ? copyPlain(request.arguments) : request.arguments;
   // An executor that throws at once fails like one that rejects.
-  const running = (async () => executor.run({ tool, arguments: args, handler, context }))();
+  const { principal, toolset } = request;
+  const running = (async () => executor.run({ tool, arguments: args, handler, context, principal, toolset }))();
   const ended = await untilEnd(running, limits, (reason) => {
     close();
     controller.abort(reason);

@@ -69,6 +69,7 @@ function decisionOf(
   if (hiddenId !== undefined) return { effect: "denied", rule: "not-visible" };
   if (status === "permission_denied" && attempts === 0) return { effect: "denied", ...named };
   if (error?.code === "RATE_LIMITED" && attempts === 0) return { effect: "denied", rule: "rate-limit" };
+  if (error?.code === "QUOTA_EXCEEDED" && attempts === 0) return { effect: "denied", rule: "quota" };
   if (status === "pending_confirmation" && attempts === 0) return { effect: "pending", ...named };
   return { effect: attempts > 0 || replayed === true || cached === true ? "allowed" : "none", ...named };
 }

@@ -26,7 +26,8 @@ export async function checkCall(
 
   const { settings, clock } = engine;
   const ensemble = tool.ensemble === undefined ? undefined : engine.ensembleSettings(tool.ensemble);
-  const ofEnsemble = call.request?.canBeAsked === true ? ensemble?.askingTimeoutMs : undefined;
+  const { isTask = false, canBeAsked = false } = call.request ?? {};
+  const ofEnsemble = isTask ? ensemble?.taskTimeoutMs : canBeAsked ? ensemble?.askingTimeoutMs : undefined;
   const timeoutMs = call.timeoutMs ?? tool.timeoutMs ?? ofEnsemble ?? ensemble?.timeoutMs ?? settings.defaultTimeoutMs;
   const { signal, deadline } = call;
   const limits = { clock, timeoutMs: Math.min(timeoutMs, LONGEST_TIMER_MS), signal, deadline };

@@ -70,6 +70,20 @@ export function untilEnd<Value>(
   });
 }
 
+/** Does the same for work that nearly always settles in this turn of the event loop. Only work that does not needs a timer and a listener. */
+export async function untilEndSoon<Value>(work: Promise<Value>, limits: WaitLimits): Promise<Ended<Value>> {
+  if (limits.signal?.aborted) return untilEnd(work, limits);
+  const settled = await new Promise<Ended<Value> | undefined>((resolve) => {
+    work.then(
+      (value) => resolve({ kind: "value", value }),
+      (error: unknown) => resolve({ kind: "thrown", error }),
+    );
+    // It comes after all that promises have to do now.
+    process.nextTick(resolve);
+  });
+  return settled ?? untilEnd(work, limits);
+}
+
 /** Waits for a time. False if the caller cancelled first. */
 export async function pause(ms: number, { clock, signal }: Pick<WaitLimits, "clock" | "signal">): Promise<boolean> {
   const limits = { clock, signal, timeoutMs: Math.min(ms, LONGEST_TIMER_MS) };

@@ -59,6 +59,7 @@ export function finishCall(
       ...(typeof callId === "string" && { callId }),
       steps,
       ...(principal.tenant !== undefined && { tenant: principal.tenant }),
+      ...(outcome.tokens !== undefined && { tokens: outcome.tokens }),
       ...(attempts > 0 && tool?.cost.monetaryCost !== undefined && { cost: attempts * tool.cost.monetaryCost }),
     });
     return final;

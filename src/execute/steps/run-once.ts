@@ -2,20 +2,20 @@ import type { KeyedCall, Once } from "../../guard/idempotency.ts";
 import { isPastDeadline, timeLeftMs } from "./deadline.ts";
 import type { EngineParts, RunningEngine } from "../engine.ts";
 import { cancelled, failed, type Outcome } from "../outcome.ts";
-import type { Rates } from "./admission.ts";
+import type { CallBounds } from "./admission.ts";
 import { mayRetry } from "./retry.ts";
 import type { CheckedCall } from "../running-call.ts";
 
 /** Runs a call that names an idempotency key, or returns the result of the earlier call with that key. */
 export async function runOnce(
   checked: CheckedCall,
-  rates: Rates,
+  bounds: CallBounds,
   { idempotency, admissions }: RunningEngine,
   run: () => Promise<Outcome>,
 ): Promise<Outcome> {
   const { tool, limits } = checked;
   // A replayed result is a call too, so the call is counted before it is known whether it runs.
-  const limited = await admissions.takeRates(checked, rates);
+  const limited = await admissions.takeRates(checked, bounds);
   if (limited !== undefined) return limited;
   if (idempotency === undefined) {
     const message = "This engine keeps no idempotency keys. Make the call without idempotencyKey.";

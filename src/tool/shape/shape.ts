@@ -36,6 +36,8 @@ export interface Hints {
   readonly elsewhere?: Readonly<Record<string, string>>;
   /** True if only code passes it: values that JSON cannot hold, and members that other surfaces take from the request itself. */
   readonly onlyInCode?: boolean;
+  /** The replacement of a deprecated member, as users write it. */
+  readonly replacement?: string;
 }
 
 /** Shapes by name. */
@@ -108,6 +110,11 @@ export function refined<Of extends Shape>(shape: Of, keywords: JsonSchema): Of {
 /** The shape with rules and messages that JSON Schema has no keyword for. */
 export function hinted<Of extends Shape>(shape: Of, hints: Hints): Of {
   return { ...shape, [HINTS]: { ...shape[HINTS], ...hints } };
+}
+
+/** The shape of a deprecated member. Editors strike it through, and `toolarsenal doctor` names the replacement. */
+export function replaced<Of extends Shape>(shape: Of, replacement: string): Of {
+  return hinted(refined(shape, { deprecated: true }), { replacement });
 }
 
 /** The body of a request: the shape without the members that only code passes, and with no others. */

@@ -11,9 +11,9 @@ import type { Principal } from "../../../guard/principal.ts";
 import { CAPABILITIES, type Capability } from "../../../tool/tool.ts";
 import type { ResolvedConfig } from "../../../config/load/resolve-config.ts";
 import type { Command, Input, Terminal } from "../../command.ts";
-import { withKeptState } from "../../arsenal/kept-state.ts";
+import { type RecordedChange, withKeptState } from "../../arsenal/kept-state.ts";
 import { readSettings } from "../../arsenal/open-arsenal.ts";
-import { wrongInput } from "../../input.ts";
+import { readNumber, wrongInput } from "../../input.ts";
 import { table } from "../../terminal/style.ts";
 
 export const command: Command = {
@@ -22,6 +22,7 @@ export const command: Command = {
     grant: { summary: "Give more rights to a key", positionals: ["NAME"] },
     list: { summary: "List the keys and what they may do" },
     revoke: { summary: "Revoke a key", positionals: ["NAME"] },
+    rotate: { summary: "Replace the secret of a key, and print the new one once", positionals: ["NAME"] },
   },
   options: {
     file: { value: "FILE", description: "Key file", fallback: "server.auth.api_keys in the configuration" },
@@ -36,25 +37,35 @@ export const command: Command = {
     },
     scope: { value: "SCOPE", repeatable: true, description: "For create and grant: scope of the caller" },
     tenant: { value: "TENANT", description: "For create: tenant of the caller" },
+    expires: { value: "DAYS", description: "For create and rotate: days until the key expires", fallback: "never" },
+    overlap: {
+      value: "HOURS",
+      description: "For rotate: hours for which the old secret is accepted too",
+      fallback: "24",
+    },
   },
   examples: [
     "keys create ci --capability read_data --scope build",
     "keys create ada --operator",
     "keys grant ci --capability all",
     "keys list",
+    "keys rotate ci --overlap 2 --expires 90",
     "keys revoke ci",
   ],
   async run(input, terminal) {
     const [action, name = ""] = input.positionals;
     const server = await readServer(input, terminal);
     const { operatorRole } = server;
-    const changed = await withKeys(input, terminal, server, async (keys) => {
+    const changed = await withKeys(input, terminal, server, async (keys, recorded) => {
       if (action === "list") return list(keys, input, terminal);
       const fix = "Use lower-case letters, digits and dashes, starting with a letter.";
       if (!KEY_NAME.test(name)) throw wrongInput("NAME", name, `"${name}" is not a valid name for a key.`, fix);
       const step = { keys, name, input, terminal, operatorRole };
-      if (action === "create") return create(step);
-      return action === "grant" ? grant(step) : revoke(step);
+      return recorded(`${action}Key`, [name], async () => {
+        if (action === "create") return create(step);
+        if (action === "rotate") return rotate(step);
+        return action === "grant" ? grant(step) : revoke(step);
+      });
     });
     if (changed === undefined || input.json) return;
     const { describeRights } = await import("../../arsenal/key-rights.ts");
@@ -80,13 +91,40 @@ async function create({ keys, name, input, terminal: { out, err }, operatorRole 
     ...readRights(input, operatorRole),
     local: false,
   };
-  if (!(await keys.add({ id: name, hash: hashOfKey(key), principal }))) {
+  const times = { createdAt: Date.now(), ...expiryOf(input) };
+  if (!(await keys.add({ id: name, hash: hashOfKey(key), principal, ...times }))) {
     const fix = `Give it more rights with: toolarsenal keys grant ${name}, or revoke it first: toolarsenal keys revoke ${name}`;
     throw wrongInput("NAME", name, `A key named ${name} already exists.`, fix);
   }
   out.write(input.json ? `${JSON.stringify({ id: name, key, principal })}\n` : `${key}\n`);
   if (!input.json) err.write(`Copy the key now: it is shown only once. Its hash is saved in ${keys.place}.\n`);
   return principal;
+}
+
+async function rotate({ keys, name, input, terminal: { out, err } }: KeyStep): Promise<undefined> {
+  const key = createKeyText(name);
+  const overlap = readNumber(input, "overlap", { min: 0, max: 720, fallback: 24 });
+  const until = Date.now() + overlap * HOUR_MS;
+  const isKnown = await keys.change(name, ({ previous: _previous, ...before }) => ({
+    ...before,
+    hash: hashOfKey(key),
+    ...expiryOf(input),
+    ...(overlap > 0 && { previous: { hash: before.hash, until } }),
+  }));
+  if (!isKnown) throw wrongInput("NAME", name, `No key is named ${name}.`, "See: toolarsenal keys list");
+  out.write(input.json ? `${JSON.stringify({ id: name, key })}\n` : `${key}\n`);
+  const old =
+    overlap > 0 ? `The old one is accepted until ${new Date(until).toISOString()}.` : "The old one is refused.";
+  if (!input.json) err.write(`Copy the new key now: it is shown only once. ${old}\n`);
+}
+
+const HOUR_MS = 3_600_000;
+
+/** The expiry that the user asks for, if any. */
+function expiryOf(input: Input): { readonly expiresAt?: number } {
+  if (input.options["expires"] === undefined) return {};
+  const days = readNumber(input, "expires", { min: 1, max: 3_650, fallback: 1 });
+  return { expiresAt: Date.now() + days * 24 * HOUR_MS };
 }
 
 async function grant({ keys, name, input, terminal: { out, err }, operatorRole }: KeyStep): Promise<Principal> {
@@ -99,7 +137,7 @@ async function grant({ keys, name, input, terminal: { out, err }, operatorRole }
     throw wrongInput("--capability", undefined, "There is nothing to grant.", fix);
   }
   let granted: Principal | undefined;
-  await keys.change(name, (principal) => (granted = withRights(principal, rights)));
+  await keys.change(name, (key) => ({ ...key, principal: (granted = withRights(key.principal, rights)) }));
   if (granted === undefined) throw wrongInput("NAME", name, `No key is named ${name}.`, "See: toolarsenal keys list");
   if (input.json) out.write(`${JSON.stringify({ id: name, principal: granted })}\n`);
   else err.write(`Granted. The key stays the same, and a running gateway follows within a second.\n`);
@@ -125,10 +163,12 @@ async function revoke({ keys, name, input, terminal: { out, err } }: KeyStep): P
 
 async function list(keys: KeyStore, { json }: Input, { out }: Terminal): Promise<undefined> {
   const known = await keys.read();
-  const rows = known.map(({ id, principal: { tenant = "", roles, capabilities, scopes } }) => {
-    return [id, tenant, roles.join(" "), capabilities.join(" "), scopes.join(" ")];
+  const rows = known.map(({ id, principal: { tenant = "", roles, capabilities, scopes }, expiresAt }) => {
+    const expiry = expiresAt === undefined ? "" : `expires ${new Date(expiresAt).toISOString()}`;
+    return [id, tenant, roles.join(" "), capabilities.join(" "), scopes.join(" "), expiry];
   });
-  if (json) out.write(`${JSON.stringify(known.map(({ id, principal }) => ({ id, principal })))}\n`);
+  const shown = known.map(({ hash: _hash, previous: _previous, ...key }) => key);
+  if (json) out.write(`${JSON.stringify(shown)}\n`);
   else if (known.length > 0) out.write(`${table(rows)}\n`);
 }
 
@@ -173,19 +213,20 @@ async function withKeys<Result>(
   input: Input,
   terminal: Terminal,
   { auth }: Pick<ResolvedConfig["server"], "auth">,
-  run: (keys: KeyStore) => Promise<Result>,
+  run: (keys: KeyStore, recorded: RecordedChange) => Promise<Result>,
 ): Promise<Result | undefined> {
   const { file: given } = input.options;
-  if (given !== undefined) return run(fileKeys(resolve(terminal.folder, given)));
+  const unrecorded: RecordedChange = (_action, _targets, change) => change();
+  if (given !== undefined) return run(fileKeys(resolve(terminal.folder, given)), unrecorded);
   const { file, state: isShared } = auth?.apiKeys ?? {};
-  if (file !== undefined) return run(fileKeys(file));
+  if (file !== undefined) return run(fileKeys(file), unrecorded);
   if (isShared !== true) {
     const fix = "Set server.auth.api_keys.file, or pass --file FILE.";
     throw wrongInput("--file", undefined, "No key file is configured.", fix);
   }
   let result: Result | undefined;
-  await withKeptState("API keys", input, terminal, async ({ states: [state] }) => {
-    result = await run(stateKeys(state));
+  await withKeptState("API keys", input, terminal, async ({ states: [state], recorded }) => {
+    result = await run(stateKeys(state), recorded);
   });
   return result;
 }

@@ -2,10 +2,18 @@ import { readHistory } from "../../../observe/history/history.ts";
 import { costHeading } from "../../../observe/money.ts";
 import { timeSteps } from "../../../observe/retrieval-steps.ts";
 import type { CallRecord, HistoryRecord, RetrievalRecord } from "../../../observe/history/record.ts";
+import { systemClock } from "../../../observe/clock.ts";
+import { harmless } from "../../../errors/show-value.ts";
+import type { Run } from "../../../runs/run.ts";
+import { createRunStore } from "../../../runs/run-store.ts";
+import type { State } from "../../../state/state.port.ts";
 import { withKeptState } from "../../arsenal/kept-state.ts";
 import type { Command, Terminal } from "../../command.ts";
 import { showExplanation } from "../../terminal/show-explanation.ts";
 import { clip, note, styles, table } from "../../terminal/style.ts";
+
+/** The newest runs among which those of a trace are looked for. */
+const MOST_RUNS = 1_000;
 
 /** Requests listed if none is named. */
 const LISTED = 20;
@@ -22,7 +30,8 @@ export const command: Command = {
         (record) => traceId === undefined || record.traceId === traceId.toLowerCase(),
         { signal },
       );
-      if (traceId !== undefined && kept.length === 0) {
+      const runs = traceId === undefined ? [] : await runsOf(state.documents, traceId.toLowerCase());
+      if (traceId !== undefined && kept.length === 0 && runs.length === 0) {
         const { enabled = true, max, maxAgeDays } = config.telemetry.history;
         const why = enabled
           ? `Kept are the last ${max} retrievals and calls, for ${maxAgeDays} days; run "why" without an id to list the latest.`
@@ -35,9 +44,11 @@ export const command: Command = {
       const calls = shown.filter((record) => record.kind === "call");
       if (input.json) {
         const about = traceId === undefined ? {} : { traceId: traceId.toLowerCase() };
-        terminal.out.write(`${JSON.stringify({ ...about, retrievals, calls }, undefined, 2)}\n`);
+        terminal.out.write(
+          `${JSON.stringify({ ...about, retrievals, calls, ...(runs.length > 0 && { runs }) }, undefined, 2)}\n`,
+        );
       } else if (traceId === undefined) showLatest(shown, terminal);
-      else showTrace({ retrievals, calls }, config.telemetry.prices?.currency, terminal);
+      else showTrace({ retrievals, calls, runs }, config.telemetry.prices?.currency, terminal);
       return 0;
     });
   },
@@ -56,7 +67,15 @@ function showLatest(records: readonly HistoryRecord[], terminal: Terminal): void
 }
 
 function showTrace(
-  { retrievals, calls }: { readonly retrievals: readonly RetrievalRecord[]; readonly calls: readonly CallRecord[] },
+  {
+    retrievals,
+    calls,
+    runs,
+  }: {
+    readonly retrievals: readonly RetrievalRecord[];
+    readonly calls: readonly CallRecord[];
+    readonly runs: readonly Run[];
+  },
   currency: string | undefined,
   terminal: Terminal,
 ): void {
@@ -77,6 +96,11 @@ function showTrace(
     const told = [facts, times].filter((line) => line.length > 0).map((line) => line.join(", "));
     return `${bold(asked)}\n${told.join("\n")}\n\n${showExplanation(record.explanation, terminal)}`;
   });
+  // The outermost run first, and each below the one that called it.
+  const nested = runs.toSorted(
+    (one, other) => (one.depth ?? 1) - (other.depth ?? 1) || one.startedAt - other.startedAt,
+  );
+  parts.push(...nested.map((run) => showRun(run, bold)));
   if (calls.length > 0) {
     const header = ["time", "tool", "status", "attempts", "waited ms", "took ms", costHeading(currency), "by", ""];
     const rows = calls.map((call) => [
@@ -93,6 +117,42 @@ function showTrace(
     parts.push(`${bold("Calls")}\n${table([header, ...rows])}`);
   }
   terminal.out.write(`${parts.join("\n\n")}\n`);
+}
+
+/** The programs and workflows of a trace, if they are still kept. */
+async function runsOf(documents: State, traceId: string): Promise<readonly Run[]> {
+  const store = createRunStore(documents, systemClock);
+  const found = (await store.heads({ limit: MOST_RUNS })).filter((run) => run.traceId === traceId);
+  return (await Promise.all(found.map(({ id }) => store.get(id)))).flatMap((run) => run ?? []);
+}
+
+function showRun(
+  { id, kind, status, title, tool, depth = 1, startedAt, waits, error, work }: Run,
+  bold: (text: string) => string,
+): string {
+  const { code } = (work ?? {}) as { readonly code?: unknown };
+  const lines = [
+    bold(`${kind === "program" ? (tool === undefined ? "Program" : "Saved program") : "Workflow"} ${id}`),
+    [
+      timeOf(startedAt),
+      status,
+      ...(tool === undefined && kind === "program" ? [] : [clip(title, 80)]),
+      ...levelOf(depth),
+    ].join(", "),
+    ...waits.map((wait) => `waits for approval of ${wait.tool}: ${wait.confirmationId}`),
+    ...(error === undefined
+      ? []
+      : [`${error.line === undefined ? "" : `line ${error.line}: `}${clip(error.message, 200)}`]),
+    ...(typeof code === "string"
+      ? code.split("\n").map((line, n) => `${String(n + 1).padStart(4)}  ${harmless(line)}`)
+      : []),
+  ];
+  return lines.join("\n");
+}
+
+/** The depth of a run that another one called. */
+function levelOf(depth: number): readonly string[] {
+  return depth > 1 ? [`depth ${depth}`] : [];
 }
 
 function callerOf({ principal, tenant }: Pick<RetrievalRecord, "principal" | "tenant">): readonly string[] {

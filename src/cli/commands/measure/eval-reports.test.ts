@@ -2,10 +2,10 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Place, type Ran, runInMemory } from "../../../test/e2e/terminal.ts";
-import type { Comparison } from "../../eval/compare.ts";
-import type { Miss } from "../../eval/suggest/misses.ts";
-import type { Suggestion } from "../../eval/suggest/suggest.ts";
+import { type Place, type Ran, runInMemory } from "../../../../test/e2e/terminal.ts";
+import type { Comparison } from "../../../eval/compare.ts";
+import type { Miss } from "../../../eval/suggest/misses.ts";
+import type { Suggestion } from "../../../eval/suggest/suggest.ts";
 
 const TOOLS = [
   { id: "refund", name: "process_refund", description: "Refund the payment of an order to its card." },

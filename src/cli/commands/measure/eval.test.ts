@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Place, type Ran, runInMemory } from "../../../test/e2e/terminal.ts";
+import { SHIPPED_FILES } from "../../../adapters/embedders/shipped-files.ts";
+import { type Place, type Ran, runInMemory } from "../../../../test/e2e/terminal.ts";
 
 let folder: string;
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "arsenal-"))));
@@ -37,6 +38,19 @@ async function evaluate(
 }
 
 describe("eval", () => {
+  it("refuses to measure another tier than --tier tuned", async () => {
+    const files = SHIPPED_FILES as { -readonly [Name in keyof typeof SHIPPED_FILES]: URL };
+    const { tuned } = files;
+    files.tuned = new URL("gone.bin", tuned);
+    try {
+      const { code, out, err } = await evaluate(lines(TOOLS), lines(QUERIES), {}, "--tier", "tuned");
+      expect([code, out]).toEqual([2, ""]);
+      expect(err).toMatch(/--tier tuned cannot rank: (?:static|lexical) answered instead\./);
+    } finally {
+      files.tuned = tuned;
+    }
+  });
+
   it("prints one JSON object with exactly the documented figures where stdout is no terminal", async () => {
     const { code, out, err } = await evaluate(lines(TOOLS), lines(QUERIES));
     expect([code, err]).toEqual([0, ""]);

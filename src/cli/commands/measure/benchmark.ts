@@ -1,9 +1,14 @@
-import { TIERS } from "../../adapters/embedders/shipped-tiers.ts";
-import { CONTRACT_MS, type BenchmarkFigures, showBenchmark } from "../benchmark/show-benchmark.ts";
-import { type CatalogFigures, measureCatalog, measureEngine, type ShowProgress } from "../benchmark/measure-catalog.ts";
-import type { Command } from "../command.ts";
-import { withProgress } from "../terminal/progress.ts";
-import { readChoice, readNumber } from "../input.ts";
+import { TIERS } from "../../../adapters/embedders/shipped-tiers.ts";
+import { CONTRACT_MS, type BenchmarkFigures, showBenchmark } from "../../benchmark/show-benchmark.ts";
+import {
+  type CatalogFigures,
+  measureCatalog,
+  measureEngine,
+  type ShowProgress,
+} from "../../benchmark/measure-catalog.ts";
+import type { Command } from "../../command.ts";
+import { withProgress } from "../../terminal/progress.ts";
+import { readChoice, readNumber } from "../../input.ts";
 
 /** The tier that answers a user's first requests, before the tuned tier has indexed the tools: the contract covers it. */
 const FIRST_TO_ANSWER = "static";

@@ -1,23 +1,22 @@
 import { access, constants, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { type TierName, TIERS } from "../../adapters/embedders/shipped-tiers.ts";
-import { defaultCache } from "../../adapters/embedders/cached.ts";
-import { internalsOf, ToolArsenal } from "../../arsenal.ts";
-import type { RoutingConfig } from "../../config/config.ts";
-import type { Command, Input, Terminal } from "../command.ts";
-import { answerQueries, type Work } from "../../eval/answer-queries.ts";
-import { compareAnswers, type Comparison } from "../../eval/compare.ts";
-import { drawSizes } from "../../eval/draw-sizes.ts";
-import { explainMisses } from "../../eval/suggest/misses.ts";
-import { knownTools } from "../../eval/known-tools.ts";
-import { readQueries, readTools } from "../../eval/read-set.ts";
-import { setSource } from "../../eval/set-source.ts";
-import { showComparison, showFigures, showMisses, showSuggestions } from "../terminal/show-eval.ts";
-import { suggest } from "../../eval/suggest/suggest.ts";
-import { reportOn } from "../../eval/summarise.ts";
-import { configPath } from "../arsenal/open-arsenal.ts";
-import { readChoice, wrongInput } from "../input.ts";
-import { withEmbeddingProgress, withProgress } from "../terminal/progress.ts";
+import { type TierName, TIERS } from "../../../adapters/embedders/shipped-tiers.ts";
+import type { RoutingConfig } from "../../../config/config.ts";
+import { fixable } from "../../../errors/arsenal-error.ts";
+import type { Command, Input, Terminal } from "../../command.ts";
+import { answerQueries, type Work } from "../../../eval/answer-queries.ts";
+import { compareAnswers, type Comparison } from "../../../eval/compare.ts";
+import { drawSizes } from "../../../eval/draw-sizes.ts";
+import { explainMisses } from "../../../eval/suggest/misses.ts";
+import { knownTools } from "../../../eval/known-tools.ts";
+import { readQueries, readTools } from "../../../eval/read-set.ts";
+import { showComparison, showFigures, showMisses, showSuggestions } from "../../terminal/show-eval.ts";
+import { suggest } from "../../../eval/suggest/suggest.ts";
+import { reportOn } from "../../../eval/summarise.ts";
+import { configPath } from "../../arsenal/open-arsenal.ts";
+import { openSetArsenal } from "../../arsenal/set-arsenal.ts";
+import { readChoice, wrongInput } from "../../input.ts";
+import { withProgress } from "../../terminal/progress.ts";
 
 export const command: Command = {
   options: {
@@ -72,7 +71,7 @@ export const command: Command = {
     if (input.options["misses"] === "-") terminal.err.write(showMisses(misses, terminal));
     await plan.misses?.(misses.map((miss) => `${JSON.stringify(miss)}\n`).join(""));
     if (plan.report && report) {
-      const { reportPage } = await import("../../eval/report/report-page.ts");
+      const { reportPage } = await import("../../../eval/report/report-page.ts");
       await plan.report(
         reportPage({
           toolsFile: String(input.options["tools"]),
@@ -110,7 +109,7 @@ async function readPlan(input: Input, terminal: Terminal) {
   const tier = readChoice(input, "tier", TIERS);
   const tierB = readChoice(input, "compare-tier", TIERS);
   const suggests = input.flags.has("suggest");
-  const tools = await readTools(file(input, terminal, "tools"));
+  const tools = await readTools(setFile("eval", input, terminal, "tools"));
   const needsQueries = !suggests || [hasQueries, misses, compared, tierB, report].some((given) => given !== undefined);
   const config = configPath(input, terminal);
   const a: System = {
@@ -122,7 +121,7 @@ async function readPlan(input: Input, terminal: Terminal) {
     tools,
     /** Undefined if only the tools are checked. */
     queries: needsQueries
-      ? await readQueries(file(input, terminal, "queries"), new Set(tools.map(({ id }) => id)))
+      ? await readQueries(setFile("eval", input, terminal, "queries"), new Set(tools.map(({ id }) => id)))
       : undefined,
     a,
     b:
@@ -155,40 +154,42 @@ async function openOutput({ options }: Input, { folder }: Terminal, option: "mis
 }
 
 /** The ranking settings of a configuration. Its tools and stores are ignored: the tools come from the files. */
-async function configuredRouting(path: string | undefined, terminal: Terminal): Promise<RoutingConfig> {
+export async function configuredRouting(path: string | undefined, terminal: Terminal): Promise<RoutingConfig> {
   if (path === undefined) return {};
-  const { loadConfig } = await import("../../config/load/load-config.ts");
+  const { loadConfig } = await import("../../../config/load/load-config.ts");
   return (await loadConfig(path, terminal.environment)).config.routing;
 }
 
-function file({ options }: Input, { folder }: Terminal, option: "tools" | "queries"): string {
+/** The path of a file that a command cannot do without. */
+export function setFile(
+  name: "eval" | "tune",
+  { options }: Input,
+  { folder }: Terminal,
+  option: "tools" | "queries",
+): string {
   const path = options[option];
   if (path !== undefined) return resolve(folder, path);
-  const fix = `For example: toolarsenal ${command.examples[0] ?? ""}`;
-  throw wrongInput(`--${option}`, path, `eval needs --${option} FILE.`, fix);
+  const fix = `For example: toolarsenal ${name} --tools tools.jsonl --queries queries.jsonl`;
+  throw wrongInput(`--${option}`, path, `${name} needs --${option} FILE.`, fix);
 }
 
 /** Ranks every query with the requested tier, or with the best available one. */
 async function measure(
   system: System,
   { tools, queries, explains, suggests }: Pick<EvalPlan, "tools" | "queries" | "explains" | "suggests">,
-  { err, environment, signal }: Terminal,
+  terminal: Terminal,
 ) {
+  const { err, signal } = terminal;
   // Without queries nothing is ranked, and no model needs to index the tools.
   const tier = queries ? system.tier : "lexical";
-  await using arsenal = new ToolArsenal({
-    routing: system.routing,
-    embedder: { cache: defaultCache(environment), ...(tier === undefined ? {} : { tier }) },
-    telemetry: { enabled: false },
-  });
   const started = performance.now();
-  await arsenal.add(setSource(tools));
-  await arsenal.sync({ signal });
-  await withEmbeddingProgress(err, tools.length, (progress) => internalsOf(arsenal).settled({ signal, ...progress }));
+  const opened = await openSetArsenal(tools, { routing: system.routing, tier }, terminal);
+  await using arsenal = opened.arsenal;
   const indexMs = performance.now() - started;
   const known = knownTools(await arsenal.listTools());
   const drawn = queries ? drawSizes(new Map([...known].map(([id, { tool }]) => [id, tool])), queries) : [];
   const answered = await withBar("queries", queries?.length ?? 0, (how) => answerQueries(arsenal, queries ?? [], how));
+  refuseWeakerTier(tier, answered.tier, opened.failures);
   const { answers: sized } = await withBar("sizes", drawn.length, (how) => answerQueries(arsenal, drawn, how));
   const { answers } = answered;
   return {
@@ -204,6 +205,17 @@ async function measure(
   function withBar<Result>(label: string, total: number, work: (how: Work) => Promise<Result>): Promise<Result> {
     return withProgress(err, label, total, (onProgress) => work({ signal, onProgress }));
   }
+}
+
+/** Figures of a weaker ranker would be taken for those of the tier that was asked for. */
+export function refuseWeakerTier(asked: TierName | undefined, answered: string, failures: readonly string[]): void {
+  if (asked === undefined || answered === "" || answered === asked) return;
+  const reason = failures.at(-1) ?? "The tier did not answer.";
+  const problem = `--tier ${asked} cannot rank: ${answered} answered instead. ${reason}`;
+  throw fixable("CONFIG_INVALID", problem, `Fix that, or measure ${answered} with --tier ${answered}.`, {
+    field: "--tier",
+    value: asked,
+  });
 }
 
 async function compare(a: Run, b: Run, { signal }: Terminal): Promise<Comparison | undefined> {

@@ -1,0 +1,24 @@
+import { readFileSync } from "node:fs";
+import { ERROR_CODES } from "../errors/codes.ts";
+
+/** The section of the errors page about one code, for `toolarsenal help CODE`; undefined if the word is not a code. */
+export function errorHelp(word: string): string | undefined {
+  const code = word.toUpperCase();
+  if (!Object.hasOwn(ERROR_CODES, code)) return undefined;
+  const meaning = ERROR_CODES[code as keyof typeof ERROR_CODES];
+  return `${code}\n\n${sectionOf(code) ?? meaning}\n`;
+}
+
+/** The page ships with the package. A bundler may have left it out: the meaning of the code is then all there is to show. */
+function sectionOf(code: string): string | undefined {
+  try {
+    const page = readFileSync(new URL("../../docs/reference/errors.md", import.meta.url), "utf8");
+    return page
+      .split(/^## /m)
+      .find((section) => section.startsWith(`${code}\n`))
+      ?.slice(code.length)
+      .trim();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,59 @@
+import { isDeepStrictEqual } from "node:util";
+import { fixable } from "../../../errors/arsenal-error.ts";
+import { asRecord, isPlainObject } from "../../../tool/json-schema.ts";
+import type { ServerEntry } from "../entry-styles.ts";
+
+/** One entry to put in place of others. */
+export interface Replacement {
+  /** The keys that lead to the servers. */
+  readonly path: readonly string[];
+  /** The names of the entries that go. */
+  readonly removed: ReadonlySet<string>;
+  readonly name: string;
+  readonly entry: ServerEntry;
+}
+
+/** A language of configuration files. */
+export interface FileFormat {
+  /** Parses a file. Throws with the place and the problem. */
+  parse(text: string, file: string): Promise<unknown>;
+  /** The text with one entry in place of others. Everything outside the removed entries stays as it is, byte for byte. */
+  replace(text: string, file: string, replacement: Replacement): Promise<string>;
+}
+
+/** The entries that the keys lead to, by name; those of a list have a `name`. Undefined if there are none. */
+export function entriesAt(root: unknown, path: readonly string[]): Readonly<Record<string, unknown>> | undefined {
+  const block = path.reduce<unknown>((value, key) => asRecord(value)[key], root);
+  if (isPlainObject(block)) return block;
+  if (!Array.isArray(block)) return undefined;
+  const named = block.flatMap((item) => {
+    const { name } = asRecord(item);
+    return typeof name === "string" ? [[name, item as unknown] as const] : [];
+  });
+  return Object.fromEntries(named);
+}
+
+/** Replaces entries, and reads the result back: an edit that changes anything else is refused. */
+export async function replaceEntries(
+  format: FileFormat,
+  text: string,
+  file: string,
+  replacement: Replacement,
+): Promise<string> {
+  const { path, removed, name } = replacement;
+  const edited = await format.replace(text, file, replacement);
+  const [before, after] = [await format.parse(text, file), await format.parse(edited, file)];
+  const { [name]: own, ...rest } = entriesAt(after, path) ?? {};
+  const kept = Object.entries(entriesAt(before, path) ?? {}).filter(([key]) => !removed.has(key) && key !== name);
+  const isRight = own !== undefined && isDeepStrictEqual(rest, Object.fromEntries(kept));
+  if (isRight && isDeepStrictEqual(without(before, path), without(after, path))) return edited;
+  const fix =
+    "Write each server as a block of its own, as the client does, and run setup again; or add the entry by hand.";
+  throw fixable("INPUT_INVALID", `${file} is written in a way that setup cannot edit.`, fix, { field: path.join(".") });
+}
+
+/** The value without what the keys lead to. */
+function without(value: unknown, [key = "", ...rest]: readonly string[]): unknown {
+  const { [key]: member, ...others } = asRecord(value);
+  return rest.length === 0 ? others : { ...others, [key]: without(member, rest) };
+}
