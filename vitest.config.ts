@@ -2,6 +2,7 @@ import { randomInt } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { configDefaults, defineConfig, type ViteUserConfig } from "vitest/config";
+import { frameworkImports } from "./test/frameworks/resolve.ts";
 import { IS_DEEP } from "./test/kit/effort.ts";
 import { runSummary } from "./test/kit/run-summary.ts";
 import { SlowFirst } from "./test/kit/slow-first.ts";
@@ -18,12 +19,18 @@ const MOST_MS = IS_DEEP ? 3_600_000 : 120_000;
 const ALONE = [
   "src/adapters/{engines,sandboxes,state}/**/*.test.ts",
   "test/{catalog,golden}/**/*.test.ts",
+  // They look at every socket or thread of their process.
+  "test/e2e/egress-paths.test.ts",
+  "src/programs/threads/thread-host.test.ts",
+  // Frameworks set up tracing and other things for the whole process.
+  "test/frameworks/*.test.ts",
   "test/e2e/{a2a,replicas}/**/*.test.ts",
   "test/e2e/{approval-bounds,audited-crash,catalog-replicas,dashboard*,effect,event-loop,fair-*,gateway-*,hostile-*}.test.ts",
   "test/e2e/{huge-definitions,idempotent-results,killed-*,memory-per-caller,rest-fuzz,rest/event-readers,tiers}.test.ts",
 ];
 
 const config: ViteUserConfig = defineConfig({
+  plugins: [frameworkImports],
   test: {
     testTimeout: MOST_MS,
     hookTimeout: MOST_MS,

@@ -29,6 +29,8 @@ const STEPS: readonly Step[] = [
     commands: [
       [NODE, "--input-type=module", "--eval", `await import(${JSON.stringify(BUILT)})`],
       [NODE, "dist/cli/main.js", "--version"],
+      [NODE, "scripts/package/size.ts"],
+      [NODE, "scripts/package/check.ts"],
     ],
   },
 ];

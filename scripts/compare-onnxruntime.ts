@@ -3,7 +3,7 @@
  *
  * TEXTS are JSONL files; a line's `query`, `text`, or `name` and `description` is one text. Of up to 1,200 of them, evenly taken, the first
  * 200 are also queries over the others. Exit 1 if a cosine is below 0.999 or a top ten differs by scores of 0.001 or more.
- * `--onnx FILE` compares with a given model instead (and then `--activations text` rounds as onnxruntime's int8 graphs do);
+ * `--onnx FILE` compares with a given model of the same vocabulary instead (and then `--activations text` rounds as onnxruntime's int8 graphs do);
  * `--onnxruntime FOLDER` is the folder of onnxruntime-node if it is not installed here.
  */
 import { readFileSync } from "node:fs";

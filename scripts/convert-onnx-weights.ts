@@ -4,6 +4,7 @@
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
+import { pickRows } from "../models/kept-tokens.ts";
 import { type Architecture, tensorShapes, writeWeights } from "../src/adapters/embedders/kernel/weights.ts";
 
 interface Initialiser {
@@ -11,21 +12,22 @@ interface Initialiser {
   readonly bytes: Uint8Array;
 }
 
-/** The bytes of a weight file with the weights of `onnx`. */
-export function convertOnnxWeights(onnx: Uint8Array, model: string): Uint8Array {
+/** The bytes of a weight file with the weights of `onnx`, of the tokens with these numbers; of all by default. */
+export function convertOnnxWeights(onnx: Uint8Array, model: string, tokens?: readonly number[]): Uint8Array {
   const initialisers = readInitialisers(onnx);
   const get = (name: string): Initialiser => {
     const found = initialisers.get(name);
     if (found === undefined) throw new Error(`The ONNX file has no initialiser ${name}.`);
     return found;
   };
-  const [vocabulary = 0, hidden = 0] = get("weq").shape;
+  const [size = 0, hidden = 0] = get("weq").shape;
+  const kept = tokens ?? Array.from({ length: size }, (_, number) => number);
   const architecture: Architecture = {
     layers: [...initialisers.keys()].filter((name) => /^encoder\.layer\.\d+\.qkv\.wq$/.test(name)).length,
     hidden,
     heads: hidden / 32,
     intermediate: get("encoder.layer.0.ff1.wq").shape[1] ?? 0,
-    vocabulary,
+    vocabulary: kept.length,
     positions: get("pe").shape[0] ?? 0,
     epsilon: 1e-12,
   };
@@ -39,7 +41,9 @@ export function convertOnnxWeights(onnx: Uint8Array, model: string): Uint8Array 
         throw new Error(`${name}: a zero point is not 0.`);
       }
       values.set(name, transpose(source.bytes, inputs, outputs));
-    } else values.set(name, source.bytes);
+    } else if (name.startsWith("embeddings.tokens"))
+      values.set(name, pickRows(source.bytes, source.bytes.length / size, kept));
+    else values.set(name, source.bytes);
   }
   return writeWeights(model, architecture, values);
 }

@@ -1,4 +1,4 @@
-// Takes a screenshot of every page of the dashboard, wide and at phone size, for docs/dashboard.md. Needs chromium.
+// Takes a screenshot of every page of the dashboard, wide and at phone size, for docs/guides/dashboard.md. Needs chromium.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";

@@ -1,7 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
+import { apiIndex, apiPage, entryPoints, pageOf } from "./api-reference.ts";
 import { KINDS } from "../src/adapters/kinds.ts";
+import { integrations } from "../src/integrations/manifest.ts";
 import type { Setting } from "../src/config/load/setting.ts";
 import { BATCH, TOOL_CALL } from "../src/execute/call.ts";
 import { PRINCIPAL } from "../src/guard/principal.ts";
@@ -30,10 +32,10 @@ const RESERVED: ReadonlySet<string> = new Set([
 
 /** The pages that list the members of a shape from outside, each between marks. */
 export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> = {
-  "docs/retrieval.md": { query: TOOL_QUERY },
-  "docs/execution.md": { call: TOOL_CALL, batch: BATCH },
-  "docs/identity.md": { principal: PRINCIPAL },
-  "docs/tools.md": { draft: TOOL_DRAFT },
+  "docs/concepts/retrieval.md": { query: TOOL_QUERY },
+  "docs/concepts/execution.md": { call: TOOL_CALL, batch: BATCH },
+  "docs/concepts/identity.md": { principal: PRINCIPAL },
+  "docs/guides/tools.md": { draft: TOOL_DRAFT },
 };
 
 const SETTINGS = "src/adapters/adapter-settings.json";
@@ -44,9 +46,10 @@ export const DERIVED: Readonly<Record<string, () => string | Promise<string>>> =
   "package.json": packageText,
   [SETTINGS]: settingsText,
   "config.schema.json": schemaText,
-  "docs/configuration.md": configurationText,
-  "docs/adapters/README.md": pagesText,
-  "docs/rest.md": restText,
+  "docs/reference/configuration.md": configurationText,
+  "docs/reference/adapters/README.md": pagesText,
+  "docs/guides/integrations/README.md": integrationsText,
+  "docs/reference/rest.md": restText,
   ...Object.fromEntries(
     Object.entries(SHAPES).map(([path, shapes]) => [
       path,
@@ -56,9 +59,14 @@ export const DERIVED: Readonly<Record<string, () => string | Promise<string>>> =
   ),
   ...Object.fromEntries(
     Object.entries(KINDS).flatMap(([kind, manifest]) =>
-      Object.keys(manifest).map((name) => [`docs/adapters/${kind}/${name}.md`, () => pageText(kind, name)]),
+      Object.keys(manifest).map((name) => [`docs/reference/adapters/${kind}/${name}.md`, () => pageText(kind, name)]),
     ),
   ),
+  "docs/reference/requirements.md": async () => (await import("./requirements-page.ts")).requirementsPage(),
+  "docs/reference/api/README.md": apiIndex,
+  ...Object.fromEntries(entryPoints().map((point) => [pageOf(point.entry), () => apiPage(point)])),
+  // Loaded late: the commands import files that are derived above.
+  "man/toolarsenal.1": async () => (await import("./man-page.ts")).manPage(),
 };
 
 /** The settings of each adapter, so that a program can check a configuration without loading any adapter. */
@@ -134,6 +142,9 @@ function packageText(): string {
     "./client": at("client/index"),
     "./effect": at("effect/index"),
     "./testing": at("testing/index"),
+    ...Object.fromEntries(
+      Object.keys(integrations).map((name) => [`./integrations/${name}`, at(`integrations/${name}`)]),
+    ),
     "./config.schema.json": "./config.schema.json",
     "./package.json": "./package.json",
   };
@@ -146,7 +157,7 @@ async function schemaText(): Promise<string> {
   return `${JSON.stringify(fileSchema(), null, 2)}\n`;
 }
 
-/** docs/configuration.md: every key with its type, default and purpose, one table per section. */
+/** docs/reference/configuration.md: every key with its type, default and purpose, one table per section. */
 async function configurationText(): Promise<string> {
   const { listSettings } = await settingsOfSchema();
   const sections = Map.groupBy(listSettings(), ({ path }) => path.split(/[.[]/)[0] ?? path);
@@ -157,7 +168,7 @@ async function configurationText(): Promise<string> {
       [`### ${name}`, section?.schema.description ?? "", await table(settings)].join("\n\n"),
     );
   const text = [...(await Promise.all(tables)), `### Keys of their own\n\n${await table(single)}`].join("\n\n");
-  return between("docs/configuration.md", "settings", text);
+  return between("docs/reference/configuration.md", "settings", text);
 }
 
 /** The configuration key of an adapter's settings. */
@@ -186,22 +197,35 @@ async function pageText(kind: string, name: string): Promise<string> {
   const { settingsIn } = await settingsOfSchema();
   const manifest = KINDS[kind as keyof typeof KINDS] as Record<string, () => Promise<{ readonly config?: JsonSchema }>>;
   const { config } = (await manifest[name]?.()) ?? {};
-  const path = `docs/adapters/${kind}/${name}.md`;
+  const path = `docs/reference/adapters/${kind}/${name}.md`;
   return config === undefined
     ? read(path)
     : between(path, "config", await table(settingsIn(config, `${placeOf(kind, name)}.`)));
 }
 
-/** docs/adapters/README.md: every adapter by kind, with its page. */
+/** docs/reference/adapters/README.md: every adapter by kind, with its page. */
 function pagesText(): string {
   const kinds = Object.entries(KINDS).map(([kind, manifest]) => {
     const links = Object.keys(manifest).map((name) => `[${name}](${kind}/${name}.md)`);
     return `| ${kind} | \`toolarsenal/${kind}\` | ${links.join(", ")} |`;
   });
   return between(
-    "docs/adapters/README.md",
+    "docs/reference/adapters/README.md",
     "adapters",
     ["| kind | import | adapters |", "|---|---|---|", ...kinds].join("\n"),
+  );
+}
+
+/** docs/guides/integrations/README.md: every integration with its page, by the page's title. */
+function integrationsText(): string {
+  const rows = Object.keys(integrations).map((name) => {
+    const [, title = name] = /^# (.+)$/m.exec(read(`docs/guides/integrations/${name}.md`)) ?? [];
+    return `| [${title}](${name}.md) | \`toolarsenal/integrations/${name}\` |`;
+  });
+  return between(
+    "docs/guides/integrations/README.md",
+    "integrations",
+    ["| framework | import |", "|---|---|", ...rows].join("\n"),
   );
 }
 
@@ -210,7 +234,7 @@ interface DescribedOperation {
   readonly "x-access"?: { readonly role: string; readonly tenants: "own" | "all" | "none" };
 }
 
-/** docs/rest.md: the required role of each operation, as in `/openapi.json`. */
+/** docs/reference/rest.md: the required role of each operation, as in `/openapi.json`. */
 async function restText(): Promise<string> {
   const { createDocument } = await import("../src/serve/rest/document.ts");
   const { OPERATIONS } = await import("../src/serve/rest/operations/all.ts");
@@ -232,7 +256,7 @@ async function restText(): Promise<string> {
   );
   const kinds = ["any caller", "approver of a tenant", "approver", "operator of a tenant", "operator"];
   const head = `| operation | request | ${kinds.join(" | ")} |`;
-  return between("docs/rest.md", "access", [head, "|---|---|---|---|---|---|---|", ...rows].join("\n"));
+  return between("docs/reference/rest.md", "access", [head, "|---|---|---|---|---|---|---|", ...rows].join("\n"));
 }
 
 /** Loaded late: the schema depends on adapter-settings.json, which may just have been written. */

@@ -13,6 +13,8 @@ interface Manifest {
   readonly repository?: string | { readonly url?: string; readonly directory?: string };
   readonly homepage?: string;
   readonly bugs?: unknown;
+  readonly version?: string;
+  readonly mcpName?: string;
 }
 
 /** Where a repository shows its files: pages for people, and the bytes of an image. */
@@ -36,12 +38,29 @@ function manifest(): Manifest {
 function check(): void {
   const own = manifest();
   const missing = (["repository", "homepage", "bugs"] as const).filter((field) => own[field] === undefined);
-  if (missing.length === 0) return void fileAddresses(own);
+  if (missing.length === 0) return checkName(own, fileAddresses(own)?.page ?? "");
   throw new Error(
     `package.json has no ${missing.join(", no ")}. npm shows them on the package's page, and README's links lead into the repository. ` +
       "Set them, for example:\n  npm pkg set repository.type=git repository.url=git+https://github.com/OWNER/NAME.git " +
       "homepage=https://github.com/OWNER/NAME#readme bugs.url=https://github.com/OWNER/NAME/issues",
   );
+}
+
+/** Throws if the MCP registry would refuse the package: its name there belongs to the owner of the repository, and server.json repeats name and version. */
+function checkName({ mcpName, version }: Manifest, page: string): void {
+  if (mcpName === undefined) return;
+  const [, owner] = /^https:\/\/github\.com\/([^/]+)\//.exec(page) ?? [];
+  const wanted = owner === undefined ? mcpName : `io.github.${owner}/${mcpName.split("/")[1] ?? ""}`;
+  if (mcpName !== wanted)
+    throw new Error(
+      `mcpName is ${mcpName}, and the repository belongs to ${owner}. Run: npm pkg set mcpName=${wanted}, and change the name in server.json.`,
+    );
+  if (!existsSync("server.json")) return;
+  const server = JSON.parse(readFileSync("server.json", "utf8")) as { readonly name: string; readonly version: string };
+  if (server.name !== mcpName || server.version !== version)
+    throw new Error(
+      `server.json is for ${server.name} ${server.version}, and the package is ${mcpName} ${version}. Change server.json.`,
+    );
 }
 
 /** Puts a README with absolute links in place of the repository's own. Without `repository` there is nothing to link to, and it stays. */

@@ -7,7 +7,7 @@ import { toolService } from "./requirements/seed-002.ts";
 import { toolsets } from "./requirements/seed-003.ts";
 import { armaments } from "./requirements/seed-004.ts";
 
-export type { Later, Requirement } from "./requirements/requirement.ts";
+export type { Requirement } from "./requirements/requirement.ts";
 
 /** Every requirement of the five source documents, as data. A gate holds the tests to it. */
 export const requirements: readonly Requirement[] = [

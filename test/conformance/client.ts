@@ -22,6 +22,10 @@ interface ScenarioData {
   readonly client_secret?: string;
   readonly private_key_pem?: string;
   readonly signing_algorithm?: string;
+  readonly idp_client_id?: string;
+  readonly idp_id_token?: string;
+  readonly idp_issuer?: string;
+  readonly idp_token_endpoint?: string;
   readonly toolCalls?: readonly { readonly name: string; readonly arguments: JsonObject }[];
 }
 
@@ -33,7 +37,11 @@ const signal = AbortSignal.timeout(25_000);
 /** A server that still asks for a login after this many is given up on. */
 const LOGINS = 2;
 
+const { idp_issuer: issuer, idp_client_id: clientId, idp_id_token: token, idp_token_endpoint: tokenUrl } = data;
 const oauth: OAuthSettings = {
+  ...(issuer !== undefined && clientId !== undefined && token !== undefined
+    ? { grant: "id_jag", identity: { issuer, clientId, token, ...(tokenUrl !== undefined && { tokenUrl }) } }
+    : {}),
   clientMetadataUrl: "https://conformance-test.local/client-metadata.json",
   ...(data.client_id === undefined ? {} : { clientId: data.client_id }),
   ...(data.client_secret === undefined ? {} : { clientSecret: data.client_secret }),

@@ -62,14 +62,25 @@ async function suites(): Promise<readonly Suite[]> {
   );
   const file = peerProgram("conformance-0.2", "conformance").file;
   return [
-    { name: "0.1.16", file: old, scenarios: [...scenarios, ...EXTENSIONS], expected: 25, options: [] },
+    {
+      name: "0.1.16",
+      file: old,
+      scenarios: [...scenarios, ...EXTENSIONS, "auth/cross-app-access-complete-flow"],
+      expected: 26,
+      options: [],
+    },
     ...[
-      { revision: "2025-11-25", expected: 21 },
-      { revision: "2026-07-28", expected: 35 },
+      { revision: "2025-11-25", expected: 22 },
+      { revision: "2026-07-28", expected: 36 },
     ].map(({ revision, expected }) => ({
       name: `0.2.0-alpha.12 ${revision}`,
       file,
-      scenarios: [...required(file, revision), "json-schema-2020-12-preservation", ...EXTENSIONS],
+      scenarios: [
+        ...required(file, revision),
+        "json-schema-2020-12-preservation",
+        ...EXTENSIONS,
+        "auth/enterprise-managed-authorization",
+      ],
       expected,
       options: ["--spec-version", revision, "--force"],
     })),

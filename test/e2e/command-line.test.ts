@@ -4,8 +4,10 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { stripVTControlCharacters } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runCli } from "../../src/cli/run-cli.ts";
+import { runInMemory } from "./terminal.ts";
 
 let folder: string;
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "arsenal-"))));
@@ -119,6 +121,13 @@ describe("toolarsenal", () => {
     expect(out).toMatch(/tokens in the prompt instead of \d+, \d+ % saved/);
     for (const shown of ["permission_denied", "pending_confirmation", "success", "circuit_open"])
       expect(out).toContain(shown);
+  });
+
+  it("demo fits into a terminal of 80 columns", async () => {
+    const { out } = await runInMemory(["demo"], { columns: 80, isTTY: true, environment: { TERM: "xterm" } });
+    const lines = stripVTControlCharacters(out).split("\n");
+    expect(lines.length).toBeGreaterThan(40);
+    expect(lines.filter(({ length }) => length > 80)).toEqual([]);
   });
 
   it("prints data alone on stdout, as JSON where asked, without colour [000-11-json]", async () => {

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
 import { createKeyText, hashOfKey } from "../../src/adapters/identity/api-keys/key-file.ts";
@@ -16,6 +19,8 @@ for (const { way, strips } of PROXY_WAYS)
   describeInBrowser(`the dashboard below /tools, behind a proxy that ${way}`, (browser) => {
     /** A gateway with keys and a provider behind the proxy, and a page of it. At the end, nothing was requested that is not there. */
     async function open(path: string) {
+      const folder = mkdtempSync(join(tmpdir(), "dashboard-"));
+      onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
       const oidc = await startOidcServer();
       onTestFinished(() => oidc.close());
       const key = createKeyText("ada");
@@ -28,7 +33,7 @@ for (const { way, strips } of PROXY_WAYS)
       const proxy = await startPathProxy({ strips });
       const { url } = await openGateway(
         { publicUrl: proxy.url, identity: anyIdentity([keys, jwt]) },
-        { telemetry: { enabled: false, history: { enabled: true } } },
+        { audit: { file: join(folder, "audit.jsonl") }, telemetry: { enabled: false, history: { enabled: true } } },
       );
       proxy.target = url;
       const { page, close } = await visit(browser(), "about:blank");

@@ -51,7 +51,7 @@ describeInBrowser("the dashboard of an operator", (browser) => {
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Playground" }).waitFor();
     const pages = await page.getByRole("navigation").getByRole("link").allTextContents();
-    expect(pages).toEqual(["Playground", "Catalog", "Approvals", "Pins", "Toolsets"]);
+    expect(pages).toEqual(["Playground", "Catalog", "Programs", "Approvals", "Pins", "Connections", "Toolsets"]);
     await page.goto(`${url}/ui/audit`);
     await page.getByText("You may not use this page.").waitFor();
     await page.goto(`${url}/ui/catalog/shop.ship`);

@@ -13,7 +13,7 @@ afterAll(() => arsenal.close());
 
 /** The curl commands in the shell blocks of a page. */
 async function curlsOf(page: string): Promise<readonly string[]> {
-  const text = await readFile(new URL(`../../docs/${page}`, import.meta.url), "utf8");
+  const text = await readFile(new URL(`../../docs/reference/${page}`, import.meta.url), "utf8");
   const blocks = [...text.matchAll(/```sh\n([^]*?)```/g)].map(([, block = ""]) => block.replaceAll("\\\n", ""));
   return blocks.flatMap((block) => block.split(/^(?=curl )/m).filter((command) => command.startsWith("curl ")));
 }
@@ -28,7 +28,7 @@ function send(command: string): Promise<Response> {
   });
 }
 
-describe.each(["rest.md", "a2a.md"])("the commands of docs/%s", (page) => {
+describe.each(["rest.md", "a2a.md"])("the commands of docs/reference/%s", (page) => {
   it("all succeed on the demo catalog", async () => {
     const commands = await curlsOf(page);
     expect(commands.length).toBeGreaterThan(2);

@@ -17,7 +17,7 @@ export interface RemoteEntry {
 /** How a gateway is started. */
 export interface GatewayOptions {
   readonly servers: Readonly<Record<string, ServerEntry | RemoteEntry>>;
-  readonly mode?: "static" | "dynamic" | "hybrid";
+  readonly mode?: "static" | "dynamic" | "hybrid" | "code";
   /** Further sections of `arsenal.yaml`. */
   readonly settings?: Readonly<Record<string, unknown>>;
   /** What ranks tools. The best there is where absent. */

@@ -26,11 +26,16 @@ afterEach(() => rm(root, { recursive: true }));
 
 const run = (...argv: readonly string[]): Promise<Ran> => runInMemory(argv, { folder, environment });
 
-/** Every `npx toolarsenal …` of the README's shell blocks, in order, split as a shell would. */
+/** The pages whose commands work in a folder that `init` has filled. */
+const COMMAND_PAGES = ["README.md", "docs/start/tour.md"];
+
+/** Every `npx toolarsenal …` of their shell blocks, in order, split as a shell would. */
 function readmeCommands(): readonly (readonly string[])[] {
-  const blocks = [...read("README.md").matchAll(/^```(?:sh|bash|console)\n([\s\S]*?)^```/gm)].map(
-    ([, text = ""]) => text,
-  );
+  const blocks = [
+    ...COMMAND_PAGES.map(read)
+      .join("\n")
+      .matchAll(/^```(?:sh|bash|console)\n([\s\S]*?)^```/gm),
+  ].map(([, text = ""]) => text);
   return blocks
     .flatMap((block) => block.split("\n"))
     .flatMap((line) => line.split("&&"))

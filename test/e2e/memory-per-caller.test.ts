@@ -5,7 +5,7 @@ import { type HostileRequest, type ObservedGateway, startObservedGateway } from 
 import { a2a, legacy, modern } from "./event-loop/protocol-requests.ts";
 
 const MEBIBYTE = 1024 * 1024;
-/** The most that the flood below may leave behind, as docs/security.md states it. */
+/** The most that the flood below may leave behind, as docs/concepts/security.md states it. */
 const MOST_HELD = repeats(32, 48) * MEBIBYTE;
 /** Resident memory also has what was not collected yet: the heap is limited to 256 MiB. */
 const MOST_RESIDENT = 256 * MEBIBYTE;

@@ -6,6 +6,7 @@ import { ToolArsenal } from "../../src/index.ts";
 import { AGGREGATE_METHODS } from "../../src/serve/mcp/aggregate/answer-request.ts";
 import { SURFACES as HTTP_SURFACES } from "../../src/serve/surfaces.ts";
 import { OPERATIONS } from "../../src/serve/rest/operations/all.ts";
+import { CODE_TOOL_NAMES } from "../../src/serve/meta-tools/code-tools.ts";
 import { META_TOOL_NAMES } from "../../src/serve/meta-tools/definitions.ts";
 import { TRANSPARENT_METHODS } from "../../src/serve/mcp/transparent/pass-request.ts";
 import { CASES } from "./no-bypass/cases.ts";
@@ -21,8 +22,10 @@ import {
   TRANSPARENT_PLANE,
 } from "./no-bypass/every-surface.ts";
 import { type CallRecord, createPlace, type Place } from "./no-bypass/place.ts";
-import { type Seen, SURFACES } from "./no-bypass/surfaces.ts";
+import type { Seen } from "./no-bypass/surface.ts";
+import { SURFACES } from "./no-bypass/surfaces.ts";
 import { startUpstream, type Upstream } from "./no-bypass/upstream.ts";
+import { WORKFLOWS } from "./no-bypass/workflow.ts";
 
 let upstream: Upstream;
 beforeAll(async () => void (upstream = await startUpstream("modern")));
@@ -52,7 +55,7 @@ describe.each(SURFACES)("a call through $name", (surface) => {
     const open = await surface.open(place);
     for (const { namespace, tool, args } of calls) seen.push(await open.call(namespace, tool, args));
     await open.close();
-    records = await place.records();
+    records = (await place.records()).filter(({ toolId }) => !toolId.startsWith(`${WORKFLOWS}.`));
     reached = upstream.reached.length - before;
   });
   afterAll(() => place.remove());
@@ -147,6 +150,6 @@ describe("every way into the program", () => {
   it("through MCP is known likewise, on either plane", () => {
     expectKnown(AGGREGATE_METHODS, AGGREGATE_PLANE, "AGGREGATE_PLANE");
     expectKnown(TRANSPARENT_METHODS, TRANSPARENT_PLANE, "TRANSPARENT_PLANE");
-    expectKnown(META_TOOL_NAMES, META_TOOLS, "META_TOOLS");
+    expectKnown([...META_TOOL_NAMES, ...CODE_TOOL_NAMES], META_TOOLS, "META_TOOLS");
   });
 });

@@ -19,11 +19,13 @@ function pythonMissing(): string | undefined {
   if (spawnSync("python3", ["--version"]).status === 0) return undefined;
   const why = "python3 is not installed";
   if (process.env["CI"] === "true") throw new Error(why);
-  process.stderr.write(`docs/python.md is not tested: ${why}\n`);
+  process.stderr.write(`docs/guides/python.md is not tested: ${why}\n`);
   return why;
 }
 
-const programs = [...read("docs/python.md").matchAll(/```python\n([^]*?)```/g)].map(([, program = ""]) => program);
+const programs = [...read("docs/guides/python.md").matchAll(/```python\n([^]*?)```/g)].map(
+  ([, program = ""]) => program,
+);
 
 async function run(program: string, environment: NodeJS.ProcessEnv = {}): Promise<object> {
   const python = spawn("python3", ["-c", program], {
@@ -39,7 +41,7 @@ async function run(program: string, environment: NodeJS.ProcessEnv = {}): Promis
 }
 
 // because not every machine has Python; with CI=true its absence fails.
-describe.skipIf(pythonMissing() !== undefined)("the programs of docs/python.md", () => {
+describe.skipIf(pythonMissing() !== undefined)("the programs of docs/guides/python.md", () => {
   it("are one for REST and one for MCP", () => expect(programs).toHaveLength(2));
 
   it("find and call a tool over REST", async () => {

@@ -33,7 +33,7 @@ const KNOWN = {
 
 it(`never fails and never answers what the document does not say, whatever it is asked: ${RUNS} requests`, async () => {
   const toolsets = [{ name: "support", include: { namespaces: ["billing"] } }];
-  const { url } = await openGateway({ identity }, { toolsets });
+  const { url } = await openGateway({ identity }, { toolsets, teams: { enabled: true } });
   const authorization = `Bearer ${TOKEN}`;
   const { body: document } = await askAt(url)("GET", "/openapi.json", { headers: { authorization } });
   const endless = new Set(OPERATIONS.filter((each) => each.endless === true).map(({ id }) => id));

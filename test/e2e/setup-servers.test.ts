@@ -260,8 +260,10 @@ describe("setup, with the servers of five clients", () => {
       const after = await files(root);
       const changed = Object.keys(after).filter((name) => before[name]?.text !== after[name]?.text);
       const backups = changed.filter((name) => name.includes(".bak-"));
+      // What setup --undo needs: the copies, and the record of what was written.
+      const kept = [...backups, join("project", ".toolarsenal", "clients.json")];
       const planned = [...new Set(dry.files.map(({ file }) => relative(root, file)))];
-      expect(changed.filter((name) => !backups.includes(name)).toSorted()).toEqual(planned.toSorted());
+      expect(changed.filter((name) => !kept.includes(name)).toSorted()).toEqual(planned.toSorted());
       expect(JSON.stringify(real.files)).toContain(backups[0]);
       for (const secret of Object.values(SECRETS)) expect(JSON.stringify([dry, real])).not.toContain(secret);
       expect(await doctorStates()).toEqual(allOk);

@@ -72,12 +72,12 @@ describe("the shipped tiers [000-5.2-shipped]", () => {
     const first = await open({ tier: "tuned", cache });
     await internalsOf(first).settled();
     await first.close();
-    const { size } = await stat(join(cache, "toolarsenal-tuned-1.vectors"));
+    const { size } = await stat(join(cache, "toolarsenal-tuned-2.vectors"));
     const second = await open({ tier: "tuned", cache });
     await internalsOf(second).settled();
     expect(await ask(second, "send an email")).toEqual(["tuned", "send_email"]);
     await second.close();
-    expect((await stat(join(cache, "toolarsenal-tuned-1.vectors"))).size).toBe(size);
+    expect((await stat(join(cache, "toolarsenal-tuned-2.vectors"))).size).toBe(size);
   });
 
   it("are both there where nothing is configured, and a script that ends soon never pays for the tuned one", async () => {
@@ -98,7 +98,7 @@ describe("the shipped tiers [000-5.2-shipped]", () => {
 
   it("go on where a killed process left off, and embed nothing twice", async () => {
     const cache = await temporaryFolder();
-    const file = join(cache, "toolarsenal", "toolarsenal-tuned-1.vectors");
+    const file = join(cache, "toolarsenal", "toolarsenal-tuned-2.vectors");
     const register = `
       const arsenal = new ToolArsenal({ embedder: { cache: true } });
       for (let index = 0; index < 120; index++)
@@ -154,9 +154,9 @@ describe("the shipped tiers [000-5.2-shipped]", () => {
     await arsenal.close();
     expect(events.filter(({ name }) => name === "embedder-failed").map(({ data }) => data)).toEqual([
       {
-        model: "toolarsenal-tuned-1",
+        model: "toolarsenal-tuned-2",
         tools: 0,
-        message: "The embedder toolarsenal-tuned-1 is not used: it cannot be loaded",
+        message: "The embedder toolarsenal-tuned-2 is not used: it cannot be loaded",
       },
     ]);
   });

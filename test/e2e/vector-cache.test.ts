@@ -9,7 +9,7 @@ import { ToolArsenal } from "../../src/index.ts";
 import { keptVectors } from "./kept-vectors.ts";
 import { type Ran, runInMemory } from "./terminal.ts";
 
-const VECTORS = "toolarsenal-tuned-1.vectors";
+const VECTORS = "toolarsenal-tuned-2.vectors";
 
 const keptIn = (cache: string): readonly unknown[] => keptVectors(join(cache, VECTORS));
 

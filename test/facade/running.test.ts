@@ -3,7 +3,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type ArsenalEvent, ToolArsenal } from "../../src/index.ts";
+import type { ArsenalClient } from "../../src/client/index.ts";
+import { type ArsenalEvent, operationsOf, ToolArsenal } from "../../src/index.ts";
 import { ARSENALS, look } from "./opened.ts";
 
 /** Events, health and the end of an arsenal. */
@@ -76,13 +77,14 @@ describe.each(ARSENALS)("an arsenal, %s:", (_where, open) => {
       try {
         await using opened = await open({ security: { policyFile } });
         const { arsenal, host } = opened;
+        const operations = "policy" in arsenal ? (arsenal as ArsenalClient) : operationsOf(arsenal as ToolArsenal);
         await host.addTool(look, () => 1);
         expect(await arsenal.listTools()).toHaveLength(1);
         await write('[{ id: shut, effect: deny, namespaces: ["*"] }]');
-        await arsenal.reloadPolicy();
+        await operations.policy.reload();
         expect(await arsenal.listTools()).toHaveLength(0);
         await write("5");
-        await expect((async () => arsenal.reloadPolicy())()).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+        await expect((async () => operations.policy.reload())()).rejects.toMatchObject({ code: "CONFIG_INVALID" });
         expect(await arsenal.listTools()).toHaveLength(0);
       } finally {
         await rm(folder, { recursive: true });
@@ -136,7 +138,6 @@ describe.each(ARSENALS)("an arsenal, %s:", (_where, open) => {
         listTools: () => arsenal.listTools(),
         deleteTool: () => arsenal.deleteTool("look_around"),
         healthCheck: () => arsenal.healthCheck(),
-        reloadPolicy: () => arsenal.reloadPolicy(),
       };
       for (const [name, use] of Object.entries(uses)) {
         const outcome: unknown = await (async () => use())().catch((error: unknown) => error);

@@ -24,10 +24,10 @@ export const PARTS: readonly Part[] = [
   { ...folder("audit", "audit"), tests: ["src/guard/audit/*.test.ts", "src/adapters/audit/*.test.ts"] },
   {
     name: "aegis",
-    mutate: ["src/guard/*.ts", "src/guard/{approvals,identity,limits}/*.ts"],
+    mutate: ["src/guard/*.ts", "src/guard/{approvals,identity,limits,webhook}/*.ts"],
     tests: [
       "src/guard/*.test.ts",
-      "src/guard/{approvals,identity,limits}/*.test.ts",
+      "src/guard/{approvals,identity,limits,webhook}/*.test.ts",
       "src/execute/engine*.test.ts",
       "src/adapters/state/*.test.ts",
     ],

@@ -35,13 +35,17 @@ export async function approveOutOfTheBox({ shell }: Place): Promise<void> {
   }
 }
 
-/** Every `npx toolarsenal` line of the README works in a folder that `init` has filled; `setup` and `serve` have parts of their own here, and `benchmark` fails on a busy machine. */
+const COMMAND_PAGES = ["README.md", "docs/start/tour.md"];
+
+/** Every `npx toolarsenal` line of README and the tour works in a folder that `init` has filled; `setup` and `serve` have parts of their own here, and `benchmark` fails on a busy machine. */
 export async function readmeCommands({ shell }: Place): Promise<void> {
   await shell.run("npx toolarsenal init");
-  const lines = [...read("README.md").matchAll(/^npx toolarsenal (?!setup|serve|init|benchmark)[^#\n]*/gm)].map(
-    ([line]) => line.trim(),
-  );
-  assert.ok(lines.length >= 8, `README has only ${lines.length} commands.`);
+  const lines = [
+    ...COMMAND_PAGES.map(read)
+      .join("\n")
+      .matchAll(/^npx toolarsenal (?!setup|serve|init|benchmark)[^#\n]*/gm),
+  ].map(([line]) => line.trim());
+  assert.ok(lines.length >= 8, `README and the tour have only ${lines.length} commands.`);
   for (const line of lines) await shell.run(line);
 }
 

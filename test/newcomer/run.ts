@@ -1,4 +1,4 @@
-// Plays a newcomer's first hour with the packed package, on the oldest Node we support and on the current one: install, init,
+// Plays a newcomer's first hour with the packed package, on the oldest Node we support and on the current one: the three start pages, install, init,
 // every README command, setup from a client's configuration, doctor, serve, approve, three SDK loops under `tsc --strict`, a team in strict
 // mode, states that doctor must find, and a company's proxy.
 import assert from "node:assert/strict";
@@ -14,6 +14,7 @@ import { illnesses } from "./illnesses.ts";
 import { inACompany } from "./in-a-company.ts";
 import { type Place, versionOf } from "./place.ts";
 import { createShell } from "./shell.ts";
+import { startPages } from "./start-pages.ts";
 
 const { values } = parseArgs({
   options: {
@@ -41,7 +42,7 @@ const OTHERS = [
 /** The AI SDK's declarations need it, and do not bring it. */
 OTHERS.push("@types/json-schema@7.0.15");
 
-const PARTS = [approveOutOfTheBox, readmeCommands, setUp, sdkLoops, asATeam, illnesses, inACompany];
+const PARTS = [startPages, approveOutOfTheBox, readmeCommands, setUp, sdkLoops, asATeam, illnesses, inACompany];
 
 const base = mkdtempSync(join(tmpdir(), "newcomer-"));
 try {

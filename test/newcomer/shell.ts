@@ -27,16 +27,21 @@ export interface ShellPlace {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A shell whose home is the folder `home`: nothing of the person who runs this leaks in. */
-export function createShell({ folder, home, bin, env: more = {} }: ShellPlace): Shell {
-  const env: NodeJS.ProcessEnv = {
+/** The variables of a machine whose home is the folder `home`: nothing of the person who runs this leaks in. */
+export function environmentOf({ home, bin, env = {} }: Omit<ShellPlace, "folder">): Readonly<Record<string, string>> {
+  return {
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_THIS_RUN.test(name))),
     PATH: [...bin, process.env["PATH"]].join(delimiter),
     HOME: home,
     USERPROFILE: home,
     NO_COLOR: "1",
-    ...more,
-  };
+    ...env,
+  } as Readonly<Record<string, string>>;
+}
+
+/** A shell in a folder. */
+export function createShell({ folder, ...place }: ShellPlace): Shell {
+  const env = environmentOf(place);
   return {
     folder,
     async run(line, { code = 0 } = {}) {

@@ -1,21 +1,4 @@
 /** Installs test/peers as its lock file says, unless that is done already. */
-import { spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { installLocked } from "../kit/install-locked.ts";
 
-const folder = new URL("./", import.meta.url);
-const lock = new URL("package-lock.json", folder);
-const installed = new URL("node_modules/.installed-from", folder);
-
-if (existsSync(installed) && readFileSync(installed).equals(readFileSync(lock))) {
-  process.stdout.write("test/peers: already installed\n");
-} else {
-  const { status } = spawnSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], {
-    cwd: fileURLToPath(folder),
-    stdio: "inherit",
-    shell: process.platform === "win32",
-  });
-  if (status === 0) copyFileSync(lock, installed);
-  else process.stderr.write("test/peers could not be installed. See the messages of npm above.\n");
-  process.exitCode = status ?? 1;
-}
+installLocked(new URL("./", import.meta.url), "test/peers");

@@ -42,7 +42,7 @@ function missing({ kind, name, file }: Adapter): readonly string[] {
   const runs = suites.map((suite) => `${suite}(`);
   if (!has(test)) lacks.push(`${test} that runs ${suites.join(" or ")}`);
   else if (!runs.some((call) => read(test).includes(call))) lacks.push(`${suites.join(" or ")} run in ${test}`);
-  const page = `docs/adapters/${kind}/${name}.md`;
+  const page = `docs/reference/adapters/${kind}/${name}.md`;
   if (!has(page)) lacks.push(page);
   else if (/^export (?:const config\b|\{ config \})/m.test(read(file)) && !read(page).includes("<!-- config -->"))
     lacks.push(`<!-- config --> and <!-- /config --> in ${page}, for the table of its settings`);

@@ -5,12 +5,13 @@ import { parse, parseAllDocuments } from "yaml";
 import { loadConfig } from "../../src/config/load/load-config.ts";
 import type { ResolvedConfig } from "../../src/config/load/resolve-config.ts";
 import { findProgram } from "../../src/system/find-program.ts";
-import { peersInstalled } from "../peers/peers.ts";
+import { importPeer, peersInstalled } from "../peers/peers.ts";
+import { helmProgram } from "../services/helm.ts";
 import { loadKubernetesSchema, type Manifest } from "./deploy/kubernetes-schema.ts";
 import { has, read, ROOT } from "./project.ts";
 
 /*
- * These tests read the files. `npm run containers` builds and runs the Dockerfile; docs/deployment.md says what was never run.
+ * These tests read the files. `npm run containers` builds and runs the Dockerfile; docs/guides/deployment.md says what was never run.
  */
 
 const packageJson = JSON.parse(read("package.json")) as {
@@ -74,14 +75,40 @@ describe("the Dockerfile", () => {
     expect(read("Dockerfile")).toContain("\nARG DISTROLESS_IMAGE=gcr.io/distroless/nodejs24-debian13:nonroot\n");
     expect(last).toContain("USER 65532:65532");
     expect(last.filter((line) => /^(?:ENTRYPOINT|CMD) (?!\[)/.test(line))).toEqual([]);
+    const started = stages.filter((stage) => stage.some((line) => line.startsWith("ENTRYPOINT ")));
+    expect(started.map((stage) => stage.filter((line) => line.startsWith("USER ")))).toEqual([
+      ["USER 1000:1000"],
+      ["USER 65532:65532"],
+    ]);
     expect(last.some((line) => /^HEALTHCHECK .*CMD \["\/nodejs\/bin\/node", .*\/healthz/.test(line))).toBe(true);
   });
 
   it("takes its base images as arguments, so that `npm run containers` builds the same file on others", () => {
     const froms = stages.map(([from = ""]) => from.split(" ")[1]);
     expect(new Set(froms)).toEqual(new Set(["${NODE_IMAGE}", "${DISTROLESS_IMAGE}", "scratch"]));
+    const defaults = read("Dockerfile").match(/^ARG .+$/gm) ?? [];
+    expect(defaults.filter((line) => !/^ARG (?:NODE|DISTROLESS)_IMAGE=[^:]+:[\w.-]+$/.test(line))).toEqual([]);
+    expect(defaults).toHaveLength(2);
     expect(read("package.json")).toContain('"containers": "node scripts/containers/run.ts"');
   });
+
+  // because the validator is in test/peers
+  it.skipIf(!peersInstalled())(
+    "has nothing that the validator of the Docker extension for editors reports",
+    async () => {
+      const { validate } = await importPeer<{ validate(text: string): readonly { readonly message: string }[] }>(
+        "dockerfile-utils",
+      );
+      expect(validate(read("Dockerfile")).map(({ message }) => message)).toEqual([]);
+      const wrong = validate("FROM node\nRUNN npm ci\nENTRYPOINT a\nENTRYPOINT b\n");
+      expect(wrong.map(({ message }) => message.split(".")[0])).toEqual(
+        expect.arrayContaining([
+          "Unknown instruction: RUNN",
+          "There can only be one ENTRYPOINT instruction in a Dockerfile or build stage",
+        ]),
+      );
+    },
+  );
 
   it("has the Node and the clients of databases that the tests ran with", () => {
     const { node = "", pg, redis } = packageJson.devDependencies;
@@ -147,7 +174,7 @@ describe("compose.yaml", () => {
   });
 });
 
-const kubectl = findProgram("kubectl");
+const kubectl = helmProgram("kubectl");
 if (kubectl === undefined) process.stderr.write("not run: rendering of deploy/kubernetes. There is no kubectl\n");
 
 describe("the Kubernetes manifests", () => {

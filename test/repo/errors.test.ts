@@ -4,7 +4,7 @@ import { toWire } from "../../src/errors/to-wire.ts";
 import { read } from "./project.ts";
 
 const codes = Object.keys(ERROR_CODES) as ErrorCode[];
-const page = read("docs/errors.md");
+const [page = ""] = read("docs/reference/errors.md").split(/^## Read next$/m);
 const sections = new Map(
   page
     .split(/^## /m)
@@ -13,10 +13,10 @@ const sections = new Map(
 );
 
 describe("error codes", () => {
-  it("are exactly the sections of docs/errors.md, in the same order [002-errors-closed-list]", () => {
+  it("are exactly the sections of docs/reference/errors.md, in the same order [002-errors-closed-list]", () => {
     expect(
       [...sections.keys()],
-      "Give docs/errors.md one `## CODE` section for each code of src/errors/codes.ts",
+      "Give docs/reference/errors.md one `## CODE` section for each code of src/errors/codes.ts",
     ).toEqual(codes);
   });
 

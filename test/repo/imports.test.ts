@@ -61,6 +61,7 @@ describe("importing", () => {
       "client/events.ts",
       "client/http.ts",
       "client/index.ts",
+      "client/operate-teams.ts",
       "client/operate.ts",
       "client/problem.ts",
       "errors/arsenal-error.ts",

@@ -8,18 +8,33 @@ const STAGES = ["register", "catalog", "retrieve", "transcode", "guard", "execut
 /** What a part that is not a stage may import besides errors, base, tool and the stages. A part that is not listed here fails. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   system: [],
+  runs: [],
+  programs: ["system", "adapters", "runs"],
   mcp: ["system"],
-  adapters: ["system", "mcp", "agent"],
+  adapters: ["system", "mcp", "agent", "runs"],
   toolset: ["adapters"],
   agent: [],
+  teams: ["adapters"],
   testing: ["agent"],
   config: ["system", "adapters", "toolset", "agent"],
-  serve: ["system", "mcp", "adapters", "toolset", "agent"],
+  serve: ["system", "mcp", "adapters", "toolset", "agent", "runs", "programs", "teams"],
   eval: ["config"],
 };
 
 /** The top: the façade, what it is wired from, and what is built on it. These may import everything, and nothing else may import them. */
-const TOP = ["arsenal.ts", "index.ts", "wire", "facade", "administration", "cli", "client", "ensembles", "effect"];
+const TOP = [
+  "arsenal.ts",
+  "index.ts",
+  "wire",
+  "facade",
+  "administration",
+  "cli",
+  "client",
+  "ensembles",
+  "effect",
+  "integrations",
+  "registries",
+];
 
 /** What a stage shows to other stages besides its ports: the data of the path, and the one interface at its front. */
 const FRONTS: readonly string[] = [
@@ -31,6 +46,7 @@ const FRONTS: readonly string[] = [
   "src/guard/principal.ts",
   "src/guard/idempotency.ts",
   "src/guard/audit/call-audit.ts",
+  "src/guard/limits/quotas.ts",
   "src/guard/pins/pins.ts",
   "src/guard/redaction/redactor.ts",
   "src/guard/scan/finding.ts",

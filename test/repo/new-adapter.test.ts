@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { KINDS } from "../../src/adapters/kinds.ts";
 import { ROOT } from "./project.ts";
@@ -282,31 +282,27 @@ function run(program: string, ...parameters: readonly string[]): string {
 const bin = (name: string): string => join(ROOT, "node_modules/.bin", name);
 
 beforeAll(() => {
-  for (const name of [
-    "src",
-    "scripts",
-    "docs",
-    "test/repo",
-    "test/doubles",
-    "test/golden/dialects",
-    "test/serve",
-    "test/kit",
-    "test/property-seed.ts",
-    "dashboard/src/parts/source-forms.ts",
-  ])
-    cpSync(join(ROOT, name), join(copy, name), { recursive: true });
+  // Every test is copied, because derive lists the tests that show each requirement.
+  for (const name of ["src", "scripts", "docs", "man", "test", "dashboard/src/parts/source-forms.ts"])
+    cpSync(join(ROOT, name), join(copy, name), {
+      recursive: true,
+      filter: (path) => basename(path) !== "node_modules",
+    });
   for (const name of ["package.json", "tsconfig.json", "vitest.config.ts", "config.schema.json"])
     cpSync(join(ROOT, name), join(copy, name));
   for (const name of ["node_modules", "models"]) symlinkSync(join(ROOT, name), join(copy, name));
   for (const [kind, fixture] of kinds) {
     write(`src/adapters/${kind}/fixture.ts`, adapterText(kind, fixture));
     write(`src/adapters/${kind}/fixture.test.ts`, testText(kind, fixture));
-    write(`docs/adapters/${kind}/fixture.md`, `# A fixture of ${kind}\n\n<!-- config -->\n\n<!-- /config -->\n`);
+    write(
+      `docs/reference/adapters/${kind}/fixture.md`,
+      `# A fixture of ${kind}\n\n<!-- config -->\n\n<!-- /config -->\n`,
+    );
     addLine(`src/adapters/${kind}/manifest.ts`, 'fixture: () => import("./fixture.ts"),');
   }
   write("src/serve/fixture.ts", SURFACE);
   write("src/serve/fixture.test.ts", SURFACE_TEST);
-  write("docs/fixture.md", "# A surface\n");
+  write("docs/guides/fixture.md", "# A surface\n");
   addLine("src/serve/surfaces.ts", 'fixture: async () => (await import("./fixture.ts")).fixtureSurface,');
 });
 
@@ -335,19 +331,20 @@ describe("a new adapter of each kind, and a new surface", { timeout: 300_000 }, 
     expect(run(process.execPath, "scripts/derive.ts", "--check")).toBe("");
     const read = (path: string): string => readFileSync(join(copy, path), "utf8");
     expect(read("config.schema.json")).toContain('"fixture_level"');
-    expect(read("docs/configuration.md")).toMatch(/`vector_store.fixture_level`.*How much of a fixture/);
-    expect(read("docs/adapters/engines/fixture.md")).toContain("| `vector_store.fixture_level` |");
-    expect(read("docs/adapters/sources/fixture.md")).toContain("| `sources[].fixture_tool` |");
+    expect(read("docs/reference/configuration.md")).toMatch(/`vector_store.fixture_level`.*How much of a fixture/);
+    expect(read("docs/reference/adapters/engines/fixture.md")).toContain("| `vector_store.fixture_level` |");
+    expect(read("docs/reference/adapters/sources/fixture.md")).toContain("| `sources[].fixture_tool` |");
     for (const [kind, { factory }] of kinds) {
       expect(read(`src/adapters/${kind}/index.ts`)).toContain(`export { ${factory} } from "./fixture.ts";`);
-      expect(read("docs/adapters/README.md")).toContain(`[fixture](${kind}/fixture.md)`);
+      expect(read("docs/reference/adapters/README.md")).toContain(`[fixture](${kind}/fixture.md)`);
     }
   });
 
   it("have their names and settings in the types, and work by configuration, in doctor and in messages", () => {
     write("program.ts", PROGRAM);
     const options = JSON.parse(readFileSync(join(copy, "tsconfig.json"), "utf8")) as object;
-    write("tsconfig.json", JSON.stringify({ ...options, include: ["program.ts", "src/**/fixture*.ts"] }));
+    const include = ["program.ts", "src/**/fixture*.ts", "src/integrations/frameworks/*.d.ts"];
+    write("tsconfig.json", JSON.stringify({ ...options, include }));
     expect(run(bin("tsc"), "--noEmit", "-p", ".", "--allowImportingTsExtensions", "--singleThreaded")).toBe("");
     expect(run(process.execPath, "program.ts")).toBe("");
   });

@@ -11,6 +11,8 @@ const COMMENTS: readonly (readonly [RegExp, string])[] = [
   [/\bso many\b/i, "write: this many, or name the number"],
   [/\b(?:is|are|was) away\b/, "write: is unavailable"],
   [/\bmend(?:s|ed)?\b/i, "write: fix"],
+  [/\bstands? for (?:itself|themselves)\b/i, "write: is independent of the others, or what it has not"],
+  [/(?:^|[.:] )Of two\b/, "write: If two …"],
 ];
 
 /** Wordings of messages. */
@@ -19,6 +21,7 @@ const MESSAGES: readonly (readonly [RegExp, string])[] = [
   [/\bwhere absent\b/i, "write: Defaults to …"],
   [/\bis no reference\b|\bis no (?:number|name|list|text|id)\b/, "write: is not a …"],
   [/\bmend(?:s|ed)?\b/i, "write: fix"],
+  [/\bstands? for (?:itself|themselves)\b/i, "write: is independent of the others, or what it has not"],
 ];
 
 /** Type names that do not name the thing. */
@@ -55,6 +58,8 @@ describe("plain English", () => {
     ["/**\n * Ends the wait, so that\n * nobody waits.\n */", "name the caller, the operator or the process"],
     ["/** At most so many rows. */", "write: this many, or name the number"],
     ["// The store is away.", "write: is unavailable"],
+    ["// Of two tools with one name, the first has it.", "write: If two …"],
+    ["/** A request that stands for itself. */", "write: is independent of the others, or what it has not"],
     ["throw new Error(`The query parameter ${name} is there ${count} times.`);", "write: is given twice"],
     ["interface Asked {", "name the thing: SearchRequest, ToolLocation"],
   ])("refuses %s", (program, fix) => expect(findingsIn(program).map((finding) => finding.fix)).toContain(fix));

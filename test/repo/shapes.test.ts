@@ -88,7 +88,7 @@ describe("the settings of a source", () => {
       expect(keysOf(SOURCES[type])).toEqual(expect.arrayContaining([...keys]));
       const inFiles = listed.anyOf.find(({ properties }) => JSON.stringify(properties?.["type"]).includes(`"${type}"`));
       expect(keysOf(inFiles)).toEqual(expect.arrayContaining(keys.map(toSnake)));
-      const page = await DERIVED[`docs/adapters/sources/${type}.md`]?.();
+      const page = await DERIVED[`docs/reference/adapters/sources/${type}.md`]?.();
       expect(keys.filter((key) => page?.includes(`.${toSnake(key)}\``) !== true)).toEqual([]);
     },
   );
@@ -102,7 +102,7 @@ describe("a toolset", () => {
     const policies = [items, components.schemas["Toolset"]].map((each) => keysOf(each?.properties?.["policy"]));
     expect(policies).toEqual([keysOf(ACCESS_POLICY).map(toSnake), keysOf(ACCESS_POLICY)]);
     for (const key of keysOf(CONFIGURED_TOOLSET))
-      expect(read("docs/configuration.md")).toContain(`\`toolsets[].${toSnake(key)}\``);
+      expect(read("docs/reference/configuration.md")).toContain(`\`toolsets[].${toSnake(key)}\``);
   });
 });
 

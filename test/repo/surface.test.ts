@@ -4,6 +4,7 @@ import { posix } from "node:path";
 import { describe, expect, it } from "vitest";
 import { KINDS } from "../../src/adapters/kinds.ts";
 import { ToolArsenal } from "../../src/index.ts";
+import { integrations } from "../../src/integrations/manifest.ts";
 import { read, ROOT } from "./project.ts";
 
 interface Exports {
@@ -28,6 +29,11 @@ const MODULES: Readonly<Record<string, string>> = {
 const surface: Record<string, Exports | readonly string[]> = {
   exports: Object.keys((JSON.parse(read("package.json")) as { readonly exports: object }).exports).sort(),
 };
+// An integration can only be loaded with its framework, so its exports are read from its text.
+for (const name of Object.keys(integrations)) {
+  const path = `src/integrations/${name}.ts`;
+  surface[`./integrations/${name}`] = namesOf(path, read(path)).toSorted();
+}
 for (const [subpath, path] of Object.entries(MODULES))
   surface[subpath] = exportsOf(path, (await import(`${ROOT}${path}`)) as object);
 

@@ -10,8 +10,8 @@ it("documents every address that a surface shows, and lists each surface in the 
   await gateway.close();
   const shown = [...page.matchAll(/<code>http:\/\/[^/]+(?<path>[^<]*)<\/code>/g)].map(([, path = ""]) => path);
   expect(shown).toContain("/mcp");
-  const docs = files("docs/*.md")
-    .filter((path) => path !== "docs/surfaces.md")
+  const docs = files("docs/**/*.md")
+    .filter((path) => path !== "docs/guides/surfaces.md")
     .map(read)
     .join("\n");
   expect(shown.filter((path) => !docs.includes(path))).toEqual([]);

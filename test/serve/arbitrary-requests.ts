@@ -38,8 +38,8 @@ export function valid(
   name = "",
 ): fc.Arbitrary<unknown> {
   const fitting = fromSchema(schema, document, known);
-  const values = known[name];
-  return values === undefined ? fitting : fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...values) }, fitting);
+  const values = known[name] ?? [];
+  return values.length === 0 ? fitting : fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...values) }, fitting);
 }
 
 function fromSchema(schema: JsonSchema | boolean, document: ApiDocument, known: Known): fc.Arbitrary<unknown> {

@@ -88,12 +88,15 @@ export async function callByDocument(
 ): Promise<RestAnswer> {
   const ask = askAt(url);
   let target = path;
-  for (const { name, in: place, schema } of parameters) {
+  const query = new URLSearchParams();
+  for (const { name, in: place, schema, required } of parameters) {
+    if (place === "query" && required === true) query.set(name, String(schema.examples?.[0]));
     if (place !== "path") continue;
     const value = schema.examples?.[0] ?? firstOf((await ask("GET", path.slice(0, path.indexOf("/{")))).body, name);
     target = target.replace(`{${name}}`, encodeURIComponent(String(value)));
   }
   const [example] = Object.values(requestBody?.content["application/json"]?.examples ?? {});
+  if (query.size > 0) target += `?${query}`;
   return ask(method, target, { headers, ...(example && { body: example.value }) });
 }
 

@@ -29,7 +29,7 @@ export async function openGateway(
   config: ToolArsenalConfig = {},
   parts: ToolArsenalParts = {},
 ) {
-  const arsenal = new ToolArsenal({ telemetry: { enabled: false }, ...config, ...parts });
+  const arsenal = new ToolArsenal({ telemetry: { enabled: false }, registries: [], ...config, ...parts });
   registerTools(arsenal);
   const gateway = await arsenal.serve({ port: 0, ...options });
   const close = async (): Promise<void> => {

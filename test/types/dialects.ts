@@ -14,7 +14,7 @@ import type { Cohere } from "cohere-ai";
 import type * as Ollama from "ollama";
 import type OpenAI from "openai";
 import type { AiSdkTool, AiSdkToolMessage } from "../../src/adapters/dialects/ai-sdk.ts";
-import type { AnthropicResults, AnthropicTool } from "../../src/adapters/dialects/anthropic.ts";
+import type { AnthropicResults, AnthropicSearchedTool, AnthropicTool } from "../../src/adapters/dialects/anthropic.ts";
 import type { BedrockResults, BedrockTool } from "../../src/adapters/dialects/bedrock.ts";
 import type { CohereTool, CohereToolMessage } from "../../src/adapters/dialects/cohere.ts";
 import type { GeminiResults, GeminiTool } from "../../src/adapters/dialects/gemini/gemini.ts";
@@ -23,7 +23,11 @@ import type { McpTool, McpToolResult } from "../../src/adapters/dialects/mcp.ts"
 import type { MistralTool, MistralToolMessage } from "../../src/adapters/dialects/mistral.ts";
 import type { OllamaTool, OllamaToolMessage } from "../../src/adapters/dialects/ollama.ts";
 import type { OpenAiTool, OpenAiToolMessage } from "../../src/adapters/dialects/openai/openai.ts";
-import type { ResponsesTool, ResponsesToolOutput } from "../../src/adapters/dialects/openai/openai-responses.ts";
+import type {
+  ResponsesSearchedTool,
+  ResponsesTool,
+  ResponsesToolOutput,
+} from "../../src/adapters/dialects/openai/openai-responses.ts";
 import { geminiDialect } from "../../src/adapters/dialects/gemini/gemini.ts";
 import { openaiDialect } from "../../src/adapters/dialects/openai/openai.ts";
 import type { Tool } from "../../src/tool/tool.ts";
@@ -47,6 +51,8 @@ export function definitions(tool: Tool): void {
   takes<OpenAI.ChatCompletionFunctionTool>()(a<OpenAiTool>());
   takes<OpenAI.Responses.FunctionTool>()(a<ResponsesTool>());
   takes<Anthropic.Tool>()(a<AnthropicTool>());
+  takes<Anthropic.ToolUnion>()(a<AnthropicSearchedTool>());
+  takes<OpenAI.Responses.Tool>()(a<ResponsesSearchedTool>());
   takes<AsJson<Google.FunctionDeclaration>>()(a<GeminiTool>());
   takes<Mcp.Tool>()(a<McpTool>());
   takes<StructuredToolParams>()(a<LangChainTool>());

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { KINDS } from "../../src/adapters/kinds.ts";
+import { ToolArsenal } from "../../src/index.ts";
 import { nodeProblem } from "../../src/system/node-version.ts";
 import { installPackage } from "../kit/installed-package.ts";
 import { asUserWrites, ROOT } from "../repo/project.ts";
@@ -60,6 +61,13 @@ function consumers(): Record<string, string> {
   );
 }
 
+/** A program that imports every entry point of the package, by the names that package.json gives them. */
+function everyEntryPoint(): string {
+  const { exports } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { readonly exports: object };
+  const names = Object.keys(exports).filter((name) => !name.endsWith(".json"));
+  return names.map((name, at) => `export * as entry${at} from "toolarsenal${name.slice(1)}";`).join("\n");
+}
+
 const EVERYTHING = [
   'export * from "toolarsenal";',
   ...[...Object.keys(KINDS), "client", "testing"].map((name) => `export * as ${name} from "toolarsenal/${name}";`),
@@ -77,6 +85,19 @@ describe("the types of the package", () => {
     expect(compile("no-node", { "all.ts": EVERYTHING, "node.ts": noNode }, NEWCOMER)).toEqual([]);
   });
 
+  it.each(["node16", "nodenext", "bundler"])(
+    "are found at every entry point with moduleResolution %s [000-13-published]",
+    (resolution) => {
+      const module = resolution === "bundler" ? "preserve" : resolution;
+      const wrong = '// @ts-expect-error there is no such entry point\nexport * from "toolarsenal/wire";\n';
+      // Only resolution counts here: the types that integrations name are those of frameworks that need not be installed.
+      const options = { ...NEWCOMER, module, moduleResolution: resolution, skipLibCheck: true };
+      expect(compile(`resolved-${resolution}`, { "all.ts": everyEntryPoint(), "wrong.ts": wrong }, options)).toEqual(
+        [],
+      );
+    },
+  );
+
   it("compile for an older target, and with the loosest options", () => {
     const loose = { module: "nodenext", target: "es2022", types: [], strict: false, preserveSymlinks: true };
     expect(compile("older", { "all.ts": EVERYTHING }, { ...loose, skipLibCheck: false })).toEqual([]);
@@ -84,12 +105,45 @@ describe("the types of the package", () => {
 });
 
 describe("the snippets of README and docs", () => {
-  it("compile", () => {
+  it("compile [000-13-docs]", () => {
     mkdirSync(join(folder, "snippets/node_modules"), { recursive: true });
     symlinkSync(join(ROOT, "node_modules/@types"), join(folder, "snippets/node_modules/@types"));
     const options = { ...NEWCOMER, types: ["node"], skipLibCheck: true, preserveSymlinks: false };
     expect(compile("snippets", writeSnippets(), options)).toEqual([]);
   });
+});
+
+describe("the programs of the package", () => {
+  /** A program of a model that calls a tool and fails in its third line, in the built package. */
+  const PROGRAM = `
+import { ToolArsenal } from "toolarsenal";
+const arsenal = new ToolArsenal({ embedder: { tier: "lexical" }, telemetry: { enabled: false }, programs: { sandbox: process.argv[1] } });
+const parameters = { type: "object", properties: { text: { type: "string" } } };
+arsenal.register({ name: "echo", namespace: "own", description: "Repeats a text.", parameters }, ({ text }) => text);
+await arsenal.start();
+const { status, value } = await arsenal.runCode({ code: "const text: string = 'hi';\\n[await own.echo({ text }), typeof process]" });
+const { error } = await arsenal.runCode({ code: "1\\n\\nnull.x" });
+console.log(JSON.stringify({ status, value, line: error?.line }));
+await arsenal.close();`;
+
+  for (const sandbox of ["quickjs", "node"] as const)
+    it(`run in the sandbox ${sandbox}`, async ({ skip }) => {
+      const sources = new ToolArsenal({ programs: { sandbox }, telemetry: { enabled: false } });
+      const problem = await sources.start().then(
+        () => undefined,
+        (error: Error) => error.message,
+      );
+      await sources.close();
+      if (problem !== undefined) {
+        process.stderr.write(`Programs are not run in ${sandbox}: ${problem}\n`);
+        // because bubblewrap is not on every machine
+        skip(problem);
+      }
+      const parameters = ["--input-type=module", "--eval", PROGRAM, sandbox];
+      const { stdout, stderr } = spawnSync(process.execPath, parameters, { cwd: folder, encoding: "utf8" });
+      const ran = { status: "success", value: ["hi", "undefined"], line: 3 };
+      expect({ stdout, stderr }).toEqual({ stdout: `${JSON.stringify(ran)}\n`, stderr: "" });
+    });
 });
 
 describe("the package on a Node that is too old", () => {

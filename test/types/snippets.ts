@@ -11,8 +11,13 @@ import { files, read } from "../repo/project.ts";
 
 const BLOCK = /(?:<!-- (?<kind>ts|nocheck):(?<hidden>[^]*?)-->\n+)?^```ts(?<mark>[^\n]*)\n(?<code>[^]*?)^```/gm;
 
+/** Every page but those of integrations: test/frameworks/pages.test.ts compiles them beside the frameworks. */
+function pagesOfProject(): readonly string[] {
+  return files(["README.md", "docs/**/*.md"]).filter((page) => !page.startsWith("docs/guides/integrations/"));
+}
+
 /** The snippets by file name, which tells the page and the line. Throws where a mark is wrong. */
-export function writeSnippets(pages: readonly string[] = files(["README.md", "docs/**/*.md"])): Record<string, string> {
+export function writeSnippets(pages: readonly string[] = pagesOfProject()): Record<string, string> {
   const snippets: Record<string, string> = { "globals.d.ts": read("test/types/snippet-globals.d.ts") };
   for (const page of pages) {
     const text = read(page);

@@ -61,6 +61,7 @@ const wrongBody = strictly(
         ["type", "function"],
       ),
     },
+    tool_choice: { enum: ["auto", "none", "required"] },
     max_tokens: { type: "integer", minimum: 1 },
     max_completion_tokens: { type: "integer", minimum: 1 },
     temperature: { type: "number", minimum: 0, maximum: 2 },

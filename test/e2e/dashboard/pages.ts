@@ -39,6 +39,15 @@ export const PAGES_WITH_CONTENT: readonly PageWithContent[] = [
       await page.getByRole("region", { name: "Waterfall" }).waitFor();
     },
   },
+  {
+    name: "program",
+    path: "programs",
+    async ready(page) {
+      await page.getByRole("link", { name: "const invoice" }).click();
+      await page.getByRole("region", { name: "Waterfall" }).waitFor();
+      await page.getByRole("region", { name: "Code" }).waitFor();
+    },
+  },
   { name: "approvals", path: "approvals", ready: article },
   { name: "pins", path: "pins", ready: article },
   {
@@ -61,6 +70,8 @@ export const PAGES_WITH_CONTENT: readonly PageWithContent[] = [
     },
   },
   { name: "toolsets", path: "toolsets", ready: article },
+  { name: "workflows", path: "workflows", ready: row },
+  { name: "workflow", path: "workflows/flows.bill", ready: (page) => page.locator(".node.waiting").waitFor() },
   { name: "audit", path: "audit", ready: row },
 ];
 
@@ -72,6 +83,7 @@ export async function useSampleGateway({ arsenal, changePin }: SampleGateway): P
   await arsenal.execute({ toolName: "everything.get_sum", arguments: { a: 40, b: 2 } });
   await arsenal.execute({ toolName: "everything.echo", arguments: { message: "hello" } });
   await arsenal.execute({ toolName: "memory.read_graph" });
+  await arsenal.execute({ toolName: "flows.bill", arguments: { invoice: "i-1041" } });
   await arsenal.execute({ toolName: "shop.ship" });
   for (let call = 0; call < 3; call++) await arsenal.execute({ toolName: "payments.charge_card" });
   await arsenal.execute({
@@ -79,5 +91,6 @@ export async function useSampleGateway({ arsenal, changePin }: SampleGateway): P
     toolName: "shop.close_account",
     arguments: { reason: "moved away", customer: "c-77" },
   });
+  await arsenal.runCode({ code: 'const invoice = await billing.get_invoice({ invoiceId: "i-1041" });\ninvoice' });
   await changePin();
 }

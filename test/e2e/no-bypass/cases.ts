@@ -1,5 +1,5 @@
 import type { CallRecord } from "./place.ts";
-import type { Seen } from "./surfaces.ts";
+import type { Seen } from "./surface.ts";
 
 /** One thing that can become of a call. */
 export interface Case {

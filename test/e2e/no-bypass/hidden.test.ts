@@ -10,7 +10,7 @@ import { runInMemory } from "../terminal.ts";
 import { httpClient } from "./clients.ts";
 import { createPlace, type Place } from "./place.ts";
 import { cardsOf, type Remote, REMOTE_LISTS } from "./remote.ts";
-import { calledAs, opened } from "./surfaces.ts";
+import { calledAs, opened } from "./surface.ts";
 import { startUpstream, type Upstream } from "./upstream.ts";
 
 const QUERY = "Repeats a text";

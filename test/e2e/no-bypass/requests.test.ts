@@ -5,7 +5,7 @@ import { toPromptName } from "../../../src/serve/mcp/aggregate/resources/prompt-
 import { toServedUri } from "../../../src/serve/mcp/aggregate/resources/resource-uri.ts";
 import { httpClient } from "./clients.ts";
 import { type CallRecord, createPlace, type Place } from "./place.ts";
-import { opened } from "./surfaces.ts";
+import { opened } from "./surface.ts";
 import { startUpstream, type Upstream } from "./upstream.ts";
 
 const ERAS = ["legacy", "modern"] as const;

@@ -1,4 +1,5 @@
-import { internalsOf } from "../../../src/arsenal.ts";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/client";
 import { Effect, Layer } from "effect";
 import { openaiEvents } from "../../../examples/support/openai-events.ts";
@@ -7,7 +8,8 @@ import { type AgentEvent, type AgentOptions, createAgent, type LlmTurn } from ".
 import { createClient } from "../../../src/client/index.ts";
 import { EventBusLive, IdentityService, ToolService, toolServiceFrom } from "../../../src/effect/index.ts";
 import { statusOf } from "../../../src/execute/results/to-result-error.ts";
-import { type BatchCall, type ErrorCode, localOperator, ToolArsenal } from "../../../src/index.ts";
+import { type ErrorCode, localOperator, type ToolArsenal } from "../../../src/index.ts";
+import type { CodeResult } from "../../../src/programs/code-mode.ts";
 import { toAlias } from "../../../src/adapters/dialects/index.ts";
 import type { ServeOptions } from "../../../src/serve/serve-arsenal.ts";
 import { say, scriptedLlm } from "../../../src/testing/index.ts";
@@ -15,34 +17,10 @@ import { createRunner, type Runner } from "../../../src/toolset/runner.ts";
 import { runInMemory } from "../terminal.ts";
 import { httpClient, sseClient, stdioClient } from "./clients.ts";
 import type { Place } from "./place.ts";
+import { ofProgram, programOf } from "./program.ts";
 import { REMOTE_CALLS } from "./remote.ts";
-
-/** What a caller learns of a call's end, however it is told. */
-export interface Seen {
-  readonly status: string;
-  readonly code?: string;
-  /** True where there is a confirmation to approve. */
-  readonly confirmation?: true;
-}
-
-/** One way to run tools, open. */
-export interface OpenSurface {
-  /** Calls a tool of a namespace. */
-  call(namespace: string, name: string, args: object): Promise<Seen>;
-  close(): Promise<void>;
-}
-
-/** A way to run tools. */
-export interface Surface {
-  readonly name: string;
-  open(place: Place): Promise<OpenSurface>;
-  /** Set where it serves one server, so that functions cannot be called through it. */
-  readonly serversOnly?: true;
-  /** Set where the server itself checks arguments: the call is allowed and reaches it, and its refusal is handed on. */
-  readonly leavesChecks?: true;
-  /** Set if each call opens an arsenal, so that no limit can be reached by the next call. */
-  readonly oneCallEach?: true;
-}
+import { type Call, calledAs, opened, type OpenSurface, type Result, type Surface, toSeen } from "./surface.ts";
+import { byWorkflow } from "./workflow.ts";
 
 /** Every way to run tools that there is. Whatever comes is added here, or the test of all surfaces fails. */
 export const SURFACES: readonly Surface[] = [
@@ -64,11 +42,34 @@ export const SURFACES: readonly Surface[] = [
     open: (place) =>
       library(place, async (arsenal, call) => (await runnerOf(arsenal).executeBatch({ calls: [call] })).results[0]),
   },
+  {
+    name: "runCode",
+    open: (place) =>
+      library(place, async (arsenal, call) => ofProgram(await arsenal.runCode({ code: programOf(call) }))),
+  },
+  byWorkflow,
   { name: "toolarsenal/effect", open: (place) => library(place, byEffect) },
   served("/mcp, static, modern client", { mode: "static" }, (url) => httpClient("modern", `${url}/mcp`), byAlias),
   served("/mcp, static, legacy client", { mode: "static" }, (url) => httpClient("legacy", `${url}/mcp`), byAlias),
   served("/mcp, hybrid", { mode: "hybrid", common: ["*"] }, (url) => httpClient("modern", `${url}/mcp`), byAlias),
   served("/mcp, execute_tool", { mode: "dynamic" }, (url) => httpClient("modern", `${url}/mcp`), byMetaTool),
+  served("/mcp, run", { mode: "code" }, (url) => httpClient("modern", `${url}/mcp`), byProgram),
+  served(
+    "/mcp/toolsets/NAME, run",
+    { mode: "code" },
+    (url) => httpClient("modern", `${url}/mcp/toolsets/everything`),
+    byProgram,
+  ),
+  overHttp("toolarsenal/client, runCode", async (url, call) =>
+    ofProgram(await createClient({ url }).runCode({ code: programOf(call) })),
+  ),
+  overHttp("POST /api/v1/programs", async (url, call) => {
+    const headers = { "content-type": "application/json" };
+    const body = JSON.stringify({ code: programOf(call) });
+    return ofProgram(
+      (await (await fetch(`${url}/api/v1/programs`, { method: "POST", headers, body })).json()) as CodeResult,
+    );
+  }),
   served("/sse", { mode: "static" }, (url) => sseClient(`${url}/sse`), byAlias),
   ...(["modern", "legacy"] as const).map((era) =>
     served(
@@ -111,6 +112,18 @@ export const SURFACES: readonly Surface[] = [
       async call(namespace, name, args) {
         const argv = ["call", `${namespace}.${name}`, "--args", JSON.stringify(args), "--config", config, "--json"];
         return toSeen(JSON.parse(await outputOf(argv)) as Result);
+      },
+      close: async () => undefined,
+    }),
+  },
+  {
+    name: "toolarsenal run",
+    oneCallEach: true,
+    open: async ({ config, folder }) => ({
+      async call(namespace, name, args) {
+        const file = join(folder, "program.ts");
+        await writeFile(file, programOf({ toolName: `${namespace}.${name}`, arguments: { ...args } }));
+        return toSeen(ofProgram(JSON.parse(await outputOf(["run", file, "--config", config, "--json"])) as CodeResult));
       },
       close: async () => undefined,
     }),
@@ -171,9 +184,6 @@ async function byAgent(
   return finishedCall(events);
 }
 
-type Result = Pick<Awaited<ReturnType<ToolArsenal["execute"]>>, "status" | "error" | "confirmationId">;
-type Call = BatchCall["calls"][number];
-
 async function library(
   { config }: Place,
   run: (arsenal: ToolArsenal, call: Call) => Promise<Result | undefined>,
@@ -212,13 +222,6 @@ function byEffect(arsenal: ToolArsenal, { toolName, arguments: args = {} }: Call
 }
 
 const runnerOf = (arsenal: ToolArsenal): Runner => createRunner(arsenal, "everything");
-
-/** An arsenal of the configuration whose servers have all been tried. */
-export async function opened(config: string): Promise<ToolArsenal> {
-  const arsenal = await ToolArsenal.fromConfig(config);
-  await internalsOf(arsenal).upstreamsAttempted();
-  return arsenal;
-}
 
 function served(
   name: string,
@@ -313,31 +316,11 @@ function byMetaTool(client: Client): OpenSurface["call"] {
     calledAs(client, "execute_tool", { tool_name: `${namespace}.${name}`, arguments: args });
 }
 
-interface Told {
-  readonly status: string;
-  readonly code?: string;
-  readonly confirmationId?: string;
-}
-
-/** Calls a tool of an MCP server and reads how the call ended. */
-export async function calledAs(client: Client, name: string, args: object): Promise<Seen> {
-  try {
-    const { isError, _meta } = await client.callTool({ name, arguments: { ...args } });
-    const told = _meta?.["toolarsenal/error"] as Told | undefined;
-    if (told === undefined) return { status: isError === true ? "failure" : "success" };
-    return toSeen({ ...told, error: { code: told.code, message: "" } } as Result);
-  } catch (error) {
-    const { code, message } = error as { readonly code?: number; readonly message: string };
-    if (code !== -32_602) throw error;
-    return { status: "failure", code: message.includes("Unknown tool") ? "TOOL_NOT_FOUND" : "ARGUMENTS_INVALID" };
-  }
-}
-
-function toSeen({ status, error, confirmationId }: Result): Seen {
-  return {
-    status,
-    ...(error === undefined ? {} : { code: error.code }),
-    ...(confirmationId === undefined ? {} : { confirmation: true }),
+function byProgram(client: Client): OpenSurface["call"] {
+  return async (namespace, name, args) => {
+    const code = programOf({ toolName: `${namespace}.${name}`, arguments: { ...args } });
+    const { structuredContent } = await client.callTool({ name: "run", arguments: { code } });
+    return toSeen(ofProgram({ status: "success", ...(structuredContent as object) }));
   };
 }
 

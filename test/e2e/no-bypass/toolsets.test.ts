@@ -9,7 +9,7 @@ import { runInMemory } from "../terminal.ts";
 import { httpClient, sseClient, stdioClient } from "./clients.ts";
 import { createPlace, type Place } from "./place.ts";
 import { cardsOf, type Remote, REMOTE_CALLS, REMOTE_LISTS } from "./remote.ts";
-import { opened } from "./surfaces.ts";
+import { opened } from "./surface.ts";
 import { startUpstream, type Upstream } from "./upstream.ts";
 
 const TOOLSET = "narrow";

@@ -10,6 +10,7 @@ afterAll(() => gateway.close());
 
 interface Described {
   readonly operationId: string;
+  readonly tags: readonly string[];
   readonly "x-access"?: { readonly role: string; readonly tenants: "own" | "all" | "none" };
 }
 
@@ -70,7 +71,7 @@ describe("who may use the operations of the REST API", () => {
     const open = writes.filter((each) => lets(each, "operator-a") || lets(each, "approver-a"));
     // Those that are left write what is the tenant's, or write nothing at all.
     const ids =
-      "approveCall deleteTool denyCall explainPolicy importTools registerTool registerTools testPolicy verifyAudit";
+      "acceptProgram approveCall createKey deleteTool denyCall explainPolicy importTools registerTool registerTools removeMember revokeKey rotateKey setMember testPolicy verifyAudit";
     expect(open.map(({ operationId }) => operationId).sort()).toEqual(ids.split(" "));
   });
 
@@ -78,7 +79,9 @@ describe("who may use the operations of the REST API", () => {
     const all = await operations();
     for (const who of CALLERS.filter((each) => each !== "nobody")) {
       const { body } = await gateway.ask(who, "GET", "/api/v1/info");
-      const listed = all.filter((each) => lets(each, who)).map(({ operationId }) => operationId);
+      // This gateway has no tenants in its state, so their operations are of no use.
+      const useful = all.filter(({ tags: [tag = ""] }) => !["Tenants", "Keys", "Usage"].includes(tag));
+      const listed = useful.filter((each) => lets(each, who)).map(({ operationId }) => operationId);
       expect([who, [...body.caller.operations].sort()]).toEqual([who, listed.sort()]);
     }
   });
@@ -95,8 +98,8 @@ describe("who may use the operations of the REST API", () => {
     expect(pins.body.detail).toContain('"guest" lacks the role "operator" or "approver".');
   });
 
-  it("is in the table of docs/rest.md", async () => {
-    const table = readFileSync(new URL("../../../docs/rest.md", import.meta.url), "utf8");
+  it("is in the table of docs/reference/rest.md", async () => {
+    const table = readFileSync(new URL("../../../docs/reference/rest.md", import.meta.url), "utf8");
     for (const { operationId, method, path } of await operations())
       expect(table).toContain(`| ${operationId} | \`${method} ${path.replace("/api/v1", "")}\` |`);
   });

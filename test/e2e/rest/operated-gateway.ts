@@ -62,7 +62,7 @@ export async function operate(
     readonly fill?: (a: ToolArsenal) => unknown;
   } = {},
 ): Promise<OperatedGateway> {
-  const arsenal = new ToolArsenal({ telemetry: { enabled: false }, ...config, ...options.parts });
+  const arsenal = new ToolArsenal({ telemetry: { enabled: false }, registries: [], ...config, ...options.parts });
   onTestFinished(() => arsenal.close());
   await options.fill?.(arsenal);
   const { toolset } = options;

@@ -219,8 +219,12 @@ describe("what operators do over REST is in the audit log", () => {
 it("every operation of operators that changes something is recorded", () => {
   /** Requests with a body that only ask. */
   const READS: ReadonlySet<string> = new Set(["explainPolicy", "testPolicy", "verifyAudit"]);
+  /** Saved programs leave their own records, because the library and the command line change them too: saved-programs.test.ts. */
+  const RECORDED_BELOW: ReadonlySet<string> = new Set(["acceptProgram"]);
   const unrecorded = OPERATIONS.filter(({ role, method, id, targets }) => {
-    return role === "operator" && method !== "get" && targets === undefined && !READS.has(id);
+    return (
+      role === "operator" && method !== "get" && targets === undefined && !READS.has(id) && !RECORDED_BELOW.has(id)
+    );
   });
   expect(unrecorded.map(({ id }) => id)).toEqual([]);
 });

@@ -25,7 +25,10 @@ describe("the role of operators", () => {
       expect([id, role, status]).toEqual([id, role, 403]);
     }
     const open = OPERATIONS.filter(({ role, method }) => role === undefined && method !== "get").map(({ id }) => id);
-    expect(open).toEqual(["search", "retrieveTools", "exportTools", "execute", "executeBatch"]);
+    // A program that a caller saves waits for an operator, and a caller removes only its own proposals.
+    const programs = ["runCode", "describeTools", "cancelRun", "saveProgram", "removeSavedProgram"];
+    const own = [...programs, "signInConnection", "signOutConnection"];
+    expect(open).toEqual(["search", "retrieveTools", "exportTools", "execute", "executeBatch", ...own]);
   });
 
   it("does not help with a gateway that serves one toolset", async () => {

@@ -20,7 +20,7 @@ function valueOf(page: string, sample: string): number | undefined {
 }
 
 describe("/metrics", () => {
-  it("tells of retrievals, calls, breakers, servers, approvals, findings, cost and the process [000-2.3-metrics] [000-5.5-prometheus]", async () => {
+  it("tells of retrievals, calls, breakers, servers, approvals, findings, cost and the process [000-2.3-metrics] [000-5.5-prometheus] [000-2.3-latency-by-tenant]", async () => {
     gateway = await startBusyGateway();
     const answer = await read(`${gateway.url}/metrics`);
     const page = await answer.text();

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { SCHEMA_FEATURES, type SchemaFeature } from "../../../src/transcode/features.ts";
 import { EVERY_DIALECT } from "./every-dialect.ts";
 
-const PAGE = fileURLToPath(new URL("../../../docs/dialects.md", import.meta.url));
+const PAGE = fileURLToPath(new URL("../../../docs/guides/dialects.md", import.meta.url));
 const MARKED = /(?<=<!-- features:[^\n]*-->\n)[\s\S]*(?=<!-- \/features -->)/;
 
 /** Features by dialect, those that take the same in one column. */
@@ -26,7 +26,7 @@ function table(): string {
   return [header, header.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |\n`).join("");
 }
 
-describe("docs/dialects.md", () => {
+describe("docs/guides/dialects.md", () => {
   if (process.env["UPDATE_GOLDEN"] === "1")
     writeFileSync(PAGE, readFileSync(PAGE, "utf8").replace(MARKED, `\n${table()}\n`));
 

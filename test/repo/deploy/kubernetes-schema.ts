@@ -29,6 +29,7 @@ const MODELS: Readonly<Record<string, string>> = {
   "v1 ServiceAccount": "V1ServiceAccount",
   "apps/v1 Deployment": "V1Deployment",
   "autoscaling/v2 HorizontalPodAutoscaler": "V2HorizontalPodAutoscaler",
+  "networking.k8s.io/v1 Ingress": "V1Ingress",
   "networking.k8s.io/v1 NetworkPolicy": "V1NetworkPolicy",
   "policy/v1 PodDisruptionBudget": "V1PodDisruptionBudget",
 };

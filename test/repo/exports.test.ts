@@ -1,0 +1,10 @@
+import { expect, it } from "vitest";
+import { read } from "./project.ts";
+
+it("docs/reference/exports.md lists every entry point of the package, in its order", () => {
+  const { exports } = JSON.parse(read("package.json")) as { readonly exports: object };
+  const listed = [...read("docs/reference/exports.md").matchAll(/^\| `(toolarsenal[^`]*)` \|/gm)].map(
+    ([, name]) => name,
+  );
+  expect(listed).toEqual(Object.keys(exports).map((name) => `toolarsenal${name.slice(1)}`));
+});
