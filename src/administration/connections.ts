@@ -13,6 +13,7 @@ import type { ConnectionRecord } from "../guard/audit.port.ts";
 import type { Egress } from "../guard/egress/egress.ts";
 import type { Principal } from "../guard/principal.ts";
 import type { Secrets } from "../guard/secrets/secrets.ts";
+import type { Registry } from "../register/registry.ts";
 import type { Connection, Connections } from "../serve/connections.ts";
 import type { Tool } from "../tool/tool.ts";
 
@@ -26,10 +27,11 @@ export interface ConnectionParts {
   /** Loads the audit log; undefined if nothing is recorded. */
   audit(): Promise<Pick<CallAudit, "record" | "refusal"> | undefined>;
   listTools(filter: { readonly source: "mcp" | "openapi"; readonly principal: Principal }): Promise<readonly Tool[]>;
+  readonly registry: Pick<Registry, "ofEnsemble">;
 }
 
 export function createConnections(parts: ConnectionParts): Connections {
-  const { upstreams, userTokens, egress, secrets, audit, listTools } = parts;
+  const { upstreams, userTokens, egress, secrets, audit, listTools, registry } = parts;
   const apis = createApiConnections(parts);
   const servers = (): readonly McpUpstream[] => upstreams.all().filter((each) => signInServerOf(each) !== undefined);
 
@@ -43,12 +45,15 @@ export function createConnections(parts: ConnectionParts): Connections {
     return { serverName: name, serverUrl, headers, credentials, egress, oauth: ofPerson };
   }
 
-  /** The servers that a caller may know: those with a tool for the caller, and those that cannot list any before a caller signs in. */
+  /** The servers that a caller may know: those with a tool for the caller, and those that have not listed any tool yet, because a caller must sign in first. */
   async function visible(principal: Principal): Promise<readonly McpUpstream[]> {
     const all = servers();
     if (all.length === 0) return [];
+    const hasListed = ({ name, state }: McpUpstream): boolean =>
+      state.kind === "connected" && registry.ofEnsemble(name).length > 0;
+    const unlisted = new Set(all.filter((each) => !hasListed(each)));
     const seen = new Set((await listTools({ source: "mcp", principal })).map(({ ensemble }) => ensemble));
-    return all.filter(({ name, state }) => seen.has(name) || state.kind !== "connected");
+    return all.filter((each) => unlisted.has(each) || seen.has(each.name));
   }
 
   async function find(server: string, principal: Principal): Promise<SignInServer> {

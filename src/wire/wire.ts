@@ -327,7 +327,7 @@ export function wireArsenal({ config, parts }: DividedOptions) {
         remove: async (name, by) => (await savedPrograms()).remove(name, by),
       },
     } satisfies ArsenalOperations,
-    /** The workflows, checked against the tools that there are now. */
+    /** The workflows, checked against the registered tools. */
     async workflows(): Promise<WorkflowViews> {
       const { viewWorkflows } = await import("../adapters/sources/workflows/view.ts");
       const own = (ensembles?.all() ?? []).filter(({ source }) => source.kind === "workflow");
@@ -380,7 +380,8 @@ export function wireArsenal({ config, parts }: DividedOptions) {
       const audit: ConnectionParts["audit"] = async () => (await guard.load()).audit;
       const apis: ConnectionParts["apis"] = () =>
         (ensembles?.all() ?? []).map(({ source }) => source).filter(({ kind }) => kind === "openapi");
-      const connections = createConnections({ upstreams, apis, userTokens, egress, secrets, audit, listTools });
+      const signIns = { upstreams, apis, userTokens, egress, secrets, audit, listTools, registry };
+      const connections = createConnections(signIns);
       const common = { config, redactor, emit, metrics: measured, dependencies, dialects, state: guard.state };
       const served = { ...common, administration, connections };
       following.push((await import("./programs/follow-open-runs.ts")).followOpenRuns(guard.state, codeMode));

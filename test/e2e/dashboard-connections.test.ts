@@ -36,9 +36,21 @@ describeInBrowser("the page Connections", (browser) => {
   it("signs a person in at the server and back, makes calls with that sign-in, and signs out", async () => {
     const { page, complaints, close } = await visit(browser(), `${served.url}/ui/connections?server=notes`);
     onTestFinished(close);
+    const asked = Promise.withResolvers<void>();
+    const mayList = Promise.withResolvers<void>();
+    server.behaviour.beforeListing = () => {
+      asked.resolve();
+      return mayList.promise;
+    };
+    onTestFinished(() => mayList.resolve());
     await page.getByText("A call of yours waits until you sign in here.").waitFor();
     await page.getByRole("button", { name: "Sign in to notes" }).click();
     await page.getByText("You are signed in to notes.").waitFor();
+    // The server is connected and has listed no tool yet.
+    await asked.promise;
+    await page.reload();
+    await page.getByRole("button", { name: "Sign out" }).waitFor();
+    mayList.resolve();
     await expect
       .poll(async () => (await arsenal.execute({ toolName: "notes.note", arguments: {} })).status)
       .toBe("success");

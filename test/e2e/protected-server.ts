@@ -31,6 +31,8 @@ export interface Behaviour {
   clientDocuments?: boolean;
   /** Answers a token request otherwise, where it returns something. */
   token?: (params: Readonly<Record<string, string>>) => { readonly status: number; readonly body: string } | undefined;
+  /** Tools are listed after this. */
+  beforeListing?: () => Promise<void>;
 }
 
 /** Both servers. */
@@ -159,6 +161,7 @@ export async function startProtectedServer(behaviour: Behaviour = {}): Promise<P
       return send(response, 403, {}, { "www-authenticate": header });
     }
     if (id === undefined) return void response.writeHead(202).end();
+    if (method === "tools/list") await behaviour.beforeListing?.();
     const result = RESULTS[method];
     const unknown = { code: -32_601, message: "Method not found" };
     send(response, 200, { jsonrpc: "2.0", id, ...(result === undefined ? { error: unknown } : { result }) });
