@@ -310,14 +310,14 @@ export function internalsOf(arsenal: ToolArsenal) {
         if (cursor === undefined) return tools;
       }
     },
-    /** The problems of the policy's rules with the tools and toolsets that there are. */
+    /** The problems of the policy's rules with the registered tools and toolsets. */
     policyFindings: async (subjects: PolicySubjects): Promise<readonly PolicyFinding[]> => {
       await wired.guard.load();
       return wired.guard.policyAt(systemClock).findings?.(subjects) ?? [];
     },
     /** The log that calls are recorded in; undefined if none is configured. */
     auditLog: wired.guard.auditLog,
-    /** The workflows, checked against the tools that there are now. */
+    /** The workflows, checked against the registered tools. */
     workflows: (): Promise<WorkflowViews> => wired.workflows(),
     /** The MCP servers that were added, connected or not. */
     get upstreams(): readonly McpUpstream[] {

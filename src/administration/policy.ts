@@ -62,7 +62,7 @@ export function createPolicyAdministration(parts: PolicyParts): PolicyAdministra
         const { request, ...others } = readCase(each, index);
         return { ...others, request: { ...request, principal: asTenant(request.principal, by) } };
       });
-      // A draft says nothing of the tools that there are.
+      // A draft does not depend on the registered tools.
       const sees = policy === undefined ? await seenBy(by) : undefined;
       if (sees !== undefined) {
         await parts.ready();

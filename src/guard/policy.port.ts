@@ -23,7 +23,7 @@ export interface Policy {
   steps?(request: PolicyRequest): readonly PolicyStep[] | undefined;
   /** The rules in force, in order. Omitted, or undefined, if the policy cannot list them. */
   rules?(): readonly PolicyRule[] | undefined;
-  /** The problems of the rules with the tools and toolsets that there are, for `toolarsenal doctor`. Omitted, or undefined, if the policy cannot find them. */
+  /** The problems of the rules with the registered tools and toolsets, for `toolarsenal doctor`. Omitted, or undefined, if the policy cannot find them. */
   findings?(subjects: PolicySubjects): readonly PolicyFinding[] | undefined;
   /** The limits on registered tools and their names. Defaults to no limits. */
   readonly registration?: RegistrationLimits;

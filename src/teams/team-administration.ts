@@ -210,7 +210,7 @@ type Kind = "tenant" | "member" | "key";
 
 function notFound(kind: Kind, id: string): ArsenalError {
   const problem = `There is no ${kind} ${showValue(id)}.`;
-  return fixable("TENANT_NOT_FOUND", problem, `List the ${kind}s that there are.`, { field: kind, value: id });
+  return fixable("TENANT_NOT_FOUND", problem, `Check the id in the list of ${kind}s.`, { field: kind, value: id });
 }
 
 function taken(kind: Kind, id: string): ArsenalError {

@@ -107,7 +107,7 @@ export function rulesPolicy(document: string | PolicyDocument, parts: RulesParts
   };
 }
 
-/** The problems of one rule with the tools and toolsets that there are. */
+/** The problems of one rule with the registered tools and toolsets. */
 function ruleFindings(rule: Rule | undefined, { tools, toolsets }: PolicySubjects): readonly PolicyFinding[] {
   if (rule === undefined) return [];
   const { id, effect, aboutTool, aboutCaller, when } = rule;

@@ -38,7 +38,7 @@ export function checkTools(
     if (tool === undefined) {
       const near = similar(name);
       const fix = near === undefined ? "Add the source that has it, or fix the name." : `Did you mean ${near}?`;
-      return report([...path, "tool"], `names "${name}", and there is no such tool`, name, fix);
+      return report([...path, "tool"], `"${name}" is not a tool`, name, fix);
     }
     for (const misfit of misfits(given, { ...tool.parameters, type: "object" }))
       report([...path, "arguments", ...misfit.path], `of ${tool.id} ${misfit.message}`, undefined, misfit.fix);

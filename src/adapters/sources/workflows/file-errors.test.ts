@@ -74,7 +74,7 @@ const WRONG: readonly (readonly [what: string, steps: string, message: string])[
   [
     "a tool that does not exist",
     "steps:\n  - { id: a, tool: shop.find_ordr, arguments: {} }\n",
-    'flow.yaml:5:20 steps.0.tool: names "shop.find_ordr", and there is no such tool. Did you mean shop.find_order?',
+    'flow.yaml:5:20 steps.0.tool: "shop.find_ordr" is not a tool. Did you mean shop.find_order?',
   ],
   [
     "an expression that is not CEL",
@@ -125,7 +125,7 @@ export default {
     await write("flow.ts", wrong);
     await write("good.ts", wrong.replace('"flow"', '"good"').replace('reserv"', 'reserve"'));
     expect(await rejected()).toEqual([
-      'flow.ts:9:1 steps.1.tool: names "shop.reserv", and there is no such tool. Did you mean shop.reserve?',
+      'flow.ts:9:1 steps.1.tool: "shop.reserv" is not a tool. Did you mean shop.reserve?',
     ]);
   });
 
