@@ -380,8 +380,7 @@ export function wireArsenal({ config, parts }: DividedOptions) {
       const audit: ConnectionParts["audit"] = async () => (await guard.load()).audit;
       const apis: ConnectionParts["apis"] = () =>
         (ensembles?.all() ?? []).map(({ source }) => source).filter(({ kind }) => kind === "openapi");
-      const signIns = { upstreams, apis, userTokens, egress, secrets, audit, listTools, registry };
-      const connections = createConnections(signIns);
+      const connections = createConnections({ ...stages, apis, userTokens, egress, secrets, audit, listTools });
       const common = { config, redactor, emit, metrics: measured, dependencies, dialects, state: guard.state };
       const served = { ...common, administration, connections };
       following.push((await import("./programs/follow-open-runs.ts")).followOpenRuns(guard.state, codeMode));
