@@ -47,7 +47,7 @@ describeInBrowser("the dashboard's page of a workflow", (browser) => {
 
   it("shows its graph, follows a run while it waits and goes on, and lists files that are not tools", async () => {
     const { page, complaints, close } = await visit(browser(), `${url}/ui/workflows`);
-    await page.getByText('names "shop.reserv", and there is no such tool. Did you mean shop.reserve?').waitFor();
+    await page.getByText('"shop.reserv" is not a tool. Did you mean shop.reserve?').waitFor();
     await page.getByRole("link", { name: "flows.restock" }).click();
     await page.getByRole("region", { name: "The steps of flows.restock" }).waitFor();
 
