@@ -3,7 +3,7 @@ import type { State } from "../state/state.port.ts";
 import { OPEN_RUN_KEY as OPEN } from "./keys.ts";
 import type { RecordedStep, Run, RunCall, RunHead, RunWait } from "./run.ts";
 
-/** How long a run is kept after its last change, in milliseconds. */
+/** How long a run is kept after its last change, in milliseconds. See also ended-runs.ts. */
 export const KEEP_RUN_MS: number = 24 * 60 * 60 * 1_000;
 
 /** The most characters of recorded results in one document, and in all documents of a run. */
@@ -74,6 +74,12 @@ export function createRunStore(documents: State, clock: Clock) {
       const count = (await part<number>(id, "steps")) ?? 0;
       const chunks = await Promise.all(Array.from({ length: count }, (_, n) => part<string>(id, `steps.${n}`)));
       return count === 0 ? [] : (JSON.parse(chunks.join("")) as readonly RecordedStep[]);
+    },
+
+    /** Removes a run that has ended. */
+    async remove(id: string): Promise<void> {
+      const keys = [HEAD + id, ...["work", "calls", "result"].map((name) => `${PART}${id}:${name}`)];
+      await Promise.all(keys.map((key) => documents.delete(key)));
     },
 
     async open(): Promise<readonly OpenRun[]> {

@@ -84,6 +84,18 @@ describe("runs", () => {
     expect(await runs.list({ limit: 5 })).toMatchObject([{ id: run.id, title: "add" }]);
   });
 
+  it("are removed once their caller has ended a thousand later ones, or some that are large", async () => {
+    const { runs } = processOn(shared(), { ran: [] }, async () => ({ status: "done", result: "" }));
+    const other = await runs.start({ ...ASKED, principal: createPrincipal({ id: "other" }) });
+    const [first, second] = [await runs.start(ASKED), await runs.start(ASKED)];
+    for (let n = 0; n < 999; n++) await runs.start(ASKED);
+    expect(await runs.get(first.id)).toBeUndefined();
+    expect(await runs.get(second.id)).toMatchObject({ status: "done" });
+    const large = await runs.start({ ...ASKED, work: "x".repeat(17 * 1024 * 1024) });
+    expect(await runs.get(second.id)).toBeUndefined();
+    expect((await runs.list({ limit: 10 })).map(({ id }) => id).toSorted()).toEqual([large.id, other.id].toSorted());
+  });
+
   it("wait for an approval, and go on in another process without repeating a call", async () => {
     const upstream = { ran: [] };
     const state = shared();

@@ -14,6 +14,7 @@ import type { Lease } from "../state/changes.port.ts";
 import type { SharedState } from "../state/shared-state.ts";
 import { canonicalJson } from "../tool/json/canonical-json.ts";
 import { nextDepth } from "./depth.ts";
+import { createEndedRuns } from "./ended-runs.ts";
 import { RUNS_TOPIC } from "./keys.ts";
 import type { RecordedStep, Run, RunEnd, RunHead, RunKind, Runner, RunWait } from "./run.ts";
 import { createRunStore } from "./run-store.ts";
@@ -71,6 +72,7 @@ export function createRuns(parts: {
 }) {
   const { state, clock, approvals, execute } = parts;
   const store = createRunStore(state.documents, clock);
+  const endedRuns = createEndedRuns((id) => store.remove(id).catch(() => {}));
   const runners = new Map<RunKind, Runner>();
   /** The runs of this process, by id. */
   const active = new Map<string, { readonly stop: AbortController; readonly turn: Promise<Run | undefined> }>();
@@ -191,6 +193,7 @@ export function createRuns(parts: {
     const last = isOver ? ((await store.head(head.id))?.head ?? next) : next;
     if (last.status === "waiting") await store.setOpen({ id: head.id, waits });
     else await store.setEnded(head.id);
+    if (last.status !== "waiting") await endedRuns.add(head.id, head.owner, sizeOf(work, ending.result, calls));
     parts.onTurn?.(last, calls.length);
     return { ...last, work, calls, ...(ending.result !== undefined && { result: ending.result }) };
   }
@@ -374,6 +377,11 @@ function askedHash({ kind, work, key = work, principal, toolset }: RequestIdenti
   return sha256(canonicalJson([kind, key, id, tenant ?? null, local, toolset ?? null]), "base64url");
 }
 
+/** Roughly the bytes that an ended run takes in the state. */
+function sizeOf(work: unknown, result: unknown, calls: readonly unknown[]): number {
+  return JSON.stringify([work, result]).length + (calls.length + 2) * 500;
+}
+
 /** The largest time in milliseconds that nine digits of base 36 hold. */
 const MOST_TIME = 36 ** 9 - 1;
 
@@ -387,6 +395,6 @@ function cancelledBy(): ArsenalError {
 }
 
 function unknownRun(id: string): ArsenalError {
-  const fix = "List the runs to see which are kept. A run is kept for a day.";
+  const fix = "List the runs to see which are kept: those of the last day, and of each caller the last 1,000.";
   return fixable("INPUT_INVALID", `There is no run "${id.slice(0, 100)}".`, fix, { field: "id", value: id });
 }

@@ -13,7 +13,7 @@ export interface MemoryStateOptions {
   readonly clock?: Clock;
 }
 
-/** The number of writes between two sweeps for expired entries. */
+/** The fewest writes between two sweeps for expired entries. With more entries there are more, so that sweeping costs the same for each write. */
 const WRITES_A_SWEEP = 256;
 
 /** Keeps state in this process only: it ends with the process. */
@@ -50,6 +50,7 @@ type RefuseIfClosed = (signal?: AbortSignal) => void;
 function createDocuments(clock: Clock, refuseIfClosed: RefuseIfClosed): State {
   const entries = new Map<string, { readonly value: unknown; readonly version: number; readonly expiresAt: number }>();
   let version = 0;
+  let sweptAt = 0;
 
   function live(key: string): { readonly value: unknown; readonly version: number } | undefined {
     const entry = entries.get(key);
@@ -57,6 +58,7 @@ function createDocuments(clock: Clock, refuseIfClosed: RefuseIfClosed): State {
   }
 
   function sweep(): void {
+    sweptAt = version;
     const now = clock.now();
     for (const [key, { expiresAt }] of entries) if (expiresAt <= now) entries.delete(key);
   }
@@ -76,7 +78,7 @@ function createDocuments(clock: Clock, refuseIfClosed: RefuseIfClosed): State {
       if (ifVersion !== undefined && (live(key)?.version ?? "absent") !== ifVersion) return false;
       version++;
       entries.set(key, { value: plain, version, expiresAt });
-      if (version % WRITES_A_SWEEP === 0) sweep();
+      if (version - sweptAt >= Math.max(WRITES_A_SWEEP, entries.size)) sweep();
       return true;
     },
 

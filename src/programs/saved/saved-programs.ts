@@ -127,7 +127,7 @@ export function createSavedPrograms(parts: {
       const { principal, isOperator } = by;
       const run = await parts.getRun(runId);
       if (run === undefined || run.kind !== "program" || !isOwn(run, by)) {
-        const fix = "List the runs. A run is kept for a day.";
+        const fix = "List the runs. A run is kept for a day, and of each caller the last 1,000.";
         throw fixable("INPUT_INVALID", "There is no such program, or you may not see it.", fix, {
           field: "runId",
           value: runId,

@@ -118,7 +118,7 @@ function shownWork({ kind, work }: Run): unknown {
 }
 
 const unknown = (id: string) =>
-  fixable("INPUT_INVALID", "There is no such run, or you may not see it.", "List the runs. A run is kept for a day.", {
+  fixable("INPUT_INVALID", "There is no such run, or you may not see it.", "List the runs. A run is kept for a day, and of each caller the last 1,000.", {
     field: "id",
     value: id,
   });
@@ -184,7 +184,7 @@ export const programOperations: readonly Operation[] = [
   }),
   operation("listRuns", "GET /runs", {
     summary: "List the programs and workflows that were run",
-    description: "Your own, or those of your tenant if you are an operator. They are kept for a day.",
+    description: "Your own, or those of your tenant if you are an operator. They are kept for a day, and of each caller the last 1,000.",
     query: entry("", {
       limit: whole("Runs on a page. Default 50.", 1, 200),
       cursor: refined(text("`next` of the page before."), { maxLength: 1_024 }),
