@@ -10,7 +10,7 @@ const CALLS = 200;
 const ROUNDS = 15;
 const STARTS = 200;
 const PACED_MS = 1_000;
-const PACED_ROUNDS = 4;
+const PACED_ROUNDS = 8;
 
 const server = await startReadServer(() => '{"n":1}');
 
@@ -153,19 +153,24 @@ const HOSTILE: Readonly<Record<string, string>> = {
   "a flood of output": "for (;;) console.log('x'.repeat(1000));",
   "a flood of calls": "for (;;) await here.read();",
 };
+const running = (code: string) => (signal: AbortSignal) => arsenal.runCode({ code, signal });
 const groups = [
-  ...Object.entries(HOSTILE).map(([what, code]) => ({ what, codes: [code] })),
-  { what: "all of them at once", codes: Object.values(HOSTILE) },
+  { what: "plain calls without end", attacks: [() => arsenal.execute({ toolName: "remote.read", arguments: {} })] },
+  { what: "empty programs without end", attacks: [running("1")] },
+  ...Object.entries(HOSTILE).map(([what, code]) => ({ what, attacks: [running(code)] })),
+  { what: "all of them at once", attacks: Object.values(HOSTILE).map(running) },
 ];
+// Compiling the code of a call goes on in other threads for a while.
+for (let round = 0; round < 5; round++) await paced();
 const besideRows: string[][] = [];
-for (const { what, codes } of groups) {
+for (const { what, attacks } of groups) {
   const idle: number[] = [];
   const beside: number[] = [];
   for (let round = 0; round < PACED_ROUNDS; round++) {
     idle.push(...(await paced()));
     const stop = new AbortController();
-    const attackers = codes.map(async (code) => {
-      while (!stop.signal.aborted) await arsenal.runCode({ code, signal: stop.signal });
+    const attackers = attacks.map(async (attack) => {
+      while (!stop.signal.aborted) await attack(stop.signal);
     });
     beside.push(...(await paced()));
     stop.abort();

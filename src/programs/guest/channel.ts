@@ -14,7 +14,7 @@ export const CHANNEL = `(function (prelude, print) {
   let made = 0;
   let replies = [];
   let next = 0;
-  const { start, settleValue, value, failure } = prelude((id, tool, args) => {
+  const { start, settleValue, value, failure, dropped } = prelude((id, tool, args) => {
     calls += id + "\\n" + (named[tool] ??= stringify(tool)) + "\\n" + args + "\\n";
     made++;
   }, print);
@@ -22,6 +22,7 @@ export const CHANNEL = `(function (prelude, print) {
     start,
     value,
     failure,
+    dropped,
     take() {
       const taken = made + "\\n" + calls;
       calls = "";

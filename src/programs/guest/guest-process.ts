@@ -15,6 +15,7 @@ import { createPrinted } from "./printed.ts";
 interface Guest {
   start(text: string): void;
   settle(id: number, now: number, isError: boolean, text: string | undefined): void;
+  dropped(): number;
 }
 
 /** The program in its realm. `outcome` returns JSON text. */
@@ -131,7 +132,7 @@ function toTree(code: string, allowReturnOutsideFunction: boolean): SyntaxNode {
 const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
 function end(outcome: Extract<FromGuest, { readonly kind: "ended" }>["outcome"]): void {
-  printed.end();
+  printed.end(guest.dropped());
   post({ kind: "ended", outcome });
 }
 

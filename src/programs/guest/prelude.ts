@@ -103,7 +103,10 @@ export const PRELUDE = `(function (send, print) {
   };
 
   const fixed = (target, name, value) => defineProperty(target, name, { value, enumerable: true });
-  const line = freeze((...values) => print(values.map(show).join(" ")));
+  let dropped = 0;
+  const line = freeze((...values) => {
+    if (dropped > 0 || print(values.map(show).join(" ")) === false) dropped++;
+  });
   fixed(globals, "console", freeze({ log: line, info: line, debug: line, warn: line, error: line }));
 
   const reader = (by) => (typeof by === "function" ? by : (item) => item?.[by]);
@@ -233,6 +236,7 @@ export const PRELUDE = `(function (send, print) {
       const [shown, truncated] = cut(typeof given === "object" && given !== null && typeof given.toJSON === "function" ? parse(text) : given, text, most);
       return '{"value":' + shown + ',"truncated":' + stringify(truncated) + "}";
     },
+    dropped: () => dropped,
     failure(error) {
       const isError = error instanceof RealError;
       const message = isError ? (error.name === "Error" ? "" : error.name + ": ") + error.message : "The program threw " + show(error) + ".";

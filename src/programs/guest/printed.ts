@@ -1,20 +1,21 @@
 /** The longest line that a program prints. */
 const LINE_LENGTH = 2_000;
 
-/** Passes on the lines that a program prints, up to a number of characters. Long lines are shortened, and further ones are counted. */
+/** Passes on the lines that a program prints, up to a number of characters. Long lines are shortened, and further lines are dropped. */
 export function createPrinted(most: number, keep: (line: string) => void) {
   let room = most;
-  let skipped = 0;
   return {
-    add(line: string): void {
+    /** Returns false if this line was dropped. All later ones will be too, so the program only counts them. */
+    add(line: string): boolean {
       const shown = line.length <= LINE_LENGTH ? line : `${line.slice(0, LINE_LENGTH)}… (${line.length} characters)`;
       room -= shown.length + 1;
       if (room >= 0) keep(shown);
-      else skipped++;
+      return room >= 0;
     },
-    /** Passes on how many lines were dropped, if there are any. */
-    end(): void {
-      if (skipped > 0) keep(`… ${skipped} more lines were dropped.`);
+    /** Passes on how many lines were dropped, if there are any. Undefined if the program can no longer say. */
+    end(dropped: number | undefined): void {
+      if (room < 0)
+        keep(dropped === undefined ? "… More lines were dropped." : `… ${dropped} more lines were dropped.`);
     },
   };
 }

@@ -1,6 +1,6 @@
 import { constants, setPriority } from "node:os";
 import type { QuickJSContext, QuickJSHandle } from "quickjs-emscripten-core";
-import { loadInterpreter } from "../../adapters/sandboxes/isolate/interpreter.ts";
+import { createMemory, keepMemory, loadInterpreter } from "../../adapters/sandboxes/isolate/interpreter.ts";
 import { CHANNEL } from "../guest/channel.ts";
 import { type CompiledProgram, compileProgram, type SyntaxProblem } from "../guest/compile.ts";
 import { PRELUDE } from "../guest/prelude.ts";
@@ -22,14 +22,28 @@ const COMPILE_ONLY = 1 << 5;
 
 type StartMessage = Extract<ToThread, { readonly kind: "start" }>;
 
-/** Processor time of this thread, in milliseconds; wall time on a Node that does not measure it. */
-const processorMs: () => number =
-  typeof process.threadCpuUsage === "function"
-    ? () => {
-        const { user, system } = process.threadCpuUsage();
-        return (user + system) / 1_000;
-      }
-    : () => performance.now();
+/** False on a Node that does not measure the processor time of a thread. Then wall time is counted. */
+const HAS_PROCESSOR_TIME = typeof process.threadCpuUsage === "function";
+
+/** Processor time of this thread, in milliseconds. */
+const processorMs: () => number = HAS_PROCESSOR_TIME
+  ? () => {
+      const { user, system } = process.threadCpuUsage();
+      return (user + system) / 1_000;
+    }
+  : () => performance.now();
+
+let countedMs = processorMs();
+
+/**
+ * The processor time of this thread since the last call of this function, in milliseconds. The system adds up the time of a running thread only every few
+ * milliseconds, or when it sleeps. So the time of a short program is missing at its end, and is counted with the next one.
+ */
+export function countMs(): number {
+  const before = countedMs;
+  countedMs = processorMs();
+  return countedMs - before;
+}
 
 /** True once this thread has the lowest priority, which it keeps. */
 let isSlowed = false;
@@ -42,11 +56,19 @@ function slowDown(): void {
 
 export const isSlowThread = (): boolean => isSlowed;
 
-export type InterpretedProgram = Awaited<ReturnType<typeof prepareProgram>>;
+export type Interpreter = Awaited<ReturnType<typeof prepareInterpreter>>;
 
-/** Creates a fresh interpreter with the prelude evaluated, for one program. */
-export async function prepareProgram(interpreter: object, memoryBytes: number, post: (message: FromThread) => void) {
-  const quickjs = await loadInterpreter(interpreter, memoryBytes);
+/**
+ * Creates an interpreter with the prelude evaluated. It runs one program, and the next one after `reset`, which restores the memory that it has now:
+ * creating an interpreter for each program takes five times as long, and leaves V8 so much garbage that collecting it slows down other threads.
+ */
+export async function prepareInterpreter(
+  interpreter: object,
+  memoryBytes: number,
+  post: (message: FromThread) => void,
+) {
+  const memory = createMemory(memoryBytes);
+  const quickjs = await loadInterpreter(interpreter, memory);
   const runtime = quickjs.newRuntime({ memoryLimitBytes: memoryBytes, maxStackSizeBytes: STACK_BYTES });
   const vm = runtime.newContext();
   let cpuMs = Number.POSITIVE_INFINITY;
@@ -56,7 +78,7 @@ export async function prepareProgram(interpreter: object, memoryBytes: number, p
   let halted: string | undefined;
   let hasEnded = false;
   let waiting = 0;
-  const logs: string[] = [];
+  let logs: string[] = [];
   let printed = createPrinted(0, () => {});
   let promise: QuickJSHandle | undefined;
   let form: CompiledProgram["form"] = "script";
@@ -69,13 +91,13 @@ export async function prepareProgram(interpreter: object, memoryBytes: number, p
     return halted !== undefined;
   });
 
-  const print = vm.newFunction("print", (text) => printed.add(vm.getString(text)));
+  const print = vm.newFunction("print", (text) => (printed.add(vm.getString(text)) ? vm.true : vm.false));
   const prelude = vm.unwrapResult(vm.evalCode(PRELUDE, "prelude.js"));
   const channel = vm.unwrapResult(vm.evalCode(CHANNEL, "channel.js"));
   const guest = vm.unwrapResult(vm.callFunction(channel, vm.undefined, prelude, print));
-  const [startGuest, takeCalls, settleGuest, valueOf, failureOf] = ["start", "take", "settle", "value", "failure"].map(
-    (name) => vm.getProp(guest, name),
-  ) as [QuickJSHandle, QuickJSHandle, QuickJSHandle, QuickJSHandle, QuickJSHandle];
+  const functionOf = (name: string): QuickJSHandle => vm.getProp(guest, name);
+  const [startGuest, takeCalls, settleGuest] = [functionOf("start"), functionOf("take"), functionOf("settle")];
+  const [valueOf, failureOf, droppedOf] = [functionOf("value"), functionOf("failure"), functionOf("dropped")];
 
   function parses(code: string, as: CompiledProgram["form"]): SyntaxProblem | undefined {
     const flags = (as === "script" ? SCRIPT | ASYNC : SCRIPT) | COMPILE_ONLY;
@@ -159,19 +181,38 @@ export async function prepareProgram(interpreter: object, memoryBytes: number, p
     };
   }
 
-  function end(outcome: Omit<ProgramOutcome, "logs">): void {
-    hasEnded = true;
-    printed.end();
-    post({ kind: "ended", outcome: { ...outcome, logs }, isSlow: isSlowed, ms: processorMs() - startedMs });
+  /** The number of lines that the program did not print. */
+  function dropped(): number | undefined {
+    const count = vm.callFunction(droppedOf, vm.undefined);
+    return count.error === undefined ? vm.getNumber(count.value) : undefined;
   }
 
+  function end(outcome: Omit<ProgramOutcome, "logs">): void {
+    hasEnded = true;
+    printed.end(dropped());
+    post({ kind: "ended", outcome: { ...outcome, logs }, isSlow: isSlowed, ms: countMs() });
+  }
+
+  const restoreMemory = keepMemory(memory);
   return {
+    /**
+     * Forgets the program that ran, so that another one can start. The objects of this function were all made before the memory was kept, so they
+     * still fit. Returns false if this interpreter cannot be used again.
+     */
+    reset(): boolean {
+      [cpuMs, valueBytes, waiting] = [Number.POSITIVE_INFINITY, 0, 0];
+      [halted, hasEnded, promise, form] = [undefined, false, undefined, "script"];
+      logs = [];
+      return restoreMemory();
+    },
     start({ code, namespaces, input, bounds, seed, now, isSlow }: StartMessage): void {
       if (isSlow && !isSlowed) slowDown();
       const limits: ProgramBounds = bounds;
       ({ cpuMs, valueBytes } = limits);
       printed = createPrinted(limits.logBytes, (line) => void logs.push(line));
       startedMs = processorMs();
+      // A thread that waits uses no processor time.
+      if (!HAS_PROCESSOR_TIME) countMs();
       const given = vm.newString(JSON.stringify({ namespaces, input, seed, now, calls: limits.calls }));
       vm.unwrapResult(vm.callFunction(startGuest, vm.undefined, given)).dispose();
       const compiled = compileProgram(code, parses);

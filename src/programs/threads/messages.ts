@@ -20,8 +20,8 @@ export type ToThread =
   | string
   | { readonly kind: "drop" };
 
-/** A message of a thread: a step of the program as text, or one of these. `isSlow`: the thread has the lowest priority from now on. `ms`: the processor time of the program. */
+/** A message of a thread: a step of the program as text, or one of these. `isSlow`: the thread has the lowest priority from now on. `ms`: the processor time of the program, or of getting ready. */
 export type FromThread =
-  | { readonly kind: "ready"; readonly isSlow: boolean }
+  | { readonly kind: "ready"; readonly isSlow: boolean; readonly ms: number }
   | string
   | { readonly kind: "ended"; readonly outcome: ProgramOutcome; readonly isSlow: boolean; readonly ms: number };

@@ -1,6 +1,6 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { prepareCompiler } from "../guest/compile.ts";
-import { type InterpretedProgram, isSlowThread, prepareProgram } from "./interpreted-program.ts";
+import { type Interpreter, countMs, isSlowThread, prepareInterpreter } from "./interpreted-program.ts";
 import type { FromThread, ThreadData, ToThread } from "./messages.ts";
 
 const { interpreter, memoryBytes, wake } = workerData as ThreadData;
@@ -9,7 +9,7 @@ const port = parentPort as MessagePort;
 // Removing types is an experimental part of Node. The warning would appear in the log of the gateway.
 process.emitWarning = () => {};
 
-let program: InterpretedProgram | undefined;
+let program: Interpreter | undefined;
 /** True while the program waits for calls. */
 let isWaiting = false;
 
@@ -19,11 +19,13 @@ function post(message: FromThread): void {
   if (typeof message === "object" && message.kind === "ended") void prepare();
 }
 
-/** Each program gets memory of its own. */
+/** Gets ready for the next program, which finds nothing of the last one. */
 async function prepare(): Promise<void> {
-  program = undefined;
-  program = await prepareProgram(interpreter, memoryBytes, post);
-  post({ kind: "ready", isSlow: isSlowThread() });
+  if (program?.reset() !== true) {
+    program = undefined;
+    program = await prepareInterpreter(interpreter, memoryBytes, post);
+  }
+  post({ kind: "ready", isSlow: isSlowThread(), ms: countMs() });
 }
 
 function handle(message: ToThread): void {

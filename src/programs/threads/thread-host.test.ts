@@ -17,6 +17,24 @@ const bounds = {
 const host = threadHost(bounds, () => 0);
 afterAll(() => host.close());
 
+it("runs programs on the same thread, and each finds nothing of those before it", async () => {
+  const leaves = [
+    "globalThis.left = 1; var kept = 2; Array.prototype.left = 3; Object.prototype.left = 4; 'left'",
+    "JSON.parse = () => 5; Math.max = () => 6; console.log('left'); Promise.prototype.then = null; 'left'",
+    "const big = []; for (let n = 0; n < 100_000; n++) big.push({ n }); globalThis.big = big; throw new Error('left')",
+    "await new Promise(() => {})",
+    "for (;;) globalThis.left = { left: globalThis.left };",
+  ];
+  const look =
+    "[typeof left, typeof kept, typeof big, [].left, ({}).left, JSON.parse('1'), Math.max(1, 2), Math.random(), Date.now()]";
+  const { value, logs } = await run(look, "a");
+  expect(value).toMatch(/^\["undefined","undefined","undefined",null,null,1,2,0\.\d+,0\]$/);
+  for (const code of leaves) {
+    await run(code, "a");
+    expect(await run(look, "a")).toEqual({ value, logs });
+  }
+});
+
 const run = (code: string, caller: string): Promise<ProgramOutcome> => {
   const job = { code, caller, namespaces: [], bounds, seed: "1", now: 0, depth: 1, onCalls: () => {} };
   return host.start({ ...job, signal: new AbortController().signal }).ended;
@@ -35,10 +53,11 @@ function priorities(): readonly number[] {
 it.skipIf(process.platform !== "linux")(
   "gives the lowest priority to a caller whose programs compute again and again, each for a short time",
   async () => {
-    const short = "for (let n = 0; n < 100_000; n++);";
+    const short = "for (let n = 0; n < 50_000; n++);";
     await run(short, "heavy");
     expect(priorities()).not.toContain(constants.priority.PRIORITY_LOW);
-    for (let n = 0; n < 200; n++) await run(short, "heavy");
+    for (let n = 0; n < 1_000 && !priorities().includes(constants.priority.PRIORITY_LOW); n++)
+      await run(short, "heavy");
     expect(priorities()).toContain(constants.priority.PRIORITY_LOW);
     // Others keep theirs.
     await run("1", "other");

@@ -20,8 +20,12 @@ const MOST_PER_CALLER = 4;
 /** Idle threads that are kept for the next programs. */
 const SPARE_THREADS = 2;
 
-/** A caller whose programs computed for more than this lately, in milliseconds, gets the lowest priority from the start of a program. */
+/**
+ * A caller whose programs computed for more than this lately, in milliseconds, gets the lowest priority from the start of a program. Each further
+ * program waits a moment, so that a flood of short ones does not fill this thread with their starts.
+ */
 const HEAVY_USE = { most: 200, forgottenPerSecond: 200 };
+const HEAVY_PAUSE_MS = 5;
 
 /** A thread, and the program on it. */
 interface Thread {
@@ -41,6 +45,8 @@ interface Thread {
 interface RunningProgram {
   readonly job: ProgramJob;
   thread: Thread | undefined;
+  /** True until the pause of a heavy caller is over. */
+  isHeld: boolean;
   /** True while the thread computes: it has not reported since it was last given something. */
   isBusy: boolean;
   /** When it was last given something, in milliseconds. */
@@ -110,6 +116,7 @@ export function threadHost(
     if (message.kind === "ready") {
       thread.isReady = true;
       thread.hasStarted = true;
+      if (thread.caller !== undefined) use.add(thread.caller, message.ms, now());
       assign();
       if (thread.program === undefined) thread.worker.unref();
       return;
@@ -154,6 +161,7 @@ export function threadHost(
   /** Gives waiting programs the threads that are ready. A slow thread is for its caller alone. */
   function assign(): void {
     for (const program of waiting.slice()) {
+      if (program.isHeld) continue;
       const { caller, depth } = program.job;
       const level = [...threads].flatMap(({ program: running }) => (running?.job.depth === depth ? running : []));
       const own = level.filter(({ job }) => job.caller === caller);
@@ -214,6 +222,7 @@ export function threadHost(
       const program: RunningProgram = {
         job,
         thread: undefined,
+        isHeld: use.isHeavy(job.caller, now()),
         isBusy: false,
         busySince: 0,
         settle(outcome) {
@@ -222,13 +231,18 @@ export function threadHost(
           else resolve(outcome);
         },
       };
+      const admit = (): void => {
+        program.isHeld = false;
+        assign();
+        ensure();
+      };
       if (closed) program.settle(new ArsenalError("CLOSED", "This arsenal was closed."));
       else if (job.signal.aborted) program.settle(cancelled(job.signal));
       else {
         job.signal.addEventListener("abort", onAbort, { once: true });
         waiting.push(program);
-        assign();
-        ensure();
+        if (program.isHeld) setTimeout(admit, HEAVY_PAUSE_MS);
+        else admit();
       }
       return {
         ended,

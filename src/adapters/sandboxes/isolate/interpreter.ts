@@ -5,7 +5,12 @@ import type { QuickJSSyncVariant, QuickJSWASMModule } from "quickjs-emscripten-c
 // The project's type libraries do not include WebAssembly, so the used parts are declared here.
 interface WebAssemblyApi {
   compile(bytes: Uint8Array): Promise<object>;
-  readonly Memory: new (size: { readonly initial: number; readonly maximum: number }) => object;
+  readonly Memory: new (size: { readonly initial: number; readonly maximum: number }) => InterpreterMemory;
+}
+
+/** A WebAssembly.Memory. */
+export interface InterpreterMemory {
+  readonly buffer: ArrayBuffer;
 }
 const { WebAssembly } = globalThis as unknown as { readonly WebAssembly: WebAssemblyApi };
 
@@ -13,6 +18,8 @@ const PAGE_BYTES = 64 * 1024;
 
 /** The initial memory pages of the interpreter. */
 const INITIAL_PAGES = 256;
+
+const EMPTY_PAGE = Buffer.alloc(PAGE_BYTES);
 
 let compiled: Promise<object> | undefined;
 
@@ -24,16 +31,41 @@ export function compileInterpreter(): Promise<object> {
   return compiled;
 }
 
-/** Creates an instance. Its memory cannot grow past the job's limit, whatever the interpreter does. */
-export async function loadInterpreter(interpreter: object, memoryBytes: number): Promise<QuickJSWASMModule> {
+/** Creates the memory of an interpreter. It cannot grow past the job's limit, whatever the interpreter does. */
+export function createMemory(memoryBytes: number): InterpreterMemory {
+  const maximum = INITIAL_PAGES + Math.ceil(memoryBytes / PAGE_BYTES);
+  return new WebAssembly.Memory({ initial: INITIAL_PAGES, maximum });
+}
+
+/**
+ * Copies the pages of a memory that are in use. The returned function restores all of the memory, so nothing written since is left. It returns false
+ * if the memory has grown: memories never shrink, so that one is given up.
+ */
+export function keepMemory(memory: InterpreterMemory): () => boolean {
+  const { byteLength } = memory.buffer;
+  const pageAt = (at: number): Buffer => Buffer.from(memory.buffer, at, PAGE_BYTES);
+  const kept = new Map<number, Buffer>();
+  for (let at = 0; at < byteLength; at += PAGE_BYTES)
+    if (!pageAt(at).equals(EMPTY_PAGE)) kept.set(at, Buffer.from(pageAt(at)));
+  return () => {
+    if (memory.buffer.byteLength !== byteLength) return false;
+    for (let at = 0; at < byteLength; at += PAGE_BYTES) {
+      const [page, before] = [pageAt(at), kept.get(at) ?? EMPTY_PAGE];
+      // A page that was never written takes no real memory, until something is written to it.
+      if (!page.equals(before)) page.set(before);
+    }
+    return true;
+  };
+}
+
+/** Creates an instance in a memory of its own. */
+export async function loadInterpreter(interpreter: object, memory: InterpreterMemory): Promise<QuickJSWASMModule> {
   const [{ newQuickJSWASMModuleFromVariant, newVariant }, loaded] = await Promise.all([
     import("quickjs-emscripten-core"),
     import("@jitl/quickjs-wasmfile-release-sync"),
   ]);
   // Its types describe the CommonJS build, in which the default is one level deeper.
   const variant = loaded.default as unknown as QuickJSSyncVariant;
-  const maximum = INITIAL_PAGES + Math.ceil(memoryBytes / PAGE_BYTES);
-  const wasmMemory = new WebAssembly.Memory({ initial: INITIAL_PAGES, maximum });
-  const options = { wasmModule: interpreter, wasmMemory } as Parameters<typeof newVariant>[1];
+  const options = { wasmModule: interpreter, wasmMemory: memory } as Parameters<typeof newVariant>[1];
   return newQuickJSWASMModuleFromVariant(newVariant(variant, options));
 }

@@ -2,7 +2,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { QuickJSContext, QuickJSDeferredPromise, QuickJSHandle } from "quickjs-emscripten-core";
 import { saidTooMuch } from "../subprocess/run-process.ts";
 import { GUEST } from "./guest.ts";
-import { loadInterpreter } from "./interpreter.ts";
+import { createMemory, loadInterpreter } from "./interpreter.ts";
 import type { FromThread, ThreadStart, ToThread } from "./isolate.ts";
 
 /** The most concurrent calls of the host's functions. More are refused, so that code cannot flood the program. */
@@ -12,7 +12,7 @@ const CALLS_AT_ONCE = 64;
 const STACK_BYTES = 512 * 1024;
 
 const { interpreter, code, input, functions, limits } = workerData as ThreadStart;
-const quickjs = await loadInterpreter(interpreter, limits.memoryBytes);
+const quickjs = await loadInterpreter(interpreter, createMemory(limits.memoryBytes));
 const runtime = quickjs.newRuntime({ memoryLimitBytes: limits.memoryBytes, maxStackSizeBytes: STACK_BYTES });
 const context = runtime.newContext();
 

@@ -6,7 +6,7 @@ import {
   type SandboxOutcome,
 } from "../../../execute/sandbox.port.ts";
 import { sandboxContract } from "../../../testing/sandbox.contract.ts";
-import { compileInterpreter, loadInterpreter } from "./interpreter.ts";
+import { compileInterpreter, createMemory, loadInterpreter } from "./interpreter.ts";
 import { isolateSandbox } from "./isolate.ts";
 
 const run = (code: string, more: Partial<JavaScriptJob> = {}): Promise<SandboxOutcome> =>
@@ -70,7 +70,7 @@ describe("isolate", () => {
   it("counts memory from the first byte, and can take no more than the limit whatever the interpreter believes", async () => {
     const limits = { ...SANDBOX_LIMITS, memoryBytes: 1024 * 1024 };
     expect(await run("return new Uint8Array(4_000_000).length;", { limits })).toMatchObject({ status: "failed" });
-    const interpreter = await loadInterpreter(await compileInterpreter(), 1024 * 1024);
+    const interpreter = await loadInterpreter(await compileInterpreter(), createMemory(1024 * 1024));
     const memory = interpreter.getWasmMemory() as unknown as { grow(pages: number): number };
     expect(memory.grow(16)).toBe(256);
     expect(() => memory.grow(1)).toThrow("Maximum memory size exceeded");
