@@ -10,7 +10,7 @@ async function typed(lines: string): Promise<Ran> {
   const text = { out: "", err: "" };
   const code = await runCli([], {
     out: { write: (part) => (text.out += part), isTTY: true, columns: 80 },
-    err: { write: (part) => (text.err += part), isTTY: true },
+    err: { write: (part) => (text.err += part), isTTY: true, columns: 80 },
     folder: ".",
     environment: { NO_COLOR: "1" },
     signal: new AbortController().signal,
@@ -24,6 +24,7 @@ it("offers a newcomer three things in a terminal, and does the chosen one", asyn
   expect(err).toContain("  1  See it work\n     toolarsenal demo: ");
   expect(err).toContain("  2  Put my MCP servers behind one gateway\n     toolarsenal setup: ");
   expect(err).toContain("  3  Start a project\n     toolarsenal init: ");
+  expect(err.split("\n").filter((line) => line.length > 80)).toEqual([]);
   expect(code).toBe(0);
   expect(out).toContain("refund");
 });

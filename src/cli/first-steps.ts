@@ -1,5 +1,5 @@
 import type { Terminal } from "./command.ts";
-import { styles } from "./terminal/style.ts";
+import { styles, wrap } from "./terminal/style.ts";
 
 /** A thing that a newcomer wants to do, and the command line that does it. */
 interface FirstStep {
@@ -29,9 +29,8 @@ export async function askFirstStep(terminal: Terminal): Promise<readonly string[
   const paint = styles(terminal.err, terminal.environment);
   terminal.err.write(`${paint.bold("toolarsenal")}: the tool layer of an agent\n\n`);
   for (const [at, { title, argv, more }] of STEPS.entries()) {
-    terminal.err.write(
-      `  ${paint.bold(String(at + 1))}  ${title}\n     ${paint.dim(`toolarsenal ${argv.join(" ")}: ${more}`)}\n`,
-    );
+    const about = wrap(`toolarsenal ${argv.join(" ")}: ${more}`, (terminal.err.columns ?? 120) - 7);
+    terminal.err.write(`  ${paint.bold(String(at + 1))}  ${title}\n${paint.dim(about).replaceAll(/^/gm, "     ")}\n`);
   }
   const { openKeyboard } = await import("./commands/chat/keyboard.ts");
   const keyboard = openKeyboard(terminal);

@@ -41,6 +41,17 @@ describe("help", () => {
     expect(await run([name, "-h", "--whatever"])).toEqual({ code, out, err });
   });
 
+  it.each([...Object.keys(COMMANDS).map((name) => [name, "--help"]), ["--help"]].map((argv) => [argv]))(
+    "of %j breaks its descriptions between words in a terminal, and nowhere else",
+    async (argv) => {
+      const inTerminal = await runInMemory(argv, { isTTY: true, columns: 80, environment: { NO_COLOR: "1" } });
+      const [described = ""] = inTerminal.out.split(/\n(?:Examples|Try)\n/);
+      expect(described.split("\n").filter((line) => line.length > 80)).toEqual([]);
+      const { out } = await run(argv);
+      expect(inTerminal.out.replaceAll(/\s+/g, " ")).toBe(out.replaceAll(/\s+/g, " "));
+    },
+  );
+
   it("is data where it was asked for, also in place of arguments that are missing", async () => {
     expect((await run(["search", "--help"])).out).toContain("Usage");
   });
@@ -73,6 +84,8 @@ describe("wrong usage", () => {
   it.each([
     [["serch", "x"], 'There is no command "serch". Did you mean "search"?'],
     [["help", "serch"], 'There is no command "serch". Did you mean "search"?'],
+    [["help", "TOOL_NOT_FOND"], 'There is no error code "TOOL_NOT_FOND". Did you mean "TOOL_NOT_FOUND"?'],
+    [["help", "NOPE"], 'There is no error code "NOPE". docs/reference/errors.md lists them.'],
     [["frobnicate"], 'There is no command "frobnicate". See: toolarsenal --help'],
     [["constructor"], 'There is no command "constructor". See: toolarsenal --help'],
     [["--jsn"], 'Expected a command before "--jsn". Write: toolarsenal COMMAND --jsn'],

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { type ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
+import { ERROR_CODES } from "../errors/codes.ts";
 import { count, nearest } from "../errors/show-value.ts";
 import { createRedactor } from "../guard/redaction/redactor.ts";
 import type { Input, NamedCommand, Option, Terminal } from "./command.ts";
@@ -67,6 +68,11 @@ export async function runCli(argv: readonly string[], given: Terminal): Promise<
 /** Help about a command, or about the code of an error. */
 async function helpAbout(topic: string, terminal: Terminal): Promise<string> {
   const about = Object.hasOwn(COMMANDS, topic) ? undefined : errorHelp(topic);
+  if (about === undefined && /^[A-Z]+(_[A-Z]+)*$/.test(topic)) {
+    const near = nearest(topic, Object.keys(ERROR_CODES));
+    const fix = near ? `Did you mean "${near}"?` : "docs/reference/errors.md lists them.";
+    throw wrongInput("ERROR_CODE", topic, `There is no error code "${topic}".`, fix);
+  }
   return about ?? commandHelp(await loadCommand(topic), terminal);
 }
 

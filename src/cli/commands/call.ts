@@ -24,7 +24,7 @@ export const command: Command = {
   },
   examples: [
     `call crm.find_customer --args '{"name":"Dana"}'`,
-    "call billing.refund_user --args-file refund.json --approve",
+    "call billing.process_refund --args-file refund.json --approve",
   ],
   async run(input, terminal) {
     const args = await readArguments(input, terminal);

@@ -56,16 +56,32 @@ export function table(rows: Rows): string {
     .join("\n");
 }
 
+/** Names and their descriptions as two columns. A description that does not fit the terminal goes on in its column. */
+export function definitions(rows: readonly (readonly [name: string, description: string])[], out: Stream): string {
+  const indent = Math.max(0, ...rows.map(([name]) => widthOf(name))) + 2;
+  const columns = out.isTTY === true ? (out.columns ?? Infinity) : Infinity;
+  // In a few columns, a list of single words would be harder to read than lines that the terminal breaks.
+  if (columns - indent < 20) return table(rows);
+  return rows
+    .map(([name, description]) => flow(`${name.padEnd(indent)}${description}`, columns, " ".repeat(indent)))
+    .join("\n");
+}
+
 /** Breaks lines between words at a width; what goes on is indented by two more spaces. Colours have no width. A longer word stays whole. */
 export function wrap(text: string, width: number): string {
+  return flow(text, width, "  ");
+}
+
+/** Breaks lines between words at a width, and starts each further line with an indent. */
+function flow(text: string, width: number, indent: string): string {
   return text
     .split("\n")
     .map((line) => {
       let used = 0;
       return line.replaceAll(/(\s*)(\S+)/g, (piece: string, _: string, word: string) => {
         const breaks = used > 0 && used + widthOf(piece) > width;
-        used = breaks ? 2 + widthOf(word) : used + widthOf(piece);
-        return breaks ? `\n  ${word}` : piece;
+        used = breaks ? indent.length + widthOf(word) : used + widthOf(piece);
+        return breaks ? `\n${indent}${word}` : piece;
       });
     })
     .join("\n");

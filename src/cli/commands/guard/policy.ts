@@ -34,7 +34,7 @@ export const command: Command = {
   },
   examples: [
     "policy test policy.cases.yaml",
-    `policy explain billing.refund_user --principal ada --role support --args '{"amount":500}'`,
+    `policy explain billing.process_refund --principal ada --role support --args '{"amount":500}'`,
   ],
   async run(input, terminal) {
     const [action, subject = ""] = input.positionals;
