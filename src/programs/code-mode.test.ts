@@ -108,6 +108,8 @@ describe("a program", () => {
       { m: expect.stringContaining("the disk is full"), c: "EXECUTION_FAILED" },
     ],
     ["a pause", "await sleep(1); 7", 7],
+    ["a last call without await", "greet()", "hello"],
+    ["a function called last", "async function main() { return await greet(); }\nmain()", "hello"],
   ])("has a value: %s", async (_what, code, value) => {
     expect(await run(code)).toMatchObject({ status: "success", value });
   });
@@ -142,6 +144,11 @@ describe("a program", () => {
           /project[\s\S]*declare function tracker.list_issues\(args: \{ project: string; page\?: number \}\)/,
         ),
       },
+    ],
+    [
+      "a last call without await that fails, with its line",
+      "const a = 1;\ntracker.fail({})",
+      { message: expect.stringMatching(/disk is full/), line: 2 },
     ],
     ["modules", "const a = 1;\nimport fs from 'node:fs';", { message: expect.stringMatching(/no modules/), line: 2 }],
     [

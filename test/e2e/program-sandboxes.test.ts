@@ -110,6 +110,7 @@ const LANGUAGE: readonly (readonly [what: string, code: string, value: unknown])
     "const t = Date.now(); await sleep(1); [Date.now() > t, Date.now() - Date.now()]",
     [true, 0],
   ],
+  ["a promise", "(async () => await open.echo({ text: 'late' }))()", "late"],
   ["calls that nobody awaits", "open.echo({ text: 'late' }); 'early'", "early"],
   ["a global that it sets", "globalThis.mine = 1; mine", 1],
 ];

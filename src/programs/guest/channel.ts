@@ -14,12 +14,13 @@ export const CHANNEL = `(function (prelude, print) {
   let made = 0;
   let replies = [];
   let next = 0;
-  const { start, settleValue, value, failure, dropped } = prelude((id, tool, args) => {
+  const { start, settleValue, finished, value, failure, dropped } = prelude((id, tool, args) => {
     calls += id + "\\n" + (named[tool] ??= stringify(tool)) + "\\n" + args + "\\n";
     made++;
   }, print);
   return Object.freeze({
     start,
+    finished,
     value,
     failure,
     dropped,

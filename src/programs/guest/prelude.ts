@@ -228,6 +228,8 @@ export const PRELUDE = `(function (send, print) {
     /** Ends a call with its result as JSON text. */
     settle: (id, now, isError, text) => settleValue(id, now, isError, text === undefined ? undefined : parse(text)),
     settleValue,
+    /** The value of a script, of which its interpreter gives a promise of an object. A promise as the value is awaited. */
+    finished: async (script) => (await script).value,
     /** The value of the program as JSON text, cut to a size. */
     value(given, most) {
       const text = stringify(given, plain);

@@ -81,7 +81,6 @@ export async function prepareInterpreter(
   let logs: string[] = [];
   let printed = createPrinted(0, () => {});
   let promise: QuickJSHandle | undefined;
-  let form: CompiledProgram["form"] = "script";
 
   runtime.setInterruptHandler(() => {
     const ms = processorMs() - startedMs;
@@ -97,6 +96,7 @@ export async function prepareInterpreter(
   const guest = vm.unwrapResult(vm.callFunction(channel, vm.undefined, prelude, print));
   const functionOf = (name: string): QuickJSHandle => vm.getProp(guest, name);
   const [startGuest, takeCalls, settleGuest] = [functionOf("start"), functionOf("take"), functionOf("settle")];
+  const finishedOf = functionOf("finished");
   const [valueOf, failureOf, droppedOf] = [functionOf("value"), functionOf("failure"), functionOf("dropped")];
 
   function parses(code: string, as: CompiledProgram["form"]): SyntaxProblem | undefined {
@@ -168,8 +168,7 @@ export async function prepareInterpreter(
   }
 
   function succeeded(result: QuickJSHandle): Omit<ProgramOutcome, "logs"> {
-    const value = form === "script" ? vm.getProp(result, "value") : result;
-    const written = vm.callFunction(valueOf, vm.undefined, value, vm.newNumber(valueBytes));
+    const written = vm.callFunction(valueOf, vm.undefined, result, vm.newNumber(valueBytes));
     if (written.error !== undefined) {
       const { message, line } = failure(written.error);
       return { error: { message: `The program's value cannot be written as JSON: ${message}`, ...(line && { line }) } };
@@ -201,7 +200,7 @@ export async function prepareInterpreter(
      */
     reset(): boolean {
       [cpuMs, valueBytes, waiting] = [Number.POSITIVE_INFINITY, 0, 0];
-      [halted, hasEnded, promise, form] = [undefined, false, undefined, "script"];
+      [halted, hasEnded, promise] = [undefined, false, undefined];
       logs = [];
       return restoreMemory();
     },
@@ -217,11 +216,15 @@ export async function prepareInterpreter(
       vm.unwrapResult(vm.callFunction(startGuest, vm.undefined, given)).dispose();
       const compiled = compileProgram(code, parses);
       if (!("code" in compiled)) return end({ error: compiled });
-      ({ form } = compiled);
+      const { form } = compiled;
       const text = form === "script" ? compiled.code : wrapped(compiled.code);
       const started = vm.evalCode(text, "program.ts", form === "script" ? SCRIPT | ASYNC : SCRIPT);
-      if (started.error === undefined) promise = started.value;
-      else end({ error: halted === undefined ? failure(started.error) : { message: halted } });
+      const awaited =
+        form === "script" && started.error === undefined
+          ? vm.callFunction(finishedOf, vm.undefined, started.value)
+          : started;
+      if (awaited.error === undefined) promise = awaited.value;
+      else end({ error: halted === undefined ? failure(awaited.error) : { message: halted } });
       runJobs();
       report();
     },
