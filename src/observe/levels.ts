@@ -13,8 +13,11 @@ const EVENTS: {
 } = {
   "tool-registered": ["register", "debug"],
   "tool-replaced": ["register", "info"],
-  // A hundred tools may merely wait to be accepted, which "pins-waiting" reports in one line.
-  "tool-rejected": ["register", ({ code }) => (code === "PERMISSION_DENIED" ? "info" : "warn")],
+  // A hundred tools may merely wait to be accepted, which "pins-waiting" reports in one line, and a workflow for the tools of a server that still connects.
+  "tool-rejected": [
+    "register",
+    ({ code }) => (code === "PERMISSION_DENIED" || code === "TOOL_NOT_FOUND" ? "info" : "warn"),
+  ],
   "tool-deleted": ["register", "info"],
   "tool-conflicted": ["register", "warn"],
   "tool-changed": ["guard", "warn"],

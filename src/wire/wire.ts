@@ -327,12 +327,12 @@ export function wireArsenal({ config, parts }: DividedOptions) {
         remove: async (name, by) => (await savedPrograms()).remove(name, by),
       },
     } satisfies ArsenalOperations,
-    /** The workflows, checked against the registered tools. */
+    /** The workflows. They and the saved programs are checked against the registered tools. */
     async workflows(): Promise<WorkflowViews> {
       const { viewWorkflows } = await import("../adapters/sources/workflows/view.ts");
-      const own = (ensembles?.all() ?? []).filter(({ source }) => source.kind === "workflow");
-      for (const { source } of own) await relist(source.name);
-      return viewWorkflows(own.map(({ source }) => source));
+      const composed = (ensembles?.all() ?? []).filter(({ source }) => ["program", "workflow"].includes(source.kind));
+      for (const { source } of composed) await relist(source.name);
+      return viewWorkflows(composed.map(({ source }) => source).filter(({ kind }) => kind === "workflow"));
     },
     async retrieveTools(query: string, options: RetrieveToolsOptions): Promise<object[]> {
       const { definitionWriter, toToolQuery } = await import("../adapters/dialects/write-definitions.ts");

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { apiKeys } from "../../src/adapters/identity/index.ts";
 import { createClient } from "../../src/client/index.ts";
@@ -8,6 +9,8 @@ import { createPrincipal } from "../../src/guard/principal.ts";
 import { createKeyText, hashOfKey } from "../../src/adapters/identity/api-keys/key-file.ts";
 import { ToolArsenal } from "../../src/index.ts";
 import { runInMemory } from "./terminal.ts";
+
+const TINY = fileURLToPath(new URL("./tiny-server.ts", import.meta.url));
 
 let folder: string;
 beforeAll(async () => {
@@ -93,6 +96,20 @@ describe("toolarsenal programs", () => {
     expect(wrong).toMatchObject({ code: expect.any(Number), err: expect.stringContaining("Did you mean repeat?") });
     expect(await run("programs", "remove", "repeat")).toMatchObject({ code: 0 });
     expect((await run("programs", "list", "--json")).out).toContain('"programs": []');
+  });
+
+  it("are tools of a command that starts the server whose tools they call", async () => {
+    const config = {
+      mcpServers: { tiny: { command: process.execPath, args: [TINY] } },
+      telemetry: { enabled: false },
+      security: { pins: "off" },
+      state: { file: "./of-server.sqlite" },
+    };
+    await writeFile(join(folder, "server.yaml"), JSON.stringify(config));
+    await writeFile(join(folder, "hello.ts"), "await tiny.greet({})");
+    const of = (...argv: string[]) => run(...argv, "--config", "server.yaml");
+    await of("programs", "save", "hello", "hello.ts", "--description", "Says hello.");
+    expect(await of("call", "programs.hello")).toMatchObject({ code: 0, out: expect.stringContaining("Hello") });
   });
 
   it("save refuses a program that fails, and a state in memory", async () => {

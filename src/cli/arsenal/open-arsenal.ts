@@ -140,7 +140,7 @@ export async function openArsenal(
       sources,
       internalsOf(arsenal).upstreamsAttempted({ signal: terminal.signal }),
     ]);
-    // Those that waited for the tools of a server are ready now.
+    // Workflows and saved programs that waited for the tools of a server are ready now.
     await internalsOf(arsenal).workflows();
     for (const { name, error } of input.json ? [] : reports)
       if (error !== undefined) terminal.err.write(`Cannot load ${name}: ${toldFailure(error)}\n`);

@@ -1,3 +1,4 @@
+import type { WorkflowsSource } from "../../adapters/sources/workflows/workflows.ts";
 import type { McpUpstream } from "../../adapters/sources/mcp/upstream/upstream.ts";
 import { internalsOf } from "../../arsenal.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
@@ -37,7 +38,14 @@ export function checkSources({ arsenal, reports }: StartedGateway): readonly Fin
   return reports.filter(({ name }) => !servers.has(name)).flatMap(checkSource);
 }
 
-function checkSource({ name: check, place, tools = 0, error, source }: SourceReport): readonly Finding[] {
+/** The number of tools of a source. A workflow becomes a tool after its source was added, once the tools that it calls are there. */
+export function toolsOf({ tools = 0, source }: SourceReport): number {
+  return source?.kind === "workflow" ? (source as WorkflowsSource).workflows.length : tools;
+}
+
+function checkSource(report: SourceReport): readonly Finding[] {
+  const { name: check, place, error, source } = report;
+  const tools = toolsOf(report);
   if (error !== undefined) return failures(check, error);
   const found = (source?.findings?.() ?? []).flatMap(
     ({ state, tool, message, fix, error: cause }): readonly Finding[] => {

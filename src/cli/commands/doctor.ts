@@ -105,6 +105,8 @@ async function checkArsenal(
       sources,
       internalsOf(arsenal).upstreamsAttempted({ signal: terminal.signal }),
     ]);
+    // Workflows and saved programs that waited for the tools of a server are ready now.
+    await internalsOf(arsenal).workflows();
     findings.push(...(await diagnoseStarted({ arsenal, configured, terminal, reports })));
   } catch (error) {
     const told = known.map(({ message }) => message);

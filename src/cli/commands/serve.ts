@@ -140,6 +140,7 @@ export const command: Command = {
     /** Reports what `doctor` would, once every source was tried. */
     async function warnOfProblems(): Promise<void> {
       const [reports] = await Promise.all([sources, internalsOf(arsenal).upstreamsAttempted()]);
+      await internalsOf(arsenal).workflows();
       announcer.tellFindings(await problemsOf({ arsenal, configured, terminal, reports }));
     }
 

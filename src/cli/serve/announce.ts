@@ -4,6 +4,7 @@ import type { ToolArsenal } from "../../arsenal.ts";
 import { showProblem } from "../../config/clients/server-problem.ts";
 import { clientLines, type Endpoint } from "../arsenal/client-entries.ts";
 import type { Finding } from "../checks/finding.ts";
+import { toolsOf } from "../checks/sources.ts";
 import type { Input, Terminal } from "../command.ts";
 import type { SourceReport } from "../../config/start/start-configured.ts";
 import type { ConfigFiles, Configured } from "../arsenal/open-arsenal.ts";
@@ -42,6 +43,7 @@ export function createAnnouncer(parts: {
     summing = true;
     try {
       await Promise.all([internalsOf(arsenal).upstreamsAttempted(), sources]);
+      await internalsOf(arsenal).workflows();
       const saving = await measureSaving(arsenal, mode, toolset);
       say(`${showSaving(saving)}, mode ${mode}`, { mode, ...saving });
       summed = true;
@@ -71,8 +73,18 @@ export function createAnnouncer(parts: {
     });
   };
   const endListening = arsenal.subscribe(heard, { names: ["certificate-reloaded", "confirmation-requested"] });
-  const tellSources = (reports: readonly SourceReport[]): void => {
-    for (const { type, name, place, tools = 0, error } of reports) {
+  const tellSources = async (reports: readonly SourceReport[]): Promise<void> => {
+    const isWorkflow = ({ source }: SourceReport): boolean => source?.kind === "workflow";
+    tellEach(reports.filter((report) => !isWorkflow(report)));
+    if (!reports.some(isWorkflow)) return;
+    await internalsOf(arsenal).upstreamsAttempted();
+    await internalsOf(arsenal).workflows();
+    tellEach(reports.filter(isWorkflow));
+  };
+  const tellEach = (reports: readonly SourceReport[]): void => {
+    for (const report of reports) {
+      const { type, name, place, error } = report;
+      const tools = toolsOf(report);
       // The status of a server is reported whenever it changes.
       if (internalsOf(arsenal).upstreams.some((upstream) => upstream.name === name)) continue;
       const reason = error && toldFailure(error);

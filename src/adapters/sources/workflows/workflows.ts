@@ -43,6 +43,8 @@ export interface WorkflowProblem {
   readonly workflow: string;
   /** Names file, line, field and fix of each problem. */
   readonly error: ArsenalError;
+  /** True if only tools are missing: the file becomes a tool once their sources are connected. */
+  readonly waits?: boolean;
 }
 
 const PARALLEL = 8;
@@ -68,9 +70,10 @@ export function workflowsSource(settings: WorkflowsSettings, parts: WorkflowsPar
   function report(found: readonly WorkflowProblem[], emit: Emit | undefined): void {
     const known = new Set(problems.map(({ error }) => error.message));
     problems = found;
-    for (const { workflow, error } of found)
-      if (!known.has(error.message))
-        emit?.("tool-rejected", { name: workflow, code: "TOOL_INVALID", message: error.message });
+    for (const { workflow, error, waits = false } of found) {
+      const code = waits ? "TOOL_NOT_FOUND" : "TOOL_INVALID";
+      if (!known.has(error.message)) emit?.("tool-rejected", { name: workflow, code, message: error.message });
+    }
   }
 
   async function readFiles(files: readonly string[]) {
@@ -94,7 +97,7 @@ export function workflowsSource(settings: WorkflowsSettings, parts: WorkflowsPar
     workflow: WorkflowFile,
     graph: CallGraph,
     own: NamedTools,
-  ): Promise<OfferedTool | ArsenalError> {
+  ): Promise<OfferedTool | Pick<WorkflowProblem, "error" | "waits">> {
     const { file, plan, locate } = workflow;
     const { definition } = plan;
     const issues: LocatedIssue[] = [];
@@ -102,7 +105,10 @@ export function workflowsSource(settings: WorkflowsSettings, parts: WorkflowsPar
     graph.reportCycles(workflow, problem);
     const [tools, similar] = await findTools(calledTools(definition), own);
     const result = host === undefined ? {} : checkTools(plan, tools, (id) => similar.get(id), problem);
-    if (issues.length > 0) return configInvalid(issues);
+    if (issues.length > 0) {
+      const missing: readonly unknown[] = [...similar.keys()];
+      return { error: configInvalid(issues), waits: issues.every(({ value }) => missing.includes(value)) };
+    }
     const called = [...tools.values()].filter((tool) => tool !== undefined);
     const draft = deriveDraft(definition, called, result, file);
     return {
@@ -172,10 +178,10 @@ export function workflowsSource(settings: WorkflowsSettings, parts: WorkflowsPar
         const { file, plan } = workflow;
         const id = idOf(plan.definition.name);
         const offer = own.get(id) === undefined ? await toOffered(workflow, graph, own) : repeated(workflow);
-        if (isArsenalError(offer)) found.push({ file, workflow: plan.definition.name, error: offer });
+        if ("error" in offer) found.push({ file, workflow: plan.definition.name, ...offer });
         else {
-          const { draft } = offer as OfferedTool;
-          offered.push(offer as OfferedTool);
+          const { draft } = offer;
+          offered.push(offer);
           own.set(id, normaliseTool(draft, { source: "workflow", namespace, trustsAnnotations: true, createdAt: 0 }));
           shown.push(viewPlan(id, file, plan));
         }
@@ -195,17 +201,20 @@ export function workflowsSource(settings: WorkflowsSettings, parts: WorkflowsPar
       return () => ends.forEach((end) => end());
     },
     findings: () =>
-      problems.map(({ workflow, error }) => ({ state: "failed", tool: workflow, message: error.message, error })),
+      problems.map(({ workflow, error, waits = false }) => {
+        return { state: "failed", tool: workflow, message: error.message, ...(!waits && { error }) };
+      }),
     async disconnect() {
       folders.clear();
     },
   };
 }
 
-function repeated({ locate, plan }: WorkflowFile): ArsenalError {
+function repeated({ locate, plan }: WorkflowFile): Pick<WorkflowProblem, "error"> {
   const { name } = plan.definition;
   const message = `"${name}" is the name of another workflow`;
-  return configInvalid([{ field: "name", message, value: name, fix: "Rename one of them.", at: locate(["name"]) }]);
+  const issue = { field: "name", message, value: name, fix: "Rename one of them.", at: locate(["name"]) };
+  return { error: configInvalid([issue]) };
 }
 
 function unusable(file: string, reason: string): ArsenalError {

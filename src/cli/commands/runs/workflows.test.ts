@@ -1,8 +1,11 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runInMemory } from "../../../../test/e2e/terminal.ts";
+
+const TINY = fileURLToPath(new URL("../../../../test/e2e/tiny-server.ts", import.meta.url));
 
 let folder: string;
 beforeAll(async () => {
@@ -80,6 +83,29 @@ describe("toolarsenal workflows", () => {
     expect(await run("show", "flows.sya")).toMatchObject({
       code: 2,
       err: expect.stringContaining("There is no workflow flows.sya. Did you mean flows.say?"),
+    });
+  });
+
+  it("doctor checks a file once the server is connected whose tools it calls", async () => {
+    const config = {
+      mcpServers: { tiny: { command: process.execPath, args: [TINY] } },
+      telemetry: { enabled: false },
+      server: { port: 0 },
+      sources: [{ type: "workflows", name: "flows", paths: ["./greet.yaml"] }],
+    };
+    const file = (tool: string): string => `name: greet\ndescription: Says hello.\nsteps: [{ id: a, tool: ${tool} }]\n`;
+    await writeFile(join(folder, "server.yaml"), JSON.stringify(config));
+    await writeFile(join(folder, "greet.yaml"), file("tiny.greet"));
+    const right = await runInMemory(["doctor", "--config", "server.yaml"], { folder });
+    expect(right.out).toContain(`ok       flows: 1 tool from ${join(folder, "greet.yaml")}\n`);
+    expect(right.out).not.toContain("is not a tool");
+    expect(right.code).toBe(0);
+    await writeFile(join(folder, "greet.yaml"), file("tiny.great"));
+    const wrong = await runInMemory(["doctor", "--config", "server.yaml"], { folder });
+    expect(wrong.out.split("is not a tool")).toHaveLength(2);
+    expect(wrong).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('"tiny.great" is not a tool. Did you mean tiny.greet?'),
     });
   });
 
