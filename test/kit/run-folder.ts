@@ -13,6 +13,12 @@ export default function setup(): (() => void) | undefined {
   return () => rmSync(folder, { recursive: true, force: true });
 }
 
+/** The path of a file that the workers of a run share. Undefined outside a run. */
+export function runFile(name: string): string | undefined {
+  const folder = process.env[NAME];
+  return folder === undefined ? undefined : join(folder, name);
+}
+
 /** Does something expensive in one worker of a run. The others wait until it is done. Outside a run it is done at once. */
 export async function oncePerRun(name: string, make: () => Promise<unknown>): Promise<void> {
   const folder = process.env[NAME];

@@ -18,12 +18,25 @@ import { basename, join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { EmbeddedPostgres } from "../../src/adapters/postgres/client.ts";
 import { openPostgres } from "../../src/adapters/postgres/postgres.ts";
+import { oncePerRun, runFile } from "../kit/run-folder.ts";
 
-/** A database inside this process, with the vector extension at hand. It has one connection. */
-export async function pglite(): Promise<EmbeddedPostgres & { close(): Promise<void> }> {
+/** A database inside this process, with the vector extension at hand unless `vector` is false. It has one connection. */
+export async function pglite(
+  options: { readonly vector?: boolean } = {},
+): Promise<EmbeddedPostgres & { close(): Promise<void> }> {
   const { PGlite } = await import("@electric-sql/pglite");
   const { vector } = await import("@electric-sql/pglite-pgvector");
-  return PGlite.create({ extensions: { vector } });
+  const extensions = options.vector === false ? {} : { vector };
+  // Making the files of an empty database takes seconds, so a run makes them once.
+  const template = runFile("pglite.tar");
+  if (template === undefined) return PGlite.create({ extensions });
+  await oncePerRun("pglite", async () => {
+    const empty = await PGlite.create();
+    const files = await empty.dumpDataDir("none");
+    writeFileSync(template, Buffer.from(await files.arrayBuffer()));
+    await empty.close();
+  });
+  return PGlite.create({ extensions, loadDataDir: new Blob([readFileSync(template)]) });
 }
 
 /** A server of its own, in a temporary folder. */
@@ -100,10 +113,8 @@ export async function realPostgres(options: { readonly vector?: boolean } = {}):
   // The path of a socket may have 107 bytes, and a checkout may lie deep.
   const socket = root === "/" ? outside : join(tmpdir(), basename(folder));
   if (socket !== outside) symlinkSync(outside, socket);
-  const password = randomBytes(9).toString("hex");
-  writeFileSync(join(outside, "password"), password);
   const as = serverUser(root);
-  if (as) for (const path of [outside, join(outside, "password")]) chownSync(path, as.uid, as.gid);
+  if (as) chownSync(outside, as.uid, as.gid);
 
   const program = (name: string): string => `/usr/lib/postgresql/${version}/bin/${name}`;
   /** In its own root, as a user that is not root: PostgreSQL refuses to run as root. */
@@ -116,10 +127,25 @@ export async function realPostgres(options: { readonly vector?: boolean } = {}):
     return ["setpriv", [`--reuid=${as.uid}`, `--regid=${as.gid}`, "--clear-groups", program(name), ...args]];
   }
 
-  const init = ["-D", `${inside}/data`, "-U", "postgres", "-A", "scram-sha-256", `--pwfile=${inside}/password`];
-  const [initdb, initArgs] = command("initdb", ...init, "-E", "UTF8", "--locale=C", "--no-sync");
-  const made = spawnSync(initdb, initArgs, { encoding: "utf8", cwd: "/" });
-  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}${made.stdout}`);
+  const passwordFile = join(outside, "password");
+  function initialize(): void {
+    writeFileSync(passwordFile, randomBytes(9).toString("hex"));
+    if (as) chownSync(passwordFile, as.uid, as.gid);
+    const init = ["-D", `${inside}/data`, "-U", "postgres", "-A", "scram-sha-256", `--pwfile=${inside}/password`];
+    runToEnd(...command("initdb", ...init, "-E", "UTF8", "--locale=C", "--no-sync"));
+  }
+  // A run makes the files of an empty server once, and each server starts with a copy.
+  const template = runFile(`postgres-${version}`);
+  if (template === undefined) initialize();
+  else {
+    await oncePerRun(`postgres-${version}`, async () => {
+      initialize();
+      mkdirSync(template);
+      runToEnd("cp", ["-a", join(outside, "data"), passwordFile, template]);
+    });
+    if (!existsSync(passwordFile)) runToEnd("cp", ["-a", join(template, "data"), join(template, "password"), outside]);
+  }
+  const password = readFileSync(passwordFile, "utf8");
 
   const url = (database: string): string => `postgres://postgres:${password}@/${database}?host=${socket}`;
   const admin = (): ReturnType<typeof openPostgres> =>
@@ -190,6 +216,12 @@ export async function realPostgres(options: { readonly vector?: boolean } = {}):
     },
   };
   return started;
+}
+
+/** Runs a program and throws if it fails. */
+function runToEnd(program: string, args: readonly string[]): void {
+  const { status, stderr, stdout } = spawnSync(program, args, { encoding: "utf8", cwd: "/" });
+  if (status !== 0) throw new Error(`${program} ${args.join(" ")} failed: ${stderr}${stdout}`);
 }
 
 function childrenOf(pid: number): readonly number[] {

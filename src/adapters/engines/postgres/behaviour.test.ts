@@ -60,8 +60,7 @@ describe("postgresEngine [000-5.1-pgvector]", () => {
   });
 
   it("says how to get the extension if the server does not have it", async () => {
-    const { PGlite } = await import("@electric-sql/pglite");
-    const plain = await PGlite.create();
+    const plain = await pglite({ vector: false });
     const failure = await postgresEngine({ client: plain })
       .open()
       .catch((error: unknown) => error);
