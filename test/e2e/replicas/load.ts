@@ -6,7 +6,7 @@ import type { Fleet } from "./fleet.ts";
 import { restCaller, type RestCalled } from "./rest-caller.ts";
 
 /** Between two calls of a client, in milliseconds. Clients without a pause take the processor from the gateways that start meanwhile. */
-const PAUSE_MS = repeats(20, 0);
+const PAUSE_MS = repeats(80, 0);
 
 /** One call under load, and what its caller heard. */
 export interface LoadedCall extends Called {

@@ -41,7 +41,7 @@ describe.each(some(STATES, 1, "store-away"))("three replicas on $name", ({ open,
       if (trouble === undefined) throw new Error(`There is no trouble "${name}".`);
       const load = await startLoad(fleet, { callers: 2 });
       // Every replica has met every session.
-      await eventually("the load is under way", () => load.ended.length > 100);
+      await eventually("the load is under way", () => load.ended.length > 40);
       const reports = fleet.running().map(({ log }) => log().length);
 
       const since = performance.now();
