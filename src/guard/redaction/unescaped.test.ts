@@ -2,6 +2,8 @@ import { describe, expect, it } from "vitest";
 import { nestedRepetitions } from "../../../test/guard/nested-repetitions.ts";
 import { ESCAPE, unescapeOnce } from "./unescaped.ts";
 
+const LONG = "plain é€😀\uD83D ".repeat(30);
+
 describe("unescapeOnce", () => {
   it.each([
     ["a%2Fb", "a/b"],
@@ -21,6 +23,8 @@ describe("unescapeOnce", () => {
     ["&amp;&lt;&gt;&quot;&apos;&AMP;", "&<>\"'&"],
     ["&#233;&#xe9;&#XE9;&#9999999;", "ééé"],
     ["broken\nin\r\nlines", "brokeninlines"],
+    // Long stretches without an escape are copied as a whole, and a half of a character stays as it is.
+    [`${LONG}%2F${LONG}%41${LONG}`, `${LONG}/${LONG}A${LONG}`],
   ])("reads %j as %j", (escaped, plain) => {
     expect(unescapeOnce(escaped)?.text).toBe(plain);
   });

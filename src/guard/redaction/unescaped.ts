@@ -77,8 +77,13 @@ function withoutEscapes(source: string): string | undefined {
   const units = source.length <= SCRATCH.length ? SCRATCH : new Uint16Array(source.length);
   let length = 0;
   let place = 0;
+  const bytes = Buffer.from(units.buffer);
   const take = (until: number): void => {
-    for (; place < until; place += 1) units[length++] = source.charCodeAt(place);
+    if (until - place > LONG_STRETCH) {
+      bytes.write(source.slice(place, until), 2 * length, "utf16le");
+      length += until - place;
+      place = until;
+    } else for (; place < until; place += 1) units[length++] = source.charCodeAt(place);
   };
   eachEscape(source, (start, end, value) => {
     take(start);
@@ -87,9 +92,11 @@ function withoutEscapes(source: string): string | undefined {
   });
   if (place === 0) return undefined;
   take(source.length);
-  return Buffer.from(units.buffer, 0, 2 * length).toString("utf16le");
+  return bytes.toString("utf16le", 0, 2 * length);
 }
 
+/** Characters that are worth a call to copy. */
+const LONG_STRETCH = 64;
 /** Large enough for most texts. */
 const SCRATCH = new Uint16Array(4_096);
 
@@ -128,6 +135,11 @@ function eachEscape(source: string, visit: (start: number, end: number, value: s
   const { length } = source;
   for (let at = 0; at < length;) {
     const code = source.charCodeAt(at);
+    // Nearly every character is one of these, and begins no escape.
+    if (code > AMPERSAND && code !== BACKSLASH) {
+      at += 1;
+      continue;
+    }
     const next = source.charCodeAt(at + 1);
     if (code === LINE_FEED || (code === CARRIAGE_RETURN && next === LINE_FEED)) {
       const end = code === LINE_FEED ? at + 1 : at + 2;
