@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { some } from "../../kit/effort.ts";
 import { STORES, type StateService } from "../replicas/states.ts";
 import { type Fleet, ROOT_TOKEN, startFleet } from "./fleet.ts";
 
@@ -18,7 +19,7 @@ interface Alert {
   readonly percent?: number;
 }
 
-describe.each(STORES)("quotas on three gateways that share $name", (kind) => {
+describe.each(some(STORES, 1, "quotas"))("quotas on three gateways that share $name", (kind) => {
   const folder = mkdtempSync(join(tmpdir(), "toolarsenal-quotas-"));
   const alerts: Alert[] = [];
   const signed: boolean[] = [];
