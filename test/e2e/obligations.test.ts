@@ -8,6 +8,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import * as z from "zod";
 import { ToolArsenal } from "../../src/index.ts";
 import { rulesPolicy } from "../../src/adapters/policies/index.ts";
+import { createManualClock } from "../../src/testing/manual-clock.ts";
 
 const CARD = "4111111111111111";
 const SURFACES = [
@@ -31,11 +32,13 @@ afterEach(async () => {
 async function startBank(): Promise<{
   readonly url: string;
   readonly calls: string[];
+  /** Resolves when the call that never ends has reached the server, and when the server is told that nobody waits for it. */
+  readonly hanging: Promise<void>;
   readonly cancelled: Promise<void>;
 }> {
   const calls: string[] = [];
-  let tellCancelled = (): void => {};
-  const cancelled = new Promise<void>((resolve) => (tellCancelled = resolve));
+  const { promise: hanging, resolve: tellHanging } = Promise.withResolvers<void>();
+  const { promise: cancelled, resolve: tellCancelled } = Promise.withResolvers<void>();
   const customer = { customer: { name: "Dana", card: CARD } };
   const text = (said: string) => [{ type: "text" as const, text: said }];
   const build = (): McpServer => {
@@ -54,6 +57,7 @@ async function startBank(): Promise<{
     add("harmless", () => ({ content: text("It is sunny."), _meta: { "x/zebra": 1, "x/apple": 2 } }));
     server.registerTool("hang", { description: "Never answers.", inputSchema: z.object({}) }, (_args, context) => {
       const { signal } = context.mcpReq;
+      tellHanging();
       return new Promise((resolve) => {
         signal.addEventListener("abort", () => {
           tellCancelled();
@@ -73,7 +77,7 @@ async function startBank(): Promise<{
     server.closeAllConnections();
     await new Promise((resolve) => void server.close(resolve));
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, calls, cancelled };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, calls, hanging, cancelled };
 }
 
 const POLICY = {
@@ -203,12 +207,14 @@ describe("domains that a rule allows", () => {
 
 describe("a deadline", () => {
   it("ends a call to an MCP server, which is told", async () => {
-    const { url, cancelled } = await startBank();
-    await using arsenal = new ToolArsenal({ telemetry: { enabled: false } });
+    const { url, hanging, cancelled } = await startBank();
+    const clock = createManualClock(Date.now());
+    await using arsenal = new ToolArsenal({ telemetry: { enabled: false }, clock });
     await arsenal.addMcpServer({ name: "bank", transport: { kind: "http", url } });
-    const deadline = Date.now() + 300;
-    const result = await arsenal.execute({ toolName: "bank.hang", deadline });
-    expect(result).toMatchObject({ status: "timeout", error: { code: "OUTCOME_UNKNOWN" } });
+    const running = arsenal.execute({ toolName: "bank.hang", deadline: clock.now() + 300 });
+    await hanging;
+    await clock.advance(300);
+    expect(await running).toMatchObject({ status: "timeout", error: { code: "OUTCOME_UNKNOWN" } });
     await cancelled;
   });
 });
