@@ -19,9 +19,10 @@ const drafts = Array.from({ length: Number(count) }, (_, index) => ({
   description: `Does thing number ${index} for somebody.`,
 }));
 let indexed = 0;
+const BATCH = drafts.length / 20;
 // In batches, so that the processes get in each other's way again and again.
-for (let start = 0; start < drafts.length; start += 500) {
-  await arsenal.add(drafts.slice(start, start + 500).map((tool) => ({ tool, handler: () => "done" })));
+for (let start = 0; start < drafts.length; start += BATCH) {
+  await arsenal.add(drafts.slice(start, start + BATCH).map((tool) => ({ tool, handler: () => "done" })));
   indexed += await arsenal.sync();
 }
 await internalsOf(arsenal).settled();

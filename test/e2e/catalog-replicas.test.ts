@@ -15,6 +15,7 @@ import { sqliteState } from "../../src/adapters/state/sqlite.ts";
 import type { CatalogEngine } from "../../src/catalog/catalog-engine.port.ts";
 import type { StateConfig, VectorStoreConfig } from "../../src/config/config.ts";
 import { type ArsenalEvent, ToolArsenal } from "../../src/index.ts";
+import { repeats } from "../kit/effort.ts";
 import { realPostgres } from "../services/postgres.ts";
 import { startRedis } from "../services/redis.ts";
 
@@ -174,9 +175,9 @@ async function onServers(): Promise<Shared | undefined> {
 describe.each([
   ["SQLite", onFiles],
   ["PostgreSQL and Redis", onServers],
-])("two processes that register the same 10,000 tools at once, on %s,", (_, open) => {
+])("two processes that register the same tools at once, on %s,", (_, open) => {
   it("store each once and embed each once", { timeout: 240_000 }, async ({ skip }) => {
-    const TOOLS = 10_000;
+    const TOOLS = repeats(2_000, 10_000);
     const shared = await open();
     // because the machine has no PostgreSQL with pgvector; realPostgres says so
     if (shared === undefined) return skip();
