@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { repeats } from "../kit/effort.ts";
+import { repeats, some } from "../kit/effort.ts";
 import { postgresMissing, type RealPostgres, realPostgres } from "../services/postgres.ts";
 import { askAt } from "../serve/rest-gateway.ts";
 import { type GatewayProcess, startGateway } from "./gateway-process.ts";
@@ -64,55 +64,58 @@ async function kill(gateway: GatewayProcess): Promise<void> {
   await gateway.close();
 }
 
-describe.each(LOGS)("a gateway with an audit log in $name that is killed under load", (log) => {
-  it("has a record of every call that it answered, once", async () => {
-    const { start } = await setUp(log);
-    const answered: string[] = [];
-    for (let round = 0; round < repeats(1, 20); round++) {
-      const gateway = await start();
-      const before = answered.length;
-      const client = modernClient({ url: gateway.url, key: "" });
-      const callers = Array.from({ length: 32 }, async () => {
-        for (;;) {
-          const id = randomUUID();
-          const { said } = await client.call("young-book", { id });
-          if (said === undefined) return;
-          answered.push(id);
-        }
-      });
-      await eventually("calls are under way", () => answered.length > before + 200);
-      await kill(gateway);
-      await Promise.all(callers);
-    }
-    const { idsOf, verified } = await auditOf((await start()).url);
-    const records = await idsOf("young.book");
-    expect(answered.filter((id) => records.get(id) !== 1)).toEqual([]);
-    expect([...records.values()].filter((count) => count !== 1)).toEqual([]);
-    expect(await verified()).toMatchObject({ ok: true });
-    expect(await verified()).not.toHaveProperty("missing");
-  });
+describe.each(some(LOGS, 1, "audited-crash"))(
+  "a gateway with an audit log in $name that is killed under load",
+  (log) => {
+    it("has a record of every call that it answered, once", async () => {
+      const { start } = await setUp(log);
+      const answered: string[] = [];
+      for (let round = 0; round < repeats(1, 20); round++) {
+        const gateway = await start();
+        const before = answered.length;
+        const client = modernClient({ url: gateway.url, key: "" });
+        const callers = Array.from({ length: 32 }, async () => {
+          for (;;) {
+            const id = randomUUID();
+            const { said } = await client.call("young-book", { id });
+            if (said === undefined) return;
+            answered.push(id);
+          }
+        });
+        await eventually("calls are under way", () => answered.length > before + 200);
+        await kill(gateway);
+        await Promise.all(callers);
+      }
+      const { idsOf, verified } = await auditOf((await start()).url);
+      const records = await idsOf("young.book");
+      expect(answered.filter((id) => records.get(id) !== 1)).toEqual([]);
+      expect([...records.values()].filter((count) => count !== 1)).toEqual([]);
+      expect(await verified()).toMatchObject({ ok: true });
+      expect(await verified()).not.toHaveProperty("missing");
+    });
 
-  it("has a record of an operator's action during which it died", async () => {
-    const { start } = await setUp(log);
-    const gateway = await start();
-    const silent = createServer().listen(0, "127.0.0.1");
-    onTestFinished(() => void silent.closeAllConnections());
-    onTestFinished(() => void silent.close());
-    await once(silent, "listening");
-    const reached = once(silent, "request");
-    const { port } = silent.address() as AddressInfo;
-    const ask = askAt(`${gateway.url}/api/v1`);
-    const body = { name: "slow", transport: { kind: "http", url: `http://127.0.0.1:${port}/mcp` } };
-    const asked = ask("POST", "/ensembles", { body: { type: "mcp", ...body } }).catch(() => undefined);
-    await reached;
-    await kill(gateway);
-    await asked;
-    const { records } = await auditOf((await start()).url);
-    expect(await records("kind=operator-action")).toMatchObject([
-      { action: "addEnsemble", targets: ["slow"], outcome: "started" },
-    ]);
-  });
-});
+    it("has a record of an operator's action during which it died", async () => {
+      const { start } = await setUp(log);
+      const gateway = await start();
+      const silent = createServer().listen(0, "127.0.0.1");
+      onTestFinished(() => void silent.closeAllConnections());
+      onTestFinished(() => void silent.close());
+      await once(silent, "listening");
+      const reached = once(silent, "request");
+      const { port } = silent.address() as AddressInfo;
+      const ask = askAt(`${gateway.url}/api/v1`);
+      const body = { name: "slow", transport: { kind: "http", url: `http://127.0.0.1:${port}/mcp` } };
+      const asked = ask("POST", "/ensembles", { body: { type: "mcp", ...body } }).catch(() => undefined);
+      await reached;
+      await kill(gateway);
+      await asked;
+      const { records } = await auditOf((await start()).url);
+      expect(await records("kind=operator-action")).toMatchObject([
+        { action: "addEnsemble", targets: ["slow"], outcome: "started" },
+      ]);
+    });
+  },
+);
 
 it("a log that cannot be written is reported once, and says how many records are missing when it can be", async () => {
   const open: Log["open"] = async () => ({ ...(await file.open()), on_failure: "allow" });
