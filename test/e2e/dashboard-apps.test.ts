@@ -5,6 +5,7 @@ import * as z from "zod";
 import { ToolArsenal } from "../../src/arsenal.ts";
 import type { ServedGateway } from "../../src/serve/serve-arsenal.ts";
 import { describeInBrowser } from "./dashboard/describe-in-browser.ts";
+import { looksOf } from "./dashboard/looks.ts";
 import { barriers, visit } from "./dashboard/visit.ts";
 import { listenAs } from "./era-server.ts";
 
@@ -112,12 +113,12 @@ describeInBrowser("the app of a tool in the dashboard", (browser) => {
     }
   });
 
-  it.each([
-    ["light", 1440],
-    ["dark", 375],
-  ] as const)("has no barriers in %s, %i px wide, and nothing sticks out", async (colorScheme, width) => {
-    const { page } = await open({ colorScheme, viewport: { width, height: 900 } });
-    expect(await barriers(page)).toEqual([]);
-    expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
-  });
+  it.each(looksOf("app"))(
+    "has no barriers in $colorScheme, $width px wide, and nothing sticks out",
+    async ({ colorScheme, width }) => {
+      const { page } = await open({ colorScheme, viewport: { width, height: 900 } });
+      expect(await barriers(page)).toEqual([]);
+      expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    },
+  );
 });

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { ToolArsenal } from "../../src/arsenal.ts";
 import type { ServedGateway } from "../../src/serve/serve-arsenal.ts";
 import { describeInBrowser } from "./dashboard/describe-in-browser.ts";
+import { looksOf } from "./dashboard/looks.ts";
 import { barriers, visit } from "./dashboard/visit.ts";
 import { type ProtectedServer, startProtectedServer } from "./protected-server.ts";
 
@@ -71,17 +72,15 @@ describeInBrowser("the page Connections", (browser) => {
     expect(await page.getByRole("alert").textContent()).toContain("access_denied");
   });
 
-  it.each([
-    ["light", 1440],
-    ["dark", 1440],
-    ["light", 375],
-    ["dark", 375],
-  ] as const)("has no barriers in %s, %i px wide, and nothing sticks out", async (colorScheme, width) => {
-    const options = { colorScheme, viewport: { width, height: 900 } };
-    const { page, close } = await visit(browser(), `${served.url}/ui/connections`, options);
-    onTestFinished(close);
-    await page.getByRole("article", { name: "notes" }).waitFor();
-    expect(await barriers(page)).toEqual([]);
-    expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
-  });
+  it.each(looksOf("connections"))(
+    "has no barriers in $colorScheme, $width px wide, and nothing sticks out",
+    async ({ colorScheme, width }) => {
+      const options = { colorScheme, viewport: { width, height: 900 } };
+      const { page, close } = await visit(browser(), `${served.url}/ui/connections`, options);
+      onTestFinished(close);
+      await page.getByRole("article", { name: "notes" }).waitFor();
+      expect(await barriers(page)).toEqual([]);
+      expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    },
+  );
 });

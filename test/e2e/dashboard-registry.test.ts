@@ -6,6 +6,7 @@ import { ToolArsenal } from "../../src/index.ts";
 import { startLegacyServer, type UpstreamServer } from "../mcp/upstream-server.ts";
 import { generateEntries, type RegistryDouble, startRegistry } from "../registries/registry-double.ts";
 import { describeInBrowser } from "./dashboard/describe-in-browser.ts";
+import { looksOf } from "./dashboard/looks.ts";
 import { HOSTILE } from "./dashboard/sample-gateway.ts";
 import { barriers, visit } from "./dashboard/visit.ts";
 
@@ -82,17 +83,18 @@ describeInBrowser("the dashboard's page for adding servers", (browser) => {
     expect(await readFile(join(folder, "arsenal.yaml"), "utf8")).toBe(before);
   });
 
-  const sizes = [1440, 375].flatMap((width) =>
-    (["light", "dark"] as const).map((colorScheme) => [width, colorScheme] as const),
+  const views = ["add?q=notes", "add?q=notes&server=com.example%2Fnotes"].flatMap((path) =>
+    looksOf(path).map((look) => ({ path, ...look })),
   );
-  it.each(sizes)("has no barrier at %i px in %s, and never scrolls sideways", async (width, colorScheme) => {
-    const viewport = { width, height: 900 };
-    for (const path of ["add?q=notes", "add?q=notes&server=com.example%2Fnotes"]) {
+  it.each(views)(
+    "has no barrier on $path at $width px in $colorScheme, and does not scroll sideways",
+    async ({ path, width, colorScheme }) => {
+      const viewport = { width, height: 900 };
       const { page, close } = await visit(browser(), `${url}/ui/${path}`, { viewport, colorScheme });
       await page.locator("article").first().waitFor();
       expect(await barriers(page)).toEqual([]);
       expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
       await close();
-    }
-  });
+    },
+  );
 });

@@ -7,6 +7,7 @@ import { CAPABILITIES, localOperator } from "../../src/index.ts";
 import { systemClock } from "../../src/observe/clock.ts";
 import { openGateway } from "../serve/rest-gateway.ts";
 import { describeInBrowser } from "./dashboard/describe-in-browser.ts";
+import { looksOf } from "./dashboard/looks.ts";
 import { barriers, visit, type Visit } from "./dashboard/visit.ts";
 import { startGateway } from "./gateway-process.ts";
 import { type OidcServer, startOidcServer } from "./oidc-server.ts";
@@ -72,9 +73,10 @@ describeInBrowser("signing in to the dashboard at a real OpenID provider", (brow
     const { url } = await open();
     const { page, addresses, complaints } = await at(`${url}/ui/catalog/billing.get_invoice?tab=run`);
     await page.getByLabel("API key").waitFor();
-    expect(await barriers(page)).toEqual([]);
-    await page.emulateMedia({ colorScheme: "dark" });
-    expect(await barriers(page)).toEqual([]);
+    for (const { colorScheme } of looksOf("sign-in")) {
+      await page.emulateMedia({ colorScheme });
+      expect(await barriers(page)).toEqual([]);
+    }
     await signInAs("ada", page);
     await whoIs(page, "jwt:ada");
     expect(page.url()).toBe(`${url}/ui/catalog/billing.get_invoice?tab=run`);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Fleet, ROOT_TOKEN, startFleet } from "./teams/fleet.ts";
 import { describeInBrowser } from "./dashboard/describe-in-browser.ts";
+import { looksOf } from "./dashboard/looks.ts";
 import { barriers, visit, type Visit } from "./dashboard/visit.ts";
 
 describeInBrowser("the dashboard's pages for teams", (browser) => {
@@ -43,10 +44,7 @@ describeInBrowser("the dashboard's pages for teams", (browser) => {
       await page.goto(`${fleet.urls[0]}/ui/${name}`);
       await page.getByRole("region", { name: sign }).waitFor();
       for (const summary of await page.locator("summary").all()) await summary.click();
-      for (const [colorScheme, width] of [
-        ["light", 1440],
-        ["dark", 375],
-      ] as const) {
+      for (const { colorScheme, width } of looksOf(name)) {
         await page.emulateMedia({ colorScheme });
         await page.setViewportSize({ width, height: 900 });
         expect([name, width, await barriers(page)]).toEqual([name, width, []]);

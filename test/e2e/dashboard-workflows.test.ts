@@ -6,6 +6,7 @@ import { workflows } from "../../src/adapters/sources/index.ts";
 import { createPrincipal } from "../../src/index.ts";
 import { createFullShop } from "../doubles/shop.ts";
 import { describeInBrowser } from "./dashboard/describe-in-browser.ts";
+import { looksOf } from "./dashboard/looks.ts";
 import { barriers, visit } from "./dashboard/visit.ts";
 
 const FLOW = `
@@ -59,10 +60,7 @@ describeInBrowser("the dashboard's page of a workflow", (browser) => {
     await shop.arsenal.approvals.approve(confirmationId, createPrincipal({ id: "boss", roles: ["approver"] }));
     await page.locator(".node.done").getByText("reserve ×", { exact: true }).waitFor();
     expect(await page.locator(".node.done").count()).toBe(3);
-    for (const [colorScheme, width] of [
-      ["light", 1440],
-      ["dark", 375],
-    ] as const) {
+    for (const { colorScheme, width } of looksOf("run of a workflow")) {
       await page.emulateMedia({ colorScheme });
       await page.setViewportSize({ width, height: 800 });
       expect(await barriers(page)).toEqual([]);

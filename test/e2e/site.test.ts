@@ -1,9 +1,11 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Browser, chromium as driver, type Page } from "playwright-core";
+import { type Browser, type BrowserContextOptions, chromium as driver, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DOORS } from "../../site/.vitepress/pages.ts";
+import { everyNth } from "../kit/effort.ts";
 import { chromium } from "../peers/peers.ts";
+import { looksOf } from "./dashboard/looks.ts";
 import { barriers, visit, type Visit } from "./dashboard/visit.ts";
 import { openSite, type Site, siteMissing } from "./site/open-site.ts";
 import { ANSWERS, anchorOf, QUESTIONS } from "./site/questions.ts";
@@ -14,7 +16,7 @@ if (missing !== undefined) process.stderr.write(`not run: the docs site. ${missi
 
 /** A page of each kind: the front with a diagram, programs, answers, tables with a list of pages beside them. */
 const PAGES = ["", "start/library.html", ANSWERS, "reference/adapters/state/sqlite.html"];
-const LOOKS = [1440, 375].flatMap((width) => (["light", "dark"] as const).map((scheme) => ({ width, scheme })));
+const VIEWS = PAGES.flatMap((path) => looksOf(path).map((shown) => ({ path, ...shown })));
 
 // because a machine without a browser cannot show a page, and one without site/node_modules cannot make it
 describe.skipIf(missing !== undefined)("the docs site", () => {
@@ -29,34 +31,46 @@ describe.skipIf(missing !== undefined)("the docs site", () => {
     site?.close();
   });
 
-  const look = (path: string, width = 1440, colorScheme: "light" | "dark" = "light"): Promise<Visit> =>
-    visit(browser, `${site.url}/${path}`, { viewport: { width, height: 900 }, colorScheme });
+  const look = (
+    path: string,
+    width = 1440,
+    colorScheme: "light" | "dark" = "light",
+    more: BrowserContextOptions = {},
+  ): Promise<Visit> =>
+    visit(browser, `${site.url}/${path}`, { viewport: { width, height: 900 }, colorScheme, ...more });
   const outside = (asked: ReadonlySet<string>): readonly string[] =>
     [...asked].filter((address) => !address.startsWith(site.url) && !address.startsWith("data:"));
 
-  describe.each(LOOKS)("at $width pixels, $scheme", ({ width, scheme }) => {
-    it.each(PAGES)("shows /%s without a barrier, an error or an outside request", async (path) => {
-      const { page, asked, complaints, close } = await look(path, width, scheme);
+  it.each(VIEWS)(
+    "shows /$path at $width pixels, $colorScheme, without a barrier, an error or an outside request",
+    async ({ path, width, colorScheme }) => {
+      const { page, asked, complaints, close } = await look(path, width, colorScheme);
       await page.locator("main h1").waitFor();
       expect(await barriers(page)).toEqual([]);
       expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
       expect([outside(asked), complaints]).toEqual([[], []]);
       await close();
-    });
+    },
+  );
 
-    it("has a search without a barrier", async () => {
-      const { page, asked, close } = await look("", width, scheme);
+  it.each(looksOf("search"))(
+    "has a search without a barrier at $width pixels, $colorScheme",
+    async ({ width, colorScheme }) => {
+      const { page, asked, close } = await look("", width, colorScheme);
       expect(await search(page, "approvals")).toHaveLength(3);
       expect(await barriers(page)).toEqual([]);
       expect(outside(asked)).toEqual([]);
       await close();
-    });
-  });
+    },
+  );
 
-  it("fits every page of the four doors on a phone", async () => {
-    const { page, complaints, close } = await look("", 375);
+  const pages = DOORS.flatMap(({ groups }) => groups.flatMap((group) => group.pages));
+  const withScripts = new Set(everyNth(pages, 4));
+  // Scripts take half of the time and are the same on every page, so each run tries them on other pages.
+  it.each([true, false])("fits every page of the four doors on a phone, scripts: %s", async (javaScriptEnabled) => {
+    const { page, complaints, close } = await look("", 375, "light", { javaScriptEnabled });
     const wide: string[] = [];
-    for (const name of DOORS.flatMap(({ groups }) => groups.flatMap(({ pages }) => pages))) {
+    for (const name of pages.filter((each) => withScripts.has(each) === javaScriptEnabled)) {
       await page.goto(`${site.url}/${name.replace(/README$/, "index")}.html`, { waitUntil: "domcontentloaded" });
       if ((await page.evaluate("document.documentElement.scrollWidth")) !== 375) wide.push(name);
     }

@@ -46,7 +46,9 @@ export async function openSite(): Promise<Site> {
   const server = createServer(({ url = "/" }, response) => {
     const path = join(folder, decodeURIComponent(new URL(url, "http://site").pathname).replace(/\/$/, "/index.html"));
     if (!existsSync(path) || !statSync(path).isFile()) return void response.writeHead(404).end();
-    response.writeHead(200, { "content-type": TYPES[extname(path)] ?? "application/octet-stream" });
+    // The names of assets change with their content, so browsers keep them, as they do on the published site.
+    const keeping = url.startsWith("/assets/") ? { "cache-control": "max-age=31536000, immutable" } : {};
+    response.writeHead(200, { "content-type": TYPES[extname(path)] ?? "application/octet-stream", ...keeping });
     createReadStream(path).pipe(response);
   });
   server.listen(0, "127.0.0.1");
