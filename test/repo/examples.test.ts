@@ -3,11 +3,15 @@ import { cpSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { everyNth, IS_DEEP } from "../kit/effort.ts";
 import { installPackage } from "../kit/installed-package.ts";
 import { writeSnippets } from "../types/snippets.ts";
 import { files, read, ROOT } from "./project.ts";
 
 const examples = files("examples/*.ts");
+/** Each run tries half of the examples in a fresh clone and the others in a project that installed the package, and a deep run all of them in both. */
+const inClone = [...everyNth(examples, 2)];
+const installed = IS_DEEP ? examples : examples.filter((path) => !inClone.includes(path));
 
 describe("examples", () => {
   it("are there", () => expect(examples.length).toBeGreaterThan(0));
@@ -16,7 +20,7 @@ describe("examples", () => {
     expect(read(path)).toMatch(/node:assert|\/\/ prints: ./);
   });
 
-  it.each(examples)("%s runs from a fresh clone, exits 0 and prints what it says", (path) => {
+  it.each(inClone)("%s runs from a fresh clone, exits 0 and prints what it says", (path) => {
     const { scripts } = JSON.parse(read("package.json")) as { readonly scripts: Readonly<Record<string, string>> };
     const [program, ...parameters] = (scripts["example"] ?? "").split(" ");
     expect(program).toBe("node");
@@ -29,12 +33,12 @@ describe("examples of the installed package", () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   beforeAll(() => {
-    const installed = installPackage(folder);
+    const place = installPackage(folder);
     writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }');
-    cpSync(join(installed, "examples"), join(folder, "examples"), { recursive: true });
+    cpSync(join(place, "examples"), join(folder, "examples"), { recursive: true });
   });
 
-  it.each(examples)("%s runs in a project that copied it", (path) => expectToRun(path, [], folder));
+  it.each(installed)("%s runs in a project that copied it", (path) => expectToRun(path, [], folder));
 });
 
 /** Runs an example with Node in a folder, and compares its lines with those that it says it prints. */
