@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { constants } from "node:os";
-import { afterAll, expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import type { ProgramOutcome } from "../program.ts";
 import { threadHost } from "./thread-host.ts";
 
@@ -13,11 +13,18 @@ const bounds = {
   valueBytes: 1_000,
   logBytes: 1_000,
 };
-// Time stands still, so that nothing is forgotten.
-const host = threadHost(bounds, () => 0);
-afterAll(() => host.close());
+/** Starts a host of its own for a test. Its time stands still, so that nothing is forgotten. */
+function openHost(): (code: string, caller: string) => Promise<ProgramOutcome> {
+  const host = threadHost(bounds, () => 0);
+  onTestFinished(() => host.close());
+  return (code, caller) => {
+    const job = { code, caller, namespaces: [], bounds, seed: "1", now: 0, depth: 1, onCalls: () => {} };
+    return host.start({ ...job, signal: new AbortController().signal }).ended;
+  };
+}
 
 it("runs programs on the same thread, and each finds nothing of those before it", async () => {
+  const run = openHost();
   const leaves = [
     "globalThis.left = 1; var kept = 2; Array.prototype.left = 3; Object.prototype.left = 4; 'left'",
     "JSON.parse = () => 5; Math.max = () => 6; console.log('left'); Promise.prototype.then = null; 'left'",
@@ -35,11 +42,6 @@ it("runs programs on the same thread, and each finds nothing of those before it"
   }
 });
 
-const run = (code: string, caller: string): Promise<ProgramOutcome> => {
-  const job = { code, caller, namespaces: [], bounds, seed: "1", now: 0, depth: 1, onCalls: () => {} };
-  return host.start({ ...job, signal: new AbortController().signal }).ended;
-};
-
 /** The priorities of the threads of programs in this process, and of no others. */
 function priorities(): readonly number[] {
   return readdirSync("/proc/self/task").flatMap((task) => {
@@ -53,6 +55,7 @@ function priorities(): readonly number[] {
 it.skipIf(process.platform !== "linux")(
   "gives the lowest priority to a caller whose programs compute again and again, each for a short time",
   async () => {
+    const run = openHost();
     const short = "for (let n = 0; n < 50_000; n++);";
     await run(short, "heavy");
     expect(priorities()).not.toContain(constants.priority.PRIORITY_LOW);
