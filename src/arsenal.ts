@@ -112,8 +112,8 @@ export class ToolArsenal {
   }
 
   /**
-   * Adds tools. A list of definitions, with or without handlers; with `format`, tools written for another API or framework. Invalid tools are
-   * reported; the rest are still registered. Tools of agent frameworks bring their handlers.
+   * Adds a list of definitions, with or without handlers; with `format`, the tools of another API or framework. Invalid tools are reported; the
+   * rest are still registered. Tools of agent frameworks keep their own handlers.
    */
   add(tools: readonly (BatchRegistration | ToolDraft)[], options?: AddToolsOptions): Promise<RegisteredBatch>;
   add(tools: GivenTools, options: AddToolsOptions & { readonly format: AnyDialect }): Promise<RegisteredBatch>;
@@ -154,12 +154,12 @@ export class ToolArsenal {
     return this.#wired.open().serve(servableOf(this), options);
   }
 
-  /** Serves MCP clients alone: every tool at `/mcp`, each upstream untouched at `/mcp/upstreams/NAME`. */
+  /** Serves only MCP clients: every tool at `/mcp`, each upstream unchanged at `/mcp/upstreams/NAME`. */
   async serveMcp(options: ServeOptions = {}): Promise<ServedGateway> {
     return this.serve({ rest: false, a2a: false, ...options });
   }
 
-  /** Serves other agents alone, on `a2a.a2aPort`. They find the card at `/.well-known/agent-card.json`. */
+  /** Serves only other agents (A2A), on `a2a.a2aPort`. They find the card at `/.well-known/agent-card.json`. */
   async serveA2a(options: ServeOptions = {}): Promise<ServedGateway> {
     return this.serve({ mcp: false, rest: false, port: this.#wired.config.a2a.a2aPort, ...options });
   }
@@ -255,7 +255,7 @@ export class ToolArsenal {
     return this.#wired.open().deleteTool(name, namespace, by);
   }
 
-  /** Which parts work now. */
+  /** Returns whether each part of the arsenal works now. */
   async healthCheck(): Promise<Record<string, boolean>> {
     return this.#wired.healthCheck();
   }

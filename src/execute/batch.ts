@@ -18,7 +18,7 @@ export async function runBatch(
   batch: BatchCall,
   parts: {
     readonly run: (call: ToolCall) => Promise<ToolResult>;
-    /** The tool a call means, as its caller sees the catalog. */
+    /** The tool that a call names, as its caller sees the catalog. */
     readonly toolOf: (call: ToolCall) => Promise<Tool | undefined>;
     readonly clock: Clock;
   },
@@ -90,7 +90,7 @@ async function mayRunBesideOthers(
     const tool = await toolOf(call as unknown as ToolCall);
     return tool !== undefined && isConfirmedReadOnly(tool);
   } catch {
-    return false; // A call that throws when it is looked at gets its answer when its turn comes.
+    return false; // A call that throws when it is read gets its result when its turn comes.
   }
 }
 

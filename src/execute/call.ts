@@ -20,7 +20,7 @@ import {
   whole,
 } from "../tool/shape/shape.ts";
 
-/** Names, ids and keys are kept and compared, and none needs to be longer. */
+/** The longest name, id or key. They are stored and compared, and real ones are shorter. */
 const MAX_LENGTH = { maxLength: 1_024 };
 const id = (description: string): Shape<string, string, false> => refined(string(description), MAX_LENGTH);
 
@@ -162,7 +162,7 @@ export const BATCH = hinted(
       ),
       /** Cancels what has not finished once one call fails. */
       failFast: hinted(flag("Cancels what has not finished once a call fails."), { fix: "Give true or false." }),
-      /** The deadline of every call in it that has no earlier one. */
+      /** The deadline of every call in the batch, unless the call has an earlier one. */
       deadline: deadline("The deadline of every call that has no earlier one."),
       signal,
     },

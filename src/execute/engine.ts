@@ -53,7 +53,7 @@ export interface EngineParts extends FindToolParts {
   readonly settings: EngineSettings;
 }
 
-/** The parts, with what the engine keeps between calls. */
+/** The dependencies of the engine, with its state between calls. */
 export type RunningEngine = ReturnType<typeof startEngine>;
 
 function startEngine(parts: EngineParts) {

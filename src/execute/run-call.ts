@@ -40,8 +40,8 @@ export async function runCall(call: ToolCall, engine: RunningEngine): Promise<To
 }
 
 /**
- * Takes a call as far as the guard. Returns its result if it stops there, recorded like that of a call: it is refused, or waits for a person. Returns
- * undefined if it may run now. Runs nothing, and uses no approval up.
+ * Takes a call as far as the guard. If the call is refused or waits for a person, its result is recorded and returned. Returns undefined if the
+ * call may run now. Runs nothing, and uses up no approval.
  */
 export async function askCall(call: ToolCall, engine: RunningEngine): Promise<ToolResult | undefined> {
   const running = started(call, engine, { queuedAt: engine.clock.now(), spanId: engine.traceIds.spanId() });

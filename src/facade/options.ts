@@ -16,7 +16,7 @@ export interface AddToolsOptions extends AskedBy, ImportOptions {
   readonly format?: AnyDialect;
 }
 
-/** Whose view of the catalog applies, and how much of it. */
+/** The caller whose view of the catalog applies, and how much of it is shown. */
 export interface ViewedBy extends AskedBy {
   /**
    * Also includes tools that the caller may not call, each with `refused`. An operator without a tenant gets the whole catalog, other callers
@@ -25,9 +25,9 @@ export interface ViewedBy extends AskedBy {
   readonly includeRefused?: boolean;
 }
 
-/** For whom something is asked of the catalog: what they may not see does not exist for them. */
+/** The caller on whose behalf the catalog is read: tools that the caller may not see do not exist for that caller. */
 export interface AskedBy {
   readonly principal?: Principal;
-  /** Looks only at the tools of this toolset. Defaults to the whole catalog. */
+  /** Reads only the tools of this toolset. Defaults to the whole catalog. */
   readonly toolset?: string;
 }

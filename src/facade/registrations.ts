@@ -15,7 +15,7 @@ import type { VisibleTools } from "./visible-tools.ts";
 
 /** Options of `exportTools`. */
 export interface ExportOptions extends ViewedBy {
-  /** Asks for the provider's strict mode for the tools that can have it, within what one request may hold. */
+  /** Uses the provider's strict mode for the tools that support it, within the limits of one request. */
   readonly strict?: boolean;
 }
 
@@ -28,13 +28,13 @@ export interface ExportedTools {
   readonly missing: readonly string[];
 }
 
-/** How tools get into the registry, and out of it. */
+/** Adds tools to the registry, and removes them. */
 export function createRegistrations(parts: {
   readonly registry: Registry;
   readonly visible: () => Promise<VisibleTools>;
   readonly emit: Emit;
   readonly dialects: ReadonlyMap<string, Dialect>;
-  /** Indexes what was registered; omitted if that waits for the next request. */
+  /** Indexes new registrations; omitted if they wait for the next request. */
   readonly sync: (() => Promise<unknown>) | undefined;
 }) {
   const { registry, visible, emit, dialects, sync } = parts;
@@ -44,13 +44,13 @@ export function createRegistrations(parts: {
     return sync?.() ?? Promise.resolve();
   }
 
-  /** Returns the tools that this caller may not register, with the reason. The program itself may register all of them. */
+  /** Returns the tools that this caller may not register, with the reasons. The program itself may register every tool. */
   async function refusals(
     entries: readonly Registration[],
     { principal }: AskedBy,
   ): Promise<readonly RefusedRegistration[]> {
     if (principal === undefined) return [];
-    // The tools of sources and of other processes are known from here on.
+    // Loads the tools of sources and of other processes, which are known from here on.
     await visible();
     const known = new Map((await registry.getAll(entries.map(({ tool }) => tool.id))).map((tool) => [tool.id, tool]));
     const { mapInTurns } = await import("../register/in-turns.ts");
@@ -63,7 +63,7 @@ export function createRegistrations(parts: {
     return refused.flat();
   }
 
-  /** Registers what the caller may register. Returns the rest. */
+  /** Registers the tools that the caller may register. Returns the others. */
   async function addAll(entries: readonly Registration[], by: AskedBy): Promise<readonly RefusedRegistration[]> {
     const refused = await refusals(entries, by);
     const tools = new Set(refused.map(({ tool }) => tool));
@@ -77,7 +77,7 @@ export function createRegistrations(parts: {
     return toDialect(format, hint, dialects, "format");
   }
 
-  /** The reader of a framework's tool objects, or else the dialect. */
+  /** The reader of a framework's tool objects, or the dialect. */
   async function readerOf(format: AnyDialect, tools: GivenTools): Promise<ToolReader> {
     const { frameworkTools } = await import("../adapters/dialects/frameworks/manifest.ts");
     const load =
@@ -87,7 +87,9 @@ export function createRegistrations(parts: {
   }
 
   return {
-    /** Registers one tool. Throws at once if it is refused; what could not be indexed stays pending, and the next sync reports it. */
+    /**
+     * Registers one tool. Throws synchronously if it is refused. If indexing fails, the tool stays pending, and the next sync reports the failure.
+     */
     register(registration: Registration): Tool {
       const tool = asOwnedByCode(registration.tool);
       add({ ...registration, tool }).catch(() => {});
@@ -152,17 +154,17 @@ export function createRegistrations(parts: {
   };
 }
 
-/** The tool as the caller may add it: that of a tenant's caller is the tenant's. */
+/** The tool as the caller may add it: a tool of a tenant's caller belongs to that tenant. */
 function ofCaller(tool: Tool, { principal }: AskedBy): Tool {
   return principal?.tenant === undefined ? tool : ofTenant(tool, principal.tenant);
 }
 
-/** Why a caller may not replace or delete a tool. Undefined if there is none, or the caller may. */
+/** Why a caller may not replace or delete a tool. Undefined if the tool does not exist, or the caller may. */
 function refusalTo(tool: Tool | undefined, { tenant }: Principal): ArsenalError | undefined {
   return refusalToChange(tool, tenant) ?? (tool && ownedError(tool));
 }
 
-/** Returns an error for a posted tool that claims to belong to an ensemble: only the source of the ensemble could delete it. */
+/** Returns an error for a posted tool that claims to belong to an ensemble, because only the ensemble's source could delete it. */
 function claimError({ id, ensemble }: Tool): ArsenalError | undefined {
   if (ensemble === undefined) return undefined;
   const problem = `${id} names the ensemble "${ensemble}", which only the source of that ensemble can do.`;

@@ -17,11 +17,11 @@ import { CAPABILITIES, isUnlisted, type Tool, type ToolSource } from "../tool/to
 export interface ListToolsOptions extends ViewedBy {
   readonly namespace?: string;
   readonly source?: ToolSource;
-  /** Any other condition, as data. */
+  /** Any other conditions, as a filter. */
   readonly filter?: ToolFilter;
-  /** At most this many, 1 or more. Defaults to all of them. Reads about as many, however large the catalog is. */
+  /** The most tools to list, 1 or more. Defaults to all. Reads about that many, however large the catalog is. */
   readonly limit?: number;
-  /** Only tools whose id comes after this one: the last id of the page before. */
+  /** Only tools whose id is after this one: the last id of the previous page. */
   readonly after?: string;
 }
 
@@ -29,7 +29,7 @@ type View = Pick<ViewedBy, "toolset" | "includeRefused">;
 
 export type Offers = ReturnType<typeof createOffers>;
 
-/** Decides which tools lists and searches offer: those that the caller may call, or with `includeRefused` all that the caller may know of. */
+/** Decides which tools lists and searches show: those that the caller may call, or with `includeRefused` all that the caller may see. */
 export function createOffers(parts: {
   readonly aegis: Pick<Aegis, "sees" | "refusal" | "visible">;
   readonly toolsets: Pick<Toolsets, "get" | "has">;
@@ -40,7 +40,7 @@ export function createOffers(parts: {
   const knowsAll = (principal: Principal, { includeRefused }: View): boolean =>
     includeRefused === true && knowsTenants(principal, operatorRole);
 
-  /** Returns whether a caller may know of the tool. */
+  /** Returns whether a caller may see the tool. */
   function knows(tool: Tool, principal: Principal, view: View): boolean {
     const { toolset } = view;
     if (!knowsAll(principal, view) || isUnlisted(tool.id)) return aegis.sees(tool, principal, view);
@@ -48,13 +48,13 @@ export function createOffers(parts: {
   }
 
   return {
-    /** Throws TOOLSET_NOT_FOUND if the caller may not know of the toolset. */
+    /** Throws TOOLSET_NOT_FOUND if the caller may not see the toolset. */
     admit(principal: Principal, view: View): void {
       if (view.toolset !== undefined)
         toolsets.get(view.toolset, knowsAll(principal, view) ? localOperator() : principal);
     },
     knows,
-    /** The tool as lists and searches have it, marked if the caller may not call it; undefined if they leave it out. */
+    /** The tool as lists and searches show it, marked if the caller may not call it; undefined if they leave it out. */
     offer(tool: Tool, principal: Principal, view: View): MarkedTool | undefined {
       if (!knows(tool, principal, view)) return undefined;
       const refused = aegis.refusal(tool, principal, view);
@@ -64,12 +64,12 @@ export function createOffers(parts: {
     /** Why the caller may not call the tool. */
     refusal: (tool: Tool, principal: Principal, view: View): Refusal | undefined =>
       aegis.refusal(tool, principal, view),
-    /** `knows` as a filter, if it can be stated. */
+    /** `knows` as a filter, if a filter can express it. */
     visible(principal: Principal, view: View): ToolFilter | undefined {
       if (!knowsAll(principal, view)) return aegis.visible(principal, view);
       return view.toolset === undefined ? EVERY_TOOL : toolsets.get(view.toolset, localOperator()).filter;
     },
-    /** The part of `offer` that a filter can state and `visible` does not: the tools whose capabilities the caller has. */
+    /** The part of `offer` that a filter can express and `visible` does not: the tools whose capabilities the caller has. */
     callable({ capabilities }: Principal, { includeRefused }: View): ToolFilter {
       if (includeRefused === true || CAPABILITIES.every((each) => capabilities.includes(each))) return EVERY_TOOL;
       return { capabilities, match: "only" };
@@ -98,7 +98,7 @@ export function createVisibleTools(parts: {
     (await parts.get(`${namespace}.${name}`)) ?? parts.get(`${namespace}.${toName(name)}`);
   const visible = {
     find,
-    /** Like `find`, but only if the caller may know of the tool. Marked if the caller may not call it. */
+    /** Like `find`, but only for tools that the caller may see. Marked if the caller may not call the tool. */
     async get(name: string, namespace: string, by: ViewedBy): Promise<MarkedTool | undefined> {
       const principal = principalOf(by);
       const tool = await find(name, namespace);

@@ -105,7 +105,7 @@ export function configuredGuard(
     approvals,
     /** The accepted offer of each source; undefined if pinning is off. */
     pins: pinMode(config) === "off" ? undefined : pins,
-    /** Loads the policy, the scanners and the audit log, once. No offer of a source, and no call, may pass before. */
+    /** Loads the policy, the scanners and the audit log, once. Offers of sources and calls wait for this. */
     load,
     /** The policy in force with another clock, to ask it about another time. An injected policy has its own clock. */
     policyAt: shared.at,
@@ -137,7 +137,7 @@ export function hasTeams({ teams, server }: Pick<ResolvedConfig, "teams" | "serv
   return teams.enabled ?? server.auth?.apiKeys?.state === true;
 }
 
-/** Returns whether only changes wait for an operator, or everything does, or nothing. */
+/** Returns the mode of pins: `changes` means that only changed definitions wait for an operator, `all` that new ones wait too. */
 export function pinMode({ security: { pins, policy } }: Pick<ResolvedConfig, "security">): "off" | "changes" | "all" {
   return pins ?? (policy === "strict" ? "all" : "changes");
 }

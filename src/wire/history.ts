@@ -31,7 +31,7 @@ export function wireHistory(stages: {
   return {
     /** Keeps a retrieval. Its explanation is made in the next turn, when the caller has its answer. */
     noteRetrieval(query: ToolQuery, result: RetrievalResult, explain: () => Explanation): void {
-      // The query is the caller's, who may change it by then.
+      // The caller may change its query object before the explanation is made, so the record is made now.
       const record = toRetrievalRecord(query, result, clock.now());
       setImmediate(history.note, () => ({ ...record, explanation: explain() }));
     },

@@ -32,7 +32,7 @@ export interface ToolArsenalParts {
   readonly engine?: CatalogEngine;
   /** Stands in for the shipped embedders. */
   readonly embedder?: Embedder;
-  /** Stand in for the shipped embedders: from the least, which is waited for, to the best, which learns the tools in the background. */
+  /** Embedders in place of the shipped ones, worst first. The arsenal waits for the first; the last one learns the tools in the background. */
   readonly tiers?: readonly Tier[];
   readonly reranker?: Reranker;
   readonly classifyIntent?: IntentClassifier;
@@ -44,9 +44,9 @@ export interface ToolArsenalParts {
   readonly validator?: Validator;
   /** Functions `(context, arguments)` by name, for the descriptors under `ensembles` that name no module. */
   readonly handlers?: Invocables;
-  /** Tried in order before the one that runs handlers in this process. */
+  /** Executors, tried in order before the one that runs handlers in this process. */
   readonly executors?: readonly Executor[];
-  /** In addition to the configured telemetry. */
+  /** Sinks in addition to the configured telemetry. */
   readonly sinks?: readonly Sink[];
   /** Dialects of your own, in addition to the built-in ones. */
   readonly dialects?: readonly Dialect[];
@@ -55,7 +55,7 @@ export interface ToolArsenalParts {
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
-/** The names that are both a section of the configuration and a part. */
+/** Names of configuration sections that can also be a part. */
 type Shared = keyof ToolArsenalConfig & keyof ToolArsenalParts;
 
 /** Everything a new arsenal takes: the configuration, and parts that stand in for the built-in ones. All optional. */
@@ -95,7 +95,7 @@ const SHARED: ReadonlySet<string> = new Set<Shared>(["embedder", "reranker", "st
 /** The key of a configuration that was checked when it was read. Checking every section again costs a start some 100 ms. */
 const RESOLVED: unique symbol = Symbol("resolved configuration");
 
-/** Makes options of a configuration that was checked already, and of parts. */
+/** Makes options from parts and a configuration that was already checked. */
 export function resolvedOptions(config: ResolvedConfig, parts: ToolArsenalParts): ToolArsenalOptions {
   return { ...parts, [RESOLVED]: config } as ToolArsenalOptions;
 }
@@ -184,7 +184,7 @@ export function configuredReranker(
 ): Reranker | undefined {
   if (reranker !== undefined || !settings.enabled) return reranker;
   const { type = "cross_encoder", model, apiBase } = settings;
-  // If no type is written, the configuration may count on an injected reranker: it is checked here, where none was.
+  // Without a `type`, the configuration relies on an injected reranker. None was injected, so the settings must be complete.
   const fix = needsOf("rerankers", type)["apiBase"];
   if (apiBase === undefined && fix !== undefined) {
     const ways = `${fix} Or choose another reranker.type, or inject your own as \`reranker\`.`;
@@ -226,7 +226,7 @@ export function configuredSinks({ telemetry }: ResolvedConfig, surroundings: Sur
   return [
     {
       name,
-      // Until it is loaded, with its first event, it wants every event.
+      // The sink is loaded by its first event. Until then it accepts every event.
       wants: (event, at) => loaded?.wants?.(event, at) ?? true,
       write: async (events) => (await (loading ??= load())).write(events),
       close: async () => (await loading)?.close?.(),
@@ -243,7 +243,7 @@ export function configuredAudit({ audit }: ResolvedConfig, surroundings: Surroun
   return lazyPort(type, () => createAdapter<AuditLog>("audit", type, audit, { ...surroundings, ...key }));
 }
 
-/** The key that a secret makes. A secret that is written out is checked at once, one that is referred to when the log is opened. */
+/** The signing key. A literal secret is checked at once, a reference when the log is opened. */
 export function auditKey(secret: string, secrets: Secrets): AuditKey | (() => Promise<AuditKey>) {
   if (!hasSecret(secret)) return hmacKey(secret);
   return async () => hmacKey(await secrets.fill(secret, { scope: "audit", field: "audit.secret" }));

@@ -21,7 +21,7 @@ export function wireRuns(stages: {
     execute: async (call) => (await ready()).engine.execute(call),
     approvals: guard.approvals,
     subscribe: events.subscribe,
-    // Workflows register themselves: a process has those of its sources.
+    // Each process registers the runner of workflows with its sources.
     loadRunner: async (kind) => void (kind === "program" && (await codeMode())),
     mostDepth: stages.config.programs.depth,
     onTurn({ id, kind, owner, status, traceId, spanId, parentSpanId, toolset, startedAt, endedAt, error }, calls) {

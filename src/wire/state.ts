@@ -58,7 +58,7 @@ export function lazyState(name: string, load: () => Promise<SharedState>): Share
     let end: (() => void) | undefined;
     const begin = (state: SharedState): void => void (end = one(state));
     waiting.add(begin);
-    open().catch(() => {}); // the next question rejects with the reason
+    open().catch(() => {}); // the next call rejects with the reason
     return () => {
       waiting.delete(begin);
       end?.();

@@ -97,7 +97,7 @@ export function wireArsenal({ config, parts }: DividedOptions) {
     catalog,
     emit(name, data) {
       emit(name, data);
-      // A tool that comes back, or comes back changed, starts afresh.
+      // A tool that is deleted or replaced loses its breaker and limits.
       if ((name === "tool-deleted" || name === "tool-replaced") && "toolId" in data) calls?.engine.forget(data.toolId);
       if (name === "tool-deleted" && "toolId" in data) health.forget(data.toolId);
     },
@@ -111,7 +111,7 @@ export function wireArsenal({ config, parts }: DividedOptions) {
   const upstreams = createUpstreams({ registry, relist });
   /** Dialects that were added, by name. */
   const dialects = new Map<string, Dialect>((parts.dialects ?? []).map((dialect) => [dialect.name, dialect]));
-  /** Sources that are retried until they come, by name. */
+  /** Sources that are retried until they connect, by name. */
   const wanted = new Map<string, object>();
   const stages = { redactor, health, catalog, registry, upstreams, toolsets };
   const sources = { add, addEnsemble, remove };
@@ -178,7 +178,7 @@ export function wireArsenal({ config, parts }: DividedOptions) {
     return (await measure()).registry;
   }
 
-  /** Indexes pending registrations. Returns how many tools were new or changed. */
+  /** Indexes pending registrations. Returns the number of new or changed tools. */
   async function sync(options: { readonly signal?: AbortSignal } = {}): Promise<number> {
     refuseIfClosed();
     await catalog.open();
@@ -197,7 +197,7 @@ export function wireArsenal({ config, parts }: DividedOptions) {
     return tools;
   }
 
-  /** Adds a source by its settings, a source of the program's own, or a list of tools. Returns how many tools came. */
+  /** Adds a source by its settings, a source of the program's own, or a list of tools. Returns the number of tools added. */
   async function add(source: GivenSource, options: AddOptions = {}): Promise<number> {
     refuseIfClosed();
     const { addSource } = await import("../adapters/sources/add-source.ts");
@@ -227,7 +227,7 @@ export function wireArsenal({ config, parts }: DividedOptions) {
     if (config.programs.sandbox !== "quickjs") await (await import("./programs/code-mode.ts")).checkPrograms(config);
     const { startConfigured } = await import("../config/start/start-configured.ts");
     started = await startConfigured(config, await executors(), { add, emit, clock, isClosed });
-    // A state in memory has none when it starts.
+    // A state in memory has no saved programs at the start.
     if (guard.state.name !== "memory") {
       const { followSavedPrograms } = await import("./programs/follow-saved-programs.ts");
       following.push(await followSavedPrograms(guard.state, async () => (await saved()).offer(), emit));

@@ -26,14 +26,14 @@ type Compiled = { readonly check: Check } | { readonly broken: ResultError };
 
 interface Entry {
   readonly contentHash: string;
-  /** Replaced by what a promise became: calls that come later need not wait. */
+  /** The promise is replaced by its value, so that later calls need not wait. */
   compiled: Compiled | Promise<Compiled>;
 }
 
 /** Creates the cache of compiled checks. A schema that does not compile is remembered too. */
 export function createArgumentChecks(validator: Validator, maxChecks: number = MAX_CHECKS) {
   const entries = new Map<string, Entry>();
-  /** The id that was used last: its entry is the newest already. */
+  /** The id that was used last. Its entry is already the newest. */
   let newest: string | undefined;
 
   function compile(tool: Tool): Compiled | Promise<Compiled> {
@@ -64,7 +64,7 @@ export function createArgumentChecks(validator: Validator, maxChecks: number = M
   }
 
   return {
-    /** At once for nearly every tool; a promise if the schema or the arguments are so large that another thread checks them. */
+    /** Synchronous for nearly every tool; a promise if the schema or the arguments are so large that another thread checks them. */
     check(tool: Tool, args: Readonly<Record<string, unknown>>): CheckedArguments | Promise<CheckedArguments> {
       const entry = entryFor(tool);
       if (!(entry.compiled instanceof Promise)) return apply(entry.compiled, tool, args);

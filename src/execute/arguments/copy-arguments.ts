@@ -1,7 +1,7 @@
 import { fixable } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 
-/** Deeper arguments are refused: whatever walks them later is recursive. */
+/** Deeper arguments are refused, because later steps walk them recursively. */
 const MAX_DEPTH = 200;
 
 /** Values shared by many parents are copied once for each, which grows without end in hostile data. */
@@ -13,7 +13,7 @@ const LARGE = { values: 2_000, characters: 32 * 1024 };
 /** A copy of a call's arguments. */
 export interface CopiedArguments {
   readonly arguments: Record<string, unknown>;
-  /** True if whatever walks them takes milliseconds. */
+  /** True if each step over the arguments takes milliseconds. */
   readonly isLarge: boolean;
 }
 

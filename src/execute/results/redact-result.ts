@@ -3,13 +3,13 @@ import { createPauses, nextTurn } from "../../base/turns/event-loop.ts";
 import { countKeys } from "../../base/json/json-text.ts";
 import { mapMembers } from "../../tool/json/map-members.ts";
 
-/** Texts that hold JSON that holds texts that hold JSON, and so on. */
+/** JSON may hold texts that are JSON, and so on: this many layers are read. */
 const MAX_LAYERS = 4;
 
 /** Deeper values are made plain by writing them out. */
 const MAX_DEPTH = 100;
 
-/** Redacting more would hold everything else up. A rule that demands it withholds such a result. */
+/** Larger results would block the event loop. They are withheld if a rule demands redaction. */
 const MAX_VALUES = 500_000;
 const MAX_TEXT_VALUES = 200_000;
 const MAX_TEXT_MEMBERS = 50_000;
@@ -67,7 +67,7 @@ function redact(value: unknown, redaction: Redaction, layer: number): unknown {
   );
 }
 
-/** Replaces what paths count from as well: texts that may hold JSON, and structured content. */
+/** Also replaces the values that paths start from: texts that may hold JSON, and structured content. */
 function withinTexts(value: unknown, layer: number, replace: (top: unknown) => unknown): unknown {
   const isTop = layer < MAX_LAYERS;
   const within = (each: unknown): unknown => {

@@ -31,8 +31,8 @@ export interface CallLoad {
 const DEFAULT_PER_ENSEMBLE = 32;
 
 /**
- * Checks the shared limits before and after each call. No ensemble can take every place, and by default no two of them can. No remote caller can
- * take every place of an ensemble, or of all.
+ * Checks the shared limits before and after each call. One ensemble cannot take every place, and by default two ensembles cannot either. One remote
+ * caller cannot take every place of an ensemble, or every place overall.
  */
 export function createAdmissions(parts: {
   readonly limits: Limits;
@@ -132,7 +132,8 @@ export function createAdmissions(parts: {
       const enteredAt = clock.now();
       const { tool, ensemble, limits: bounds, maxAttempts, principal, call } = checked;
       const { places, shares, breaker, budget } = needsOf(tool, ensemble?.maxConcurrent);
-      // A workflow or saved program inside a run only waits for its calls, which take places of their own. It must not wait for the place of the one that called it.
+      // A workflow or saved program inside a run only waits for its calls, which take places of their own. It must not wait for the place of the
+      // run that called it.
       const isFree = makesCalls(tool) && call.inRun === true;
       const { rates, quotas } = demanded;
       const request = {
@@ -163,7 +164,7 @@ export function createAdmissions(parts: {
       const released = spent === undefined ? limits.release(pass, verdict) : limits.release(pass, verdict, spent);
       return released instanceof Promise ? released.then(book) : book(released);
     },
-    /** Takes one repeated attempt. False if the last minute had its share. */
+    /** Takes one retry from the budget of the ensemble. Returns false if the budget of the last minute is used up. */
     retry: (tool: Tool): boolean | Promise<boolean> => limits.retry(budgetOf(tool)),
     load: (): CallLoad => ({ running, waiting }),
     forget(toolId: string): void {
@@ -180,7 +181,9 @@ interface BoundedPlaces extends Places {
   readonly setting: string;
 }
 
-/** The places of one caller. They come first: while all of them are taken, that caller's calls wait and those of others pass them. */
+/**
+ * The places of one caller. They come first: while the caller has taken all of them, its further calls wait, and calls of other callers pass them.
+ */
 function ownShares(principal: Principal, shares: readonly Places[]): readonly Places[] {
   const caller = callerKey(principal);
   return shares.map(({ key, limit }) => ({ key: key + caller, limit }));

@@ -58,7 +58,7 @@ export async function runAttempts(checked: CheckedCall, engine: RunningEngine): 
     const waits = makesCalls(tool) && confirmationId !== undefined ? { confirmationId } : {};
     if (error.code === "HANDLER_MISSING") return { outcome: failed(error), lastAttemptMs: 0 };
     const delayMs = retryDelayMs(attempt, settings.retryBaseMs, engine.random, error.retryAfterMs);
-    // A tool that wants to be left alone for longer than a call may take is not waited for: the caller gets its `retryAfterMs` instead.
+    // If a tool asks for a longer pause than the call may take, the call ends and the caller gets the tool's `retryAfterMs`.
     const isInTime =
       (error.retryAfterMs ?? 0) <= limits.timeoutMs && (limits.deadline === undefined || delayMs < timeLeftMs(limits));
     if (attempt >= maxAttempts || !mayRetry(tool, error) || !isInTime || !(await isWithinBudget(attempt))) {

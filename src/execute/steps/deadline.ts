@@ -25,7 +25,7 @@ export function longestRunMs(timeoutMs: number, maxAttempts: number): number {
 /** A timer set for longer fires at once. */
 export const LONGEST_TIMER_MS: number = 2_147_483_647;
 
-/** Returns the longest time that a wait may take from now: its own timeout, or the time that remains until the deadline. */
+/** Returns how long a wait may take from now: its own timeout, or the time until the deadline if that is shorter. */
 export function timeLeftMs({ clock, timeoutMs, deadline }: Omit<WaitLimits, "signal">): number {
   return deadline === undefined ? timeoutMs : Math.max(0, Math.min(timeoutMs, deadline - clock.now()));
 }
@@ -78,7 +78,7 @@ export async function untilEndSoon<Value>(work: Promise<Value>, limits: WaitLimi
       (value) => resolve({ kind: "value", value }),
       (error: unknown) => resolve({ kind: "thrown", error }),
     );
-    // It comes after all that promises have to do now.
+    // It runs after the promise callbacks that are pending now.
     process.nextTick(resolve);
   });
   return settled ?? untilEnd(work, limits);

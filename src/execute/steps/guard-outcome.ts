@@ -21,8 +21,8 @@ interface OutcomeGuard {
 }
 
 /**
- * Redacts and inspects what a tool gave back, and checks its size. Returns the same outcome if nothing changed; otherwise its answer changes too,
- * or goes. Everything else gets turns of the event loop between the steps over a large result.
+ * Redacts and inspects the output of a tool, and checks its size. Returns the same outcome if nothing changed; otherwise the answer is changed too,
+ * or removed. Yields to the event loop between the steps over a large result.
  */
 export function guardOutcome(
   outcome: Outcome,
@@ -92,7 +92,7 @@ async function guardLargeError(
   }
 }
 
-/** True if whatever walks the value takes milliseconds. */
+/** True if each step over the value takes milliseconds. */
 function isLarge(value: unknown): boolean {
   const measured = measureJson(value, Number.POSITIVE_INFINITY);
   return measured.fits && measured.isLarge;
@@ -130,7 +130,7 @@ function withResult(outcome: Outcome, given: unknown): Outcome {
   return { ...rest, result: given, ...(stands && { answer: { result: given } }) };
 }
 
-/** The earlier result that a call gets again, without what the rules that hold by now take out. */
+/** The replayed result of an earlier call, redacted by the rules in force now. */
 export function redactReplayed(outcome: Outcome, tool: Tool, redactions: readonly Redaction[]): Outcome {
   const aegis: OutcomeGuard["aegis"] = {
     inspect: (_tool, value) => ({ value }),
@@ -140,7 +140,7 @@ export function redactReplayed(outcome: Outcome, tool: Tool, redactions: readonl
   return guardNow(outcome, {}, guard);
 }
 
-/** True if the changed answer keeps its lists: without them, clients of its protocol could not read it. */
+/** True if the changed answer still has its lists: without them, clients of its protocol could not read it. */
 function keepsForm(changed: unknown, given: unknown): boolean {
   if (!isPlainObject(changed) || !isPlainObject(given)) return false;
   return Object.keys({ ...given, ...changed }).every(
@@ -158,12 +158,12 @@ function guardValue(value: unknown, guard: OutcomeGuard, measured?: MeasuredJson
 function guardError(error: ResultError, answer: unknown, guard: OutcomeGuard): ResultError {
   const { redact: redactions = [] } = guard.obligations ?? {};
   const words = asWords(redactResult(error, redactions), error);
-  // A path into the answer does not match the words, so the words would still reveal the value.
+  // A path into the answer does not match the error's message, so the message would still reveal the value.
   const revealsMore = (each: Redaction): boolean =>
     redactResult(answer, [each]) !== answer && redactResult(error.message, [each]) === error.message;
   if (words === undefined || redactions.some(revealsMore)) throw takenOut();
   const isUntouched = answer !== undefined && guardValue(answer, guard) === answer;
-  // The words of an answer were looked at within it.
+  // The words of an unchanged answer were already inspected as part of it.
   const message = isUntouched ? words.message : String(inspect(words.message, guard));
   checkSize(message, guard);
   if (words === error && message === error.message && (isUntouched || answer === undefined)) return error;

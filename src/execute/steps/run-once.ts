@@ -37,7 +37,7 @@ export async function runOnce(
   return toOutcome(once, checked);
 }
 
-/** The result of the earlier call with the same key, if the guard refuses this one only because that one used the approval up. */
+/** The result of the earlier call with the same key, if the guard refuses this call only because the earlier one used up the approval. */
 export async function recallResult(
   refused: Outcome,
   checked: CheckedCall,

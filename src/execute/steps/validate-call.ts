@@ -16,7 +16,7 @@ export function readArguments(call: unknown): CopiedArguments {
   }
 }
 
-/** The error of a call that throws when it is looked at. */
+/** The error of a call that throws when it is read. */
 export function unreadable(error: unknown): ArsenalError {
   const problem = `The call cannot be read: ${toResultError(error).message}. Give plain data without getters that throw.`;
   return new ArsenalError("CALL_INVALID", problem);
