@@ -211,7 +211,7 @@ export interface ToolQuery extends InputOf<typeof TOOL_QUERY> {}
 
 /** The options of a request that is given in words: any part of a query but the words. */
 export interface RetrieveOptions extends Omit<ToolQuery, "context"> {
-  /** The conversation that the request stands in. */
+  /** The conversation that the request belongs to. */
   readonly context?: Omit<ConversationContext, "query">;
 }
 

@@ -21,7 +21,7 @@ export type ApprovalRecord =
       readonly contentHash: string;
       /** Whether the local operator made the request. */
       readonly local: boolean;
-      /** Whether the local operator may approve it, as configured in the requesting process. */
+      /** Whether the local operator may approve the call, as configured in the requesting process. */
       readonly selfApproval?: "never" | "local";
       readonly tenant?: string;
     }

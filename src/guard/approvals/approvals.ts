@@ -207,7 +207,7 @@ export function createApprovals(options: {
         });
         return refused;
       }
-      // All others were refused.
+      // All other answers were refused above.
       const open = found as VersionedApproval;
       // Any other answer denies.
       const outcome = given === "approve" ? "approved" : "denied";

@@ -35,7 +35,7 @@ export function afterRefusing(
   return { ...reviewed(id, before, how), refusedBy: how.by.id };
 }
 
-/** The record of a change that is pending, as it was reviewed. With `even`, an accepted item will do. */
+/** The record of a pending change, as it was reviewed. With `even`, an accepted item is allowed too. */
 function reviewed(
   id: string,
   before: PinRecord | undefined,

@@ -19,7 +19,7 @@ export type FindingCategory =
 /** The action on a finding. */
 export type ScanAction = "flagged" | "blocked" | "neutralised" | "wrapped";
 
-/** One thing in a text that looks like an attack. */
+/** One match in a text that looks like an attack. */
 export interface Finding {
   /** The rule: `injection.override`, `hidden.tags`. */
   readonly rule: string;

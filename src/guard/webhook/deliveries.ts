@@ -9,14 +9,14 @@ import type { Emit } from "../../observe/events.ts";
 import { outsideCalls } from "../egress/domain-bound.ts";
 import type { Egress } from "../egress/egress.ts";
 
-/** One thing that a webhook is notified of. */
+/** One notification for a webhook. */
 export interface Delivery {
   readonly url: URL;
   /** For messages: `that mail.send waits as 7f3a`. */
   readonly what: string;
   /** True if the configuration names the address, so that it may be on a private network. */
   readonly trusted: boolean;
-  /** The body, as JSON. Undefined if there is nothing to notify of any more. */
+  /** The body, as JSON. Undefined if the notification is no longer needed. */
   body(): Promise<object | undefined>;
 }
 
@@ -47,7 +47,7 @@ interface Failure {
   readonly passing: boolean;
 }
 
-/** Delivers signed notifications to webhooks, and retries what may pass. */
+/** Delivers signed notifications to webhooks, and retries temporary failures. */
 export function createDeliveries(options: DeliveryOptions) {
   const { name, secret, clock, emit } = options;
   const egress = options.egress.fork();
@@ -67,7 +67,7 @@ export function createDeliveries(options: DeliveryOptions) {
     }
   }
 
-  /** Undefined if the webhook was notified, or there is nothing to notify of any more. */
+  /** Undefined if the webhook was notified, or the notification is no longer needed. */
   async function attemptAt(delivery: Delivery): Promise<Failure | undefined> {
     const timeout = new AbortController();
     const cancel = clock.after(ATTEMPT_MS, () => timeout.abort(), { background: true });

@@ -29,7 +29,7 @@ interface JudgedRanking {
   readonly tier: ConfidenceTier;
 }
 
-/** A confidence below this means that no tool is anywhere near the request. */
+/** A confidence below this means that every tool is far from the request. */
 const FAR = 0.05;
 
 /**

@@ -7,7 +7,7 @@ const SENTENCES = [
   /\s?[;—]\s/u,
   /,?\s(?:and\s|but\s)?(?:then|after\sthat|afterwards|finally)\b,?\s(?=\S+\s\S)/iu,
 ];
-/** Words that join two wishes or two things: they split a clause only if a wish follows. */
+/** Words that join two wishes or two objects of one wish: they split a clause only if a wish follows. */
 const JOINTS = /,?\s(?:and(?:\salso)?|plus|as\swell\sas|but)\s|,\s/giu;
 const BULLET = /^(?:[-*•–]|\d{1,2}[.)])\s/u;
 /** Runs of spaces would make the patterns above backtrack. */

@@ -4,7 +4,7 @@ const BASE64 = /(?<![\w+/=.-])[A-Za-z0-9+/_-]{24,8192}={0,2}(?![\w+/=])/g;
 const HEX = /(?<![0-9A-Fa-f])(?:0x)?[0-9A-Fa-f]{40,8192}(?![0-9A-Za-z])/g;
 const ESCAPED =
   /(?:\\x[0-9A-Fa-f]{2}){12,2048}|(?:%[0-9A-Fa-f]{2}){12,2048}|(?:&#x?[0-9A-Fa-f]{2,6};){8,1024}|(?:\\u00[0-9A-Fa-f]{2}){8,1024}/g;
-/** Every payload has this many characters without a space. */
+/** Every payload has at least this many characters without a space. */
 const LONG = /\S{24}/;
 /** Escaped invisible characters, for a program to insert. */
 const SPELLED_TAGS = /(?:\\u\{?|\\U000)[eE]00[0-7][0-9a-fA-F]|&#x[eE]00[0-7][0-9a-fA-F];/g;

@@ -6,7 +6,7 @@ export interface Rule {
   readonly id: string;
   readonly category: FindingCategory;
   readonly severity: Severity;
-  /** The places where it applies. Defaults to all. */
+  /** The kinds of text that the rule applies to. Defaults to all. */
   readonly places?: readonly TextPlace[];
   /** The meaning of a finding, for a person. */
   readonly message: string;

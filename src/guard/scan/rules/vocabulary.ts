@@ -59,7 +59,7 @@ export const VOCABULARY: Readonly<Record<string, string>> = {
     "(private|ssh|encryption|signing|wallet)[ _-]?keys?|env(ironment)? (variables?|vars?|secrets?)|all env|" +
     "social security numbers?|credit card( numbers?| details)?|" +
     "process\\.env|os\\.environ|\\w*_(api_key|secret|token|password|secret_key|access_key)",
-  /** Personal or confidential things that are not keys. */
+  /** Personal or confidential data other than keys. */
   private:
     "(all|any|every|the|user|user's|users'|customer|their|personal|sensitive|confidential|private|internal|collected|session|workspace) ((user|customer|sensitive|private|personal|collected|the) )*(data|information|files|documents|findings|records|details|secrets|results|responses)|" +
     "file contents?|contents? of ((the|all|any|this) )?(\\w+ )?(files?|director(y|ies)|folders?)|source code|database|" +
@@ -88,7 +88,7 @@ export const VOCABULARY: Readonly<Record<string, string>> = {
     "param(eter)?s?|arguments?|fields?|var(iable)?|headers?|body|metadata|payload|sidenote|url|query|" +
     "(your|the|every|each|all|its|first|next) (\\w+ )?(repl(y|ies)|responses?|answers?|outputs?|summar(y|ies)|messages?|requests?|comments?)|" +
     "as ((the|a|an) )?['\"`]?\\w+",
-  /** The same, named explicitly. */
+  /** The same, but only with explicit names. */
   "named-carrier":
     "(in|into|as|via|through|inside|to|under) ((the|an?|its) )?(['\"`][\\w.-]{1,40}['\"`]|[\\w-]{1,30}) (field|parameter|param|argument|header|query|property|variable|call)s?|" +
     "as ['\"`][\\w.-]{1,40}['\"`]",
