@@ -69,7 +69,7 @@ function noteOf(member: unknown): string {
   return typeof description === "string" && description !== "" ? `/** ${short(description)} */ ` : "";
 }
 
-/** The first sentence of a description, without what would end a comment. */
+/** The first sentence of a description, without characters that would end a comment. */
 export function short(description: string, most: number = DESCRIPTION): string {
   const text = description.replace(/\s+/g, " ").replaceAll("*/", "* /").trim();
   const sentence = /^.*?[.!?](?=\s|$)/.exec(text)?.[0] ?? text;
@@ -105,7 +105,7 @@ export function signatureOf(tool: Tool, result: string | undefined): string {
   return `${programName(tool)}(${argumentsOf(tool, false)})${returns} — ${short(tool.description, 100)}`;
 }
 
-/** The declaration of a tool, with what is known of its result. */
+/** The declaration of a tool, with the type of its result if it is known. */
 export function declarationOf(tool: Tool, result: string | undefined): string {
   const description = tool.description.replace(/\s+/g, " ").replaceAll("*/", "* /").trim();
   return `/** ${description} */\ndeclare function ${programName(tool)}(${argumentsOf(tool, true)}): Promise<${result ?? "unknown"}>;`;

@@ -82,7 +82,8 @@ export function createNames(tools: readonly Tool[]) {
         const called = Object.entries(bound).filter(([tool]) => isEvery || words.has(tool));
         if (called.length > 0) used.push({ name, tools: Object.fromEntries(called) });
       }
-      // Also what only looks like a namespace: the call is then refused like any other of a tool that is not there. A program's own variables come first.
+      // Names that only look like a namespace are included: their calls are refused like calls of any unknown tool. A program's own variables take
+      // precedence.
       for (const [, name = ""] of code.matchAll(CALLED))
         if (!TAKEN.has(name) && !namespaces.has(name) && !used.some((each) => each.name === name))
           used.push({ name, tools: {} });

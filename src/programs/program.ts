@@ -1,4 +1,4 @@
-/** The places where programs can run. */
+/** The runtimes that programs can run in. */
 export type ProgramSandbox = "quickjs" | "node" | "deno";
 
 /** The bounds of one program. A program that exceeds one is ended. */

@@ -27,7 +27,7 @@ export function createReplayOrder(recorded: readonly string[], send: (reply: Gue
       else later.push(reply);
       drain();
     },
-    /** Passes on what is held back for a step that the program does not take this time. Returns false if there is nothing. */
+    /** Releases replies that are held back for a step that the program does not take this time. Returns false if none are held back. */
     release(): boolean {
       const held = [...early.values(), ...later];
       early.clear();

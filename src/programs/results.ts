@@ -34,7 +34,7 @@ const MAX_DEPTH = 4;
 
 export type LearnedResults = ReturnType<typeof createLearnedResults>;
 
-/** Remembers the types of results, never their values, for each caller alone: what a result looks like can depend on who asks. */
+/** Remembers the types of results, never their values, separately for each caller: the result can depend on the caller. */
 export function createLearnedResults() {
   const learned = new Map<string, string>();
   const keyOf = ({ id }: Pick<Tool, "id">, principal: Principal): string =>

@@ -382,7 +382,7 @@ function sizeOf(work: unknown, result: unknown, calls: readonly unknown[]): numb
   return JSON.stringify([work, result]).length + (calls.length + 2) * 500;
 }
 
-/** The largest time in milliseconds that nine digits of base 36 hold. */
+/** The largest time in milliseconds that fits into nine digits of base 36. */
 const MOST_TIME = 36 ** 9 - 1;
 
 /** Later ids come first in order. */

@@ -8,7 +8,7 @@ import { findRuntime, type ProgramRuntime } from "./runtimes.ts";
 /** Programs of one depth that run at the same time, each in its own process. Further ones wait for their turn. */
 const MOST_PROCESSES = 8;
 
-/** The programs of one caller and depth that run at the same time, so that other callers find a place. */
+/** The programs of one caller and depth that run at the same time, so that other callers get their turn. */
 const MOST_PER_CALLER = 4;
 
 /** How often the processor time and memory of a program are looked at, in milliseconds. */
@@ -24,7 +24,7 @@ const MORE_BYTES = 64 * 1024;
 interface ProgramProcess {
   readonly process: ConfinedProcess;
   readonly ready: Promise<void>;
-  /** Called with each message once a program has the place. */
+  /** Called with each message once a program runs in the process. */
   onMessage: (message: FromGuest) => void;
   onLost: (why: string) => void;
 }

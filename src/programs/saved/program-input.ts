@@ -10,7 +10,7 @@ const OPENING: ReadonlySet<string> = new Set(["{", "(", "[", "<"]);
 interface InputDeclaration {
   /** The type, as TypeScript. Undefined if the declaration has none. */
   readonly type?: string;
-  /** The place after `=`. */
+  /** The index after `=`. */
   readonly valueAt: number;
 }
 

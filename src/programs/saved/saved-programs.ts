@@ -172,7 +172,7 @@ export function createSavedPrograms(parts: {
       });
     },
 
-    /** Makes a proposed program a tool. With a digest, only if it is still the one that the caller saw. */
+    /** Makes a proposed program a tool. With a digest, only if the program is still the one that the caller saw. */
     async accept(
       name: string,
       by: SavedBy,
@@ -206,7 +206,7 @@ export function createSavedPrograms(parts: {
     /** Throws TOOL_NOT_FOUND, with the nearest name, if there is none that the caller may see. */
     get: async (name: string, by: SavedBy): Promise<SavedProgram> => (await find(name, by)).program,
 
-    /** Removes a program, and its tool. Callers who are no operators can withdraw their own proposals. */
+    /** Removes a program, and its tool. Callers without the operator role can withdraw their own proposals. */
     async remove(name: string, by: SavedBy): Promise<void> {
       const { program, version } = await find(name, by);
       if (!by.isOperator && program.status !== "proposed") throw notOperator(by, "remove");
@@ -217,7 +217,7 @@ export function createSavedPrograms(parts: {
       });
     },
 
-    /** The accepted programs. One whose document was changed outside of here is left out, and reported. */
+    /** The accepted programs. A program whose stored document was altered by other means is left out, and reported. */
     async accepted(): Promise<{ readonly programs: readonly SavedProgram[]; readonly changed: readonly string[] }> {
       const found = (await all()).filter(({ status }) => status === "accepted");
       return {
@@ -260,12 +260,12 @@ function isWhole(program: SavedProgram): boolean {
   return digestOf(program) === program.digest;
 }
 
-/** The problem of a document that was changed outside of here. */
+/** The problem of a stored document that was altered by other means. */
 export function notWhole(name: string): string {
   return `The saved program ${name} is not the one that was saved: its digest differs.`;
 }
 
-/** An operator sees those of its tenant, or all; other callers see their own. */
+/** An operator sees all programs of its tenant, or of every tenant; other callers see their own. */
 function maySee({ savedBy, tenant }: SavedProgram, { principal, isOperator }: SavedBy): boolean {
   if (isOperator && (principal.tenant === undefined || principal.tenant === tenant)) return true;
   return savedBy === principal.id && tenant === principal.tenant;
@@ -276,7 +276,7 @@ function isOwn({ owner }: Run, { principal, isOperator }: SavedBy): boolean {
   return isOperator && (principal.tenant === undefined || principal.tenant === owner.tenant);
 }
 
-/** Refuses to replace a program that is not the caller's to replace. */
+/** Throws if the caller may not replace the program. */
 function checkReplace(before: SavedProgram, by: SavedBy): void {
   checkTenant(before, by);
   const isOwnProposal = before.status === "proposed" && before.savedBy === by.principal.id;

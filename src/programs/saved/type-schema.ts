@@ -2,7 +2,7 @@ import { fixable } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import type { JsonSchema } from "../../tool/json-schema.ts";
 
-/** Matches one token of a type: a comment for people, a text, a word, a number, or a sign. */
+/** Matches one token of a type: a comment, a string, a word, a number, or punctuation. */
 const TOKEN =
   /\s*(?:\/\*\*([\s\S]*?)\*\/|\/\*[\s\S]*?\*\/|\/\/[^\n]*|("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|([A-Za-z_$][\w$]*)|(-?\d+(?:\.\d+)?)|(\S))/gy;
 

@@ -278,7 +278,7 @@ function interpreterOf(): ReturnType<typeof compileInterpreter> {
   });
 }
 
-/** True for a thread that any caller's program can have. */
+/** True for a thread that may run any caller's program. */
 function isIdle({ program, slowFor }: Thread): boolean {
   return program === undefined && slowFor === undefined;
 }
