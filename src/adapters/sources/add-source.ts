@@ -8,16 +8,16 @@ import type { Source } from "../../register/source.port.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { backoffMs } from "../../base/turns/backoff.ts";
 
-/** How surfaces and the configuration add a source. */
+/** Options of surfaces and the configuration for adding a source. */
 export interface AddOptions extends AddSourceOptions {
-  /** Defaults to the arsenal's. */
+  /** Defaults to the egress of the arsenal. */
   readonly egress?: Egress;
 }
 
 /** The parts of an arsenal that adding a source needs. */
 export interface AddSourceParts extends Omit<SourceSurroundings, "patient" | "mayStart"> {
   readonly mayStart: NonNullable<SourceSurroundings["mayStart"]>;
-  /** Names of the sources that are retried until they come. One that is removed from here is not retried. */
+  /** Sources that are retried until they connect, by name. Removing a name stops the retries. */
   readonly wanted: Map<string, object>;
   addEnsemble(source: Source, options: Pick<AddOptions, "signal">): Promise<number>;
   isClosed(): boolean;
@@ -61,7 +61,7 @@ async function addOne(
       added?.(source);
       return await parts.addEnsemble(source, { signal });
     } catch (error) {
-      // One whose name was taken may have started to connect already.
+      // A source whose name was already taken may have started to connect.
       await source.disconnect();
       throw error;
     }

@@ -8,7 +8,10 @@ export interface PathProblem {
   readonly reason: string;
 }
 
-/** The files that paths mean: a file, the files right inside a folder, or what a pattern such as `tools/*.py` matches. `endings` says which files count. */
+/**
+ * The files that paths name: a file, the files directly in a folder, or those that match a pattern such as `tools/*.py`. Only files with one of the
+ * `endings` count.
+ */
 export async function findFiles(paths: readonly string[], endings: readonly string[]) {
   const files = new Set<string>();
   const folders = new Set<string>();

@@ -4,7 +4,7 @@ import type { McpServerSettings } from "./mcp/settings.ts";
 import type { sources } from "./manifest.ts";
 
 type Sources = typeof sources;
-/** The types of sources. */
+/** Types of sources that can be named in settings. */
 export type SourceType = keyof Sources;
 type ConfigOf<Type extends SourceType> =
   Awaited<ReturnType<Sources[Type]>> extends { readonly config: infer Config extends Shape } ? Config : never;
@@ -19,11 +19,14 @@ export type GivenSource = NamedSource | Source;
 
 /** Options for adding a source. */
 export interface AddSourceOptions {
-  /** Retries in the background until the source comes or is removed. An MCP server is then added at once; the first failure of any other is still thrown. */
+  /**
+   * Retries in the background until the source connects or is removed. An MCP server is then added at once; for other sources, the first failure is
+   * still thrown.
+   */
   readonly patient?: boolean;
   /** True for a source that a configuration file names: if `security.pins` is `all`, its command is started only after an operator accepted it. */
   readonly configured?: boolean;
-  /** Gives up connecting, and ends the processes that were started for it. */
+  /** Cancels connecting, and ends the processes that were started for it. */
   readonly signal?: AbortSignal | undefined;
   /** Called with each source that was made of the settings, before it is connected. */
   readonly added?: (source: Source) => void;

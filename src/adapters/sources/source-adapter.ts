@@ -11,19 +11,22 @@ import type { Invocables } from "./descriptor/invocable.ts";
 
 export type { Reach } from "../../guard/source-reach.ts";
 
-/** The module of a source, as its manifest names it. Configuration, library, REST, client, dashboard, hot reload, `import` and `doctor` use nothing else. */
+/**
+ * The module of a source, as its manifest names it. Configuration, library, REST, client, dashboard, hot reload, `import` and `doctor` use only
+ * this module.
+ */
 export interface SourceAdapter<Settings = object> {
   /** The settings, declared once, in the language of adapters/settings.ts. */
   readonly config: JsonSchema;
   /** Makes the source of settings. Throws CONFIG_INVALID if they cannot be used. */
   create(settings: Settings, surroundings: SourceSurroundings): Source | Promise<Source>;
-  /** Returns what of this machine and its network the settings need. */
+  /** Returns the resources of this machine and its network that the settings need. */
   reach(settings: Settings): Reach;
   /** Returns why settings that fit `config` cannot be used; undefined if they can. */
   problem?(settings: Settings): SettingProblem | undefined;
-  /** Returns the settings of each single source, if these stand for several. */
+  /** Returns the settings of each source, if these settings describe several. */
   expand?(settings: Settings): Promise<readonly Settings[]>;
-  /** True if its sources, with `patient`, connect in the background and retry by themselves. */
+  /** True if its sources, with `patient`, connect in the background and retry automatically. */
   readonly patient?: boolean;
   /** Returns the files of this machine that the source is read from. */
   watch?(settings: Settings): WatchedFiles;
@@ -33,7 +36,7 @@ export interface SourceAdapter<Settings = object> {
 
 /** The second argument of a source's `create`. */
 export interface SourceSurroundings extends Pick<Surroundings, "clock" | "emit" | "egress" | "secrets"> {
-  /** True if connecting may go on in the background, however long it takes. */
+  /** True if connecting may continue in the background without a time limit. */
   readonly patient: boolean;
   /** Returns why a command may not be started; undefined if it may. Omitted unless a configuration file names the source. */
   readonly mayStart?:
@@ -53,11 +56,11 @@ export interface SourceSurroundings extends Pick<Surroundings, "clock" | "emit" 
   readonly host?: ToolHost | undefined;
 }
 
-/** The arsenal as a source sees it whose tools call other tools. */
+/** The arsenal, as seen by a source whose tools call other tools. */
 export interface ToolHost {
   /** The tool with exactly this id, whatever callers may see. */
   tool(id: string): Promise<Tool | undefined>;
-  /** The id that is spelled most like a given one. */
+  /** The id with the nearest spelling. */
   similarId(id: string): Promise<string | undefined>;
   /** Calls back with the id of each tool that is registered, changed or deleted; without one if other processes changed the catalog. Returns a function that ends the watch. */
   watch(changed: (toolId: string | undefined) => void): () => void;
@@ -65,7 +68,7 @@ export interface ToolHost {
   runs(): Promise<Runs>;
 }
 
-/** Where a source is found, for people: its files, its address or its command. */
+/** The origin of a source, for people: its files, its address or its command. */
 export function placeOf({ reads = [], addresses = [], commands = [] }: Reach): string {
   return ([reads, addresses, commands].find((places) => places.length > 0) ?? []).join(", ");
 }
@@ -88,7 +91,7 @@ export function problemError(whose: string, { field, value, message, fix }: Sett
 /** The files that a source is read from. */
 export interface WatchedFiles {
   readonly files: readonly string[];
-  /** True if the source notices changes by itself once it is there. Otherwise it is added again when a file changes. */
+  /** True if the source notices changes by itself once it is connected. Otherwise it is added again when a file changes. */
   readonly followed: boolean;
 }
 
@@ -125,7 +128,7 @@ export function isLocal(place: string): boolean {
   return !/^https?:/i.test(place);
 }
 
-/** True if a value refers to a secret, or has a part that does. */
+/** True if a value, or a part of it, refers to a secret. */
 export function hasReference(value: unknown): boolean {
   if (typeof value === "string") return hasSecret(value);
   return typeof value === "object" && value !== null && Object.values(value).some(hasReference);

@@ -63,7 +63,7 @@ export function a2aSource(settings: A2aAgentSettings, parts: A2aParts = {}): Sou
   let warned: string | undefined;
   for (const secret of [url, endpoint ?? ""].flatMap(secretsInAddress)) secrets.redactor.add(secret);
 
-  /** A card may not have a client's secret sent anywhere but to where the agent itself is. */
+  /** A card must not make us send the client's secret to an origin other than the agent's own. */
   function locate(tokenUrl: string): { readonly url: string; readonly trusted: boolean } {
     const whole = URL.parse(tokenUrl, url)?.href ?? tokenUrl;
     if (isTrusted(whole)) return { url: whole, trusted: true };

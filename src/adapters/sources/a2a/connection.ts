@@ -41,13 +41,13 @@ export interface Agent {
   readonly maxAnswerBytes: number;
   /** True if the operator wrote the address, so that it may be on this machine or a private network. */
   readonly isTrusted: (url: string) => boolean;
-  /** Fires when the agent is to be left: what runs there is cancelled. */
+  /** Fires when the agent is disconnected: its running tasks are cancelled. */
   readonly closing: AbortSignal;
-  /** Keeps what leaving the agent waits for: a call keeps running after its caller left, until its task is cancelled. */
+  /** Disconnecting waits for this work: a call whose caller has gone still has to cancel its task. */
   readonly inBackground: (work: Promise<void>) => void;
 }
 
-/** For which call a request is made. */
+/** The call that a request is made for. */
 export interface RequestOptions extends Partial<Pick<HandlerContext, "beginRequest" | "caller">> {
   readonly signal: AbortSignal;
   readonly security: Security;

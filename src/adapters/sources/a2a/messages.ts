@@ -5,7 +5,7 @@ type JsonObject = Readonly<Record<string, unknown>>;
 /** The forms of the protocol: 1.0, 0.3, and the draft of 2024 with `tasks/send`. */
 export type Version = "1.0" | "0.3" | "draft";
 
-/** Where an agent is called, and how. */
+/** The address of an agent, and the protocol it uses there. */
 export interface AgentInterface {
   readonly url: string;
   readonly binding: "JSONRPC" | "HTTP+JSON";
@@ -35,7 +35,7 @@ export const TASK_STATES = [
 ] as const;
 export type TaskState = (typeof TASK_STATES)[number];
 
-/** Something that an agent made. */
+/** An output of an agent. */
 export interface Artifact {
   readonly id: string;
   readonly parts: readonly MessagePart[];
@@ -57,7 +57,7 @@ export type Update = { readonly contextId: string | undefined } & (
 /** A message to an agent. */
 export interface Outgoing {
   readonly messageId: string;
-  /** Omitted if the data is the whole message. */
+  /** Omitted if the data part is the whole message. */
   readonly text?: string | undefined;
   readonly data?: JsonObject | undefined;
   readonly taskId?: string | undefined;
@@ -91,7 +91,7 @@ export function writeSend(message: Outgoing, { version, binding, tenant }: Agent
       return { message: { ...common, role: "ROLE_USER", content }, configuration };
     }
     case "draft":
-      // Here the client names the task.
+      // In the drafts, the client chooses the id of the task.
       return {
         id: taskId ?? messageId,
         sessionId: contextId,
@@ -168,7 +168,7 @@ function readParts({ parts, content }: JsonObject): readonly MessagePart[] {
   return asRecords(Array.isArray(parts) ? parts : content).flatMap((part) => readPart(part) ?? []);
 }
 
-/** True in the metadata of a data part whose `value` is what is meant: A2A 0.3 has no lists, numbers and the like as data. */
+/** Marks, in the metadata of a data part, that the data is in its `value`: A2A 0.3 accepts only objects as data, no lists or numbers. */
 export const WRAPPED = "toolarsenal/value";
 
 function readPart(part: JsonObject): MessagePart | undefined {

@@ -9,13 +9,13 @@ import type { Outgoing, Update } from "./messages.ts";
 import { toToolResult } from "./tools-extension.ts";
 import { applyUpdate, type FollowedTask, isSettled, textOf, toAnswer } from "./task-result.ts";
 
-/** The waits before a task is looked at again. */
+/** The delays between two requests for the state of a task. */
 const BACKOFF = { firstMs: 500, longestMs: 5000, factor: 1.5 };
-/** Looks at a task that may fail in a row before its outcome is unknown. */
+/** Consecutive failed requests for a task's state after which its outcome is unknown. */
 const MAX_FAILURES = 5;
 /** Time that an agent has to confirm that a task is cancelled. */
 const CANCEL_MS = 5000;
-/** Reports of one call. An agent that sends more is still followed. */
+/** The most progress reports of one call. Further ones are dropped, but the task is still followed. */
 const MAX_REPORTS = 1000;
 
 /** Sends a message to an agent and follows the task to its end. A message is never sent twice. */
@@ -112,7 +112,7 @@ function createCall(agent: Agent, context: HandlerContext, security: Security) {
     }
   }
 
-  /** Follows the task until it is settled: by its stream if it has one, or by looking at it again and again. */
+  /** Follows the task until it is settled: by its stream if it has one, otherwise by polling. */
   async function settle(): Promise<void> {
     let looks = 0;
     let failures = 0;
@@ -160,7 +160,7 @@ function createCall(agent: Agent, context: HandlerContext, security: Security) {
       for await (const update of ask({ kind: "cancel", taskId }, { signal: controller.signal }))
         applyUpdate(task, update);
     } catch {
-      // The agent is gone, or the task has ended.
+      // The agent is unreachable, or the task has ended.
     } finally {
       cancelTimer();
     }

@@ -19,7 +19,7 @@ const UNSETTLED: ReadonlySet<TaskState> = new Set<TaskState>(["submitted", "work
 /** Bytes of files that one answer holds, before they are written as base64. */
 const MAX_FILE_BYTES = 1024 * 1024;
 
-/** True once the agent does no more by itself. */
+/** True once the agent has stopped working on the task. */
 export function isSettled({ state }: Pick<FollowedTask, "state">): boolean {
   return !UNSETTLED.has(state);
 }

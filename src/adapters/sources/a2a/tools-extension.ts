@@ -16,7 +16,7 @@ export interface SkillTool {
   readonly annotations?: Readonly<Record<string, unknown>>;
 }
 
-/** The tools that the skills of a card are, by the id of the skill. */
+/** The skills of a card that are tools, by the id of the skill. */
 export function readToolsExtension(capabilities: Readonly<Record<string, unknown>>): ReadonlyMap<string, SkillTool> {
   const extension = asRecords(capabilities["extensions"]).find(({ uri }) => uri === TOOLS_EXTENSION);
   const tools = asRecord(asRecord(extension?.["params"])["tools"]);
@@ -29,7 +29,7 @@ export function readToolsExtension(capabilities: Readonly<Record<string, unknown
   );
 }
 
-/** Refusals of the other side that mean the same here. Anything else is a failure of the tool. */
+/** Refusals of the other arsenal that have the same meaning here. Any other refusal is a failure of the tool. */
 const SHARED_CODES: ReadonlySet<unknown> = new Set<ErrorCode>([
   "PERMISSION_DENIED",
   "APPROVAL_INVALID",
@@ -59,7 +59,7 @@ export function toToolResult(task: FollowedTask, agent: string, tool: string): u
   return only.kind === "data" ? only.data : only.text;
 }
 
-/** The approval is the other arsenal's: it is given there, and the call needs no id to find it. */
+/** The approval belongs to the other arsenal: a person gives it there, and the repeated call finds it without an id. */
 function waits(refusal: Readonly<Record<string, unknown>>, agent: string): ArsenalError {
   const { message, fix: theirs, confirmationId } = refusal;
   const said = String(message);

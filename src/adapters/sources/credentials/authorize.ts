@@ -23,13 +23,13 @@ export interface Authorization {
   expire?: () => Promise<void>;
 }
 
-/** For whom a request is made, and until when. */
+/** The caller of a request, and its deadline. */
 export interface AuthorizeOptions {
   readonly signal: AbortSignal;
   readonly caller?: Caller | undefined;
 }
 
-/** Finds what one request needs. */
+/** Finds the credentials of one request. */
 export type Authorize = (security: Security, operation: string, options: AuthorizeOptions) => Promise<Authorization>;
 
 /** Creates the function that finds a request's credentials: those of the first set of requirements that the settings can satisfy. */
@@ -37,7 +37,7 @@ export function createAuthorize(parts: {
   readonly settings: CredentialSettings;
   readonly secrets: Secrets;
   readonly tokens: ClientTokens;
-  /** The whole address of a token endpoint, and whether the operator vouches for it; undefined if it is not whole. */
+  /** The absolute address of a token endpoint, and whether the operator vouches for it; undefined if there is no absolute address. */
   readonly locate: (url: string) => Located | undefined;
   /** The sign-in of callers with one scheme; undefined if they do not sign in. */
   readonly loginOf?: ((scheme: string) => UserLogin | undefined) | undefined;
@@ -183,7 +183,7 @@ function choose(security: Security, settings: CredentialSettings): Security[numb
   return security.find((set) => set.length > 0 && set.every(canSatisfy));
 }
 
-/** The operator's own headers may be the credentials, whatever the document declares. */
+/** The operator's own headers may be the credentials, whatever schemes the document declares. */
 function needsCredentials(security: Security, { headers }: CredentialSettings): boolean {
   const isOpen = security.length === 0 || security.some((set) => set.length === 0);
   return !isOpen && headers === undefined;
@@ -193,7 +193,7 @@ function credentialOf({ credentials = {} }: CredentialSettings, name: string): C
   return Object.hasOwn(credentials, name) ? credentials[name] : undefined;
 }
 
-/** The error of a credential that is for another kind of scheme. */
+/** The error for a credential of the wrong kind of scheme. */
 function wrongKind({ name, scheme }: Requirement, credential: Credential): ArsenalError | undefined {
   const field = `credentials.${name}`;
   const hasUser = typeof credential === "object" && "username" in credential;
@@ -214,7 +214,7 @@ function wrongKind({ name, scheme }: Requirement, credential: Credential): Arsen
   return misconfigured(`${field}.tokenUrl`, `The document names no tokenUrl for ${name}`);
 }
 
-/** Puts credentials into a request: last, so that no argument can take the place of one. */
+/** Adds credentials to a request. They are added last, so that no argument can replace them. */
 export function authorized(
   url: string,
   headers: Readonly<Record<string, string>>,
@@ -235,7 +235,7 @@ export function authorized(
   };
 }
 
-/** Where a request goes, for traces. */
+/** The server of a request, for traces. */
 export function placeOf(url: string): Pick<EndedRequest, "transport" | "address" | "port"> {
   const { hostname, port, protocol } = new URL(url);
   return { transport: "http", address: hostname, port: Number(port) || (protocol === "https:" ? 443 : 80) };

@@ -4,7 +4,7 @@ import { basename, dirname, resolve } from "node:path";
 import { fixable } from "../../../errors/arsenal-error.ts";
 
 /**
- * The TOML files of ensembles that a path means: the file itself, those directly in a folder, or those that match a `*` in the last part of
+ * The TOML files of ensembles that a path names: the file itself, those directly in a folder, or those that match a `*` in the last part of
  * the path. In alphabetical order. Throws CONFIG_INVALID if there are none.
  */
 export async function descriptorFiles(path: string): Promise<readonly string[]> {

@@ -38,9 +38,9 @@ export interface DescriptorParts {
 export interface DescriptorSource extends Source {
   readonly enabled: boolean;
   readonly configuration: EnsembleDescriptor["configuration"];
-  /** The problems of its invokers, as of the last listing. */
+  /** The problems of its invokers, at the last listing. */
   readonly problems: readonly InvokerProblem[];
-  /** Invokers that can be found but not run, because nothing was given that runs them. */
+  /** Invokers that can be found but not run, because no function was given for them. */
   readonly withoutHandler: readonly string[];
 }
 
@@ -67,7 +67,7 @@ export async function descriptorSource(
   const texts = new Map<string, string | undefined>();
   let current = await readOwn();
   const { name } = current;
-  /** Each invoker as it was when its file was last right, by that file. */
+  /** The last valid version of each invoker, by its file. */
   let good = new Map<string, Bound>();
   let problems: readonly InvokerProblem[] = [];
   let tell: Emit | undefined;
@@ -100,7 +100,7 @@ export async function descriptorSource(
     return { ...invoker, offered: { draft: invoker.draft, handler }, runs: invocable !== undefined };
   }
 
-  /** Reads every invoker. One that is wrong is reported, and stays as it was when it was last right. */
+  /** Reads every invoker. An invalid one is reported, and its last valid version is used. */
   async function bindAll({ invokers, refuse }: EnsembleDescriptor): Promise<readonly InvokerProblem[]> {
     const next = new Map<string, Bound>();
     const found: InvokerProblem[] = [];
@@ -143,7 +143,7 @@ export async function descriptorSource(
   return {
     name,
     kind: "descriptor",
-    // The operator wrote them.
+    // The operator wrote the files.
     trustsAnnotations: true,
     get enabled() {
       return current.enabled;
@@ -249,7 +249,7 @@ const importDescriptors: ImportCommand = {
   examples: ["import descriptor ensembles/io.toml"],
   async open([path = ""], { folder, name }) {
     const files = await descriptorFiles(resolve(folder, path));
-    // Nothing is run here, so the modules of handlers are left alone.
+    // Nothing is run here, so the modules of handlers are not loaded.
     const opened = await Promise.all(files.map((file) => descriptorSource({ file }, { loadModules: false })));
     return opened.map((each) => ({
       source: name === undefined ? each : { ...each, namespaces: [name] },

@@ -102,7 +102,7 @@ export async function readInvoker(file: string, source: string): Promise<Invoker
   return { name: draft.name, enabled, draft, handler, refuse: document.refuse };
 }
 
-/** Fields of a tool that an invoker spells differently. */
+/** Fields of a tool that have another name in an invoker. */
 const SPELLED: Readonly<Record<string, string>> = {
   risk_level: "riskLevel",
   required_scopes: "requiredScopes",
@@ -129,7 +129,7 @@ function checkDraft(draft: ToolDraft, document: TomlDocument): void {
     } catch (error) {
       if (!isArsenalError(error)) throw error;
       const { field = "parameters", value, fix = "", issues } = error.details;
-      // The message contains the field and the fix, which are reported separately here.
+      // The message contains the field and the fix, but they are reported separately here.
       const message = error.message.replace(` ${fix}`, "").replace(/\.$/, "").split(`${field} `).at(-1) ?? "";
       for (const issue of issues ?? [{ field, value, fix: "Fix the schema.", message }])
         document.report(toKeyPath(issue.field), issue.message, issue.fix ?? fix, issue.value);

@@ -11,7 +11,7 @@ export const config = entry(
   ["paths"],
 );
 
-/** TOML files, each of which describes an ensemble. */
+/** The TOML files of ensembles: one ensemble each. */
 export type DescriptorsSettings = InputOf<typeof config>;
 
 /**

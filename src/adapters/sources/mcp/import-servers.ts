@@ -81,7 +81,7 @@ export function commandName([first = "", ...args]: readonly string[]): string {
   const program = RUNNERS.test(basename(first))
     ? args.find((word) => !word.startsWith("-") && !RUNNER_WORDS.has(word))
     : undefined;
-  // A package may have a version behind it.
+  // A package name may end with a version.
   return fileName((program ?? first).replace(/(?<=[^/\\])@[^/\\]*$/, ""));
 }
 

@@ -29,16 +29,16 @@ const ASKING_TIMEOUT_MS = 300_000;
 /** Default time of a call that its client follows as a task. */
 const TASK_TIMEOUT_MS = 3_600_000;
 
-/** Parts that the source of a server is made with. @internal */
+/** Dependencies of the source of an MCP server. @internal */
 export interface McpParts extends Omit<UpstreamParts, "onStderr" | "onAgain" | "onLog" | "onMessage"> {
-  /** Connects at once with no tools, and brings them when the server comes, instead of failing with the first attempt. */
+  /** Starts without tools, and registers them once the server is connected. Otherwise a failed first attempt is an error. */
   readonly patient?: boolean;
-  /** Emits when the server fails, comes back, or lists something that cannot be used. */
+  /** Emits events when the server fails, reconnects, or lists an unusable entry. */
   readonly emit?: Emit;
-  /** Where its log is kept. Defaults to a new one. */
+  /** The log of the server. Defaults to a new one. */
   readonly log?: ServerLog;
   readonly debugProtocol?: boolean;
-  /** The tokens of callers who sign in to servers themselves. Without it one login serves all callers. */
+  /** The tokens of callers who sign in to servers themselves. Without them, one login serves all callers. */
   readonly userTokens?: UserTokens | undefined;
 }
 
@@ -145,7 +145,7 @@ export function mcpSource(settings: McpServerSettings, given: McpParts = {}): Mc
   };
 }
 
-/** Makes the source of a server, written either way. */
+/** Makes the source of a server from either notation of its settings. */
 export async function create(written: WrittenMcpServer, surroundings: SourceSurroundings): Promise<McpSource> {
   const settings = readServer(written);
   if ("message" in settings) throw problemError(`the MCP server "${written.name}"`, settings);
@@ -181,7 +181,7 @@ export function reach(written: WrittenMcpServer): Reach {
   };
 }
 
-/** A server that is slow or away is retried by its own upstream. */
+/** The server's own upstream retries a slow or unavailable server. */
 export const patient = true;
 
 export { settingsProblem as problem };
@@ -195,11 +195,11 @@ function addMessage(log: ServerLog, { params = {} }: RpcNotification): void {
   log.add("mcp", from + text, typeof level === "string" ? level.slice(0, 20) : undefined);
 }
 
-/** The maximum length of a message. A longer part is redacted first, so that no secret is cut in two. */
+/** The most characters of a message that are emitted. A longer part is redacted before it is cut, so that no secret is cut in two. */
 const MAX_SHOWN = 8_192;
 const MAX_REDACTED = 8 * MAX_SHOWN;
 
-/** Emits messages without the secrets that are known, or look like ones. */
+/** Emits messages, with known secrets and text that looks like a credential redacted. */
 function toMessageEvents(server: string, emit: Emit, redactor: Pick<Redactor, "text"> = createRedactor()): OnMessage {
   return (direction, given) => {
     const text = redactor.text(JSON.stringify(given).slice(0, MAX_REDACTED));

@@ -14,13 +14,13 @@ import {
   whole,
 } from "../../../tool/shape/shape.ts";
 
-/** A server's address without what may be secret in it: tools and messages are shown to people. */
+/** A server's address without secrets, because people see it in tools and messages. */
 export function plainAddress(address: string): string {
   const url = URL.parse(address);
   return url === null ? address : `${url.protocol}//${url.host}${url.pathname}`;
 }
 
-/** The longest wait that can be set: what a timer takes. */
+/** The longest wait that can be set: the limit of a timer. */
 export const MAX_TIMEOUT_MS = 2_147_483_647;
 
 const TRANSPORTS = ["stdio", "http", "streamable-http", "sse", "ws", "websocket"] as const;
@@ -39,7 +39,7 @@ const PROGRAM = {
   cwd: folder("Folder the program runs in."),
 };
 
-/** The limits of such a server. They come after the settings that people need first, as forms show them in order. */
+/** The limits of such a server. They come last, because forms show settings in this order. */
 const LIMITS = {
   limits: optional(
     object(

@@ -29,7 +29,7 @@ import type { OpenApiSettings } from "./settings.ts";
 
 /** Optional dependencies of the source of an API's tools. @internal */
 export interface OpenApiParts {
-  /** The way out of the program. Defaults to one of its own, without rules. */
+  /** The egress of the program. Defaults to one of its own, without rules. */
   readonly egress?: Egress;
   readonly clock?: Clock;
   /** Where secrets are found. Defaults to the environment, files and the keychain. */
@@ -42,9 +42,9 @@ export interface OpenApiParts {
 
 /** The tools of an API. @internal */
 export interface OpenApiSource extends Source {
-  /** The problems of the document, once it is connected. */
+  /** The problems of the document, once the source is connected. */
   readonly problems: readonly Problem[];
-  /** The sign-in of callers, once it is connected. Undefined if callers do not sign in. */
+  /** The sign-in of callers, once the source is connected. Undefined if callers do not sign in. */
   readonly login: UserLogin | undefined;
 }
 

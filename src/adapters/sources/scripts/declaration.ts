@@ -14,7 +14,7 @@ export interface Declaration {
   readonly entry: string;
   readonly description: string;
   readonly fields: readonly Field[];
-  /** True if the function takes one object, false if it takes each field as a parameter. */
+  /** True if the function takes one object; false if it takes each field as a separate parameter. */
   readonly takesObject?: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface Field {
   readonly description?: string | undefined;
 }
 
-/** The reason why a file, or a function in it, is not a tool. */
+/** The reason why a file, or one of its functions, is not a tool. */
 export interface ScriptProblem {
   readonly file: string;
   readonly line?: number;
@@ -50,10 +50,10 @@ export class Undeclarable extends Error {
   }
 }
 
-/** Entries that stand for their file: the tool has the file's name. */
+/** Names of functions that represent their file: the tool gets the file's name. */
 const FILE_ENTRIES: ReadonlySet<string> = new Set(["run", "main", "default"]);
 
-/** The tool's name: the function's, or the file's if the function stands for it. */
+/** The tool's name: the function's, or the file's if the function represents it. */
 export function toolName({ entry, file }: Pick<Declaration, "entry" | "file">): string {
   return FILE_ENTRIES.has(entry) ? basename(file, extname(file)) : entry;
 }
@@ -74,7 +74,7 @@ export function toObjectSchema(fields: readonly Field[]): JsonSchema {
   return { type: "object", properties: Object.fromEntries(properties), required, additionalProperties: false };
 }
 
-/** Docstrings often repeat the default as "(default: 10)". The schema has it already. */
+/** Docstrings often repeat the default as "(default: 10)". The schema already states it. */
 function withoutDefault({ description = "", ...field }: Field): string {
   const text = oneLine(description);
   const start = "default" in field ? text.toLowerCase().lastIndexOf("(default") : -1;
@@ -101,7 +101,7 @@ export function typeOf(value: unknown): string | undefined {
   return typeof value === "string" || typeof value === "boolean" ? typeof value : undefined;
 }
 
-/** The value that a text such as `10`, `0.5`, `true` or `"a b"` stands for, as a field of this schema. Undefined if it is not one. */
+/** Parses a text such as `10`, `0.5`, `true` or `"a b"` as a value of this schema. Undefined if it is not one. */
 export function readLiteral(text: string, { type, items }: JsonSchema): unknown {
   const plain = unquote(text);
   switch (type) {
@@ -123,7 +123,7 @@ export function readLiteral(text: string, { type, items }: JsonSchema): unknown 
   }
 }
 
-/** The type that a literal itself has: `10` is an integer, `10.0` a number, `true` a boolean, and anything else a string. */
+/** The type of a literal: `10` is an integer, `10.0` a number, `true` a boolean, and anything else a string. */
 export function literalSchema(text: string): JsonSchema {
   if (/^[+-]?\d+$/.test(text)) return { type: "integer" };
   if (text !== "" && /^[+-]?[\d.]+(?:e[+-]?\d+)?$/i.test(text) && Number.isFinite(Number(text)))

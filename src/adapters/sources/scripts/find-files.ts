@@ -25,7 +25,7 @@ export async function findFiles(paths: readonly string[]) {
   return { files: withLanguage, ...others };
 }
 
-/** The runtime of the file; undefined for files of other kinds. */
+/** The runtime of the file; undefined for files of unknown types. */
 export function languageOf(path: string): Language | undefined {
   return LANGUAGES[extname(path).toLowerCase()];
 }

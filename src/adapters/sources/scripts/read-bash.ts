@@ -162,7 +162,7 @@ function readParameter(kind: string, text: string, line: number): Field {
 /** Reads a line from left to right. */
 function createReader(text: string) {
   let at = 0;
-  /** Moves past what the pattern matches here, and returns it. */
+  /** Skips the pattern's match at the current position, and returns it. */
   const read = (pattern: RegExp): string => {
     const [found = ""] = pattern.exec(text.slice(at)) ?? [];
     at += found.length;

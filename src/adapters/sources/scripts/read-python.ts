@@ -2,7 +2,7 @@ import { present } from "../../../base/present.ts";
 import { runProcess } from "../../sandboxes/subprocess/run-process.ts";
 import type { Declaration, ReadScripts, ScriptProblem } from "./declaration.ts";
 
-/** Reads the functions of Python files with Python's own parser; `executable` is to run them with. The files are parsed, never run. */
+/** Reads the functions of Python files with Python's own parser; `executable` starts Python. The files are parsed, never run. */
 export async function readPython(
   files: readonly string[],
   python: string,
@@ -11,7 +11,7 @@ export async function readPython(
   const { status, stdout, stderr } = await runProcess({
     sandbox: "subprocess",
     argv: [python, "-I", "-c", PYTHON_READER],
-    // Launchers such as pyenv's find the interpreter by the environment. The program that runs here is our own.
+    // Launchers such as pyenv's find the interpreter through environment variables. The program that runs here is our own.
     env: present(process.env) as Record<string, string>,
     cwd: "/",
     input: JSON.stringify(files),

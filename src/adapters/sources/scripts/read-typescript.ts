@@ -18,7 +18,7 @@ import {
   withoutDash,
 } from "./typescript-types.ts";
 
-/** A virtual file: the compiler reads it, and gets the list of files. */
+/** A virtual file: the compiler reads it to get the list of files. */
 const PROJECT = "/toolarsenal-scripts/tsconfig.json";
 
 /** Reads the exported functions of TypeScript and JavaScript modules with TypeScript's own parser. Nothing is run, and no other file is read. */

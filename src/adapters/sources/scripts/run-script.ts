@@ -62,7 +62,7 @@ function toCommand(
   }
 }
 
-/** Older versions warn of running TypeScript as it is. */
+/** Older versions print a warning when they run TypeScript directly. */
 const NODE_OPTIONS = ["--input-type=module", "--disable-warning=ExperimentalWarning"];
 
 /** Names and values for bash, each ended by a NUL. `+` appends to an array. False is an unset variable. */

@@ -27,7 +27,7 @@ export interface DeclaredField {
   readonly description?: string | undefined;
 }
 
-/** Said by name, because TypeScript itself has one type of number. */
+/** Compared by name, because TypeScript has only one type of number. */
 const NUMBERS: Record<string, string> = { int: "integer", integer: "integer", float: "number", double: "number" };
 
 /** Words for types of JSON; JSDoc also writes them with a capital. */
@@ -137,7 +137,7 @@ export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile) {
     return ast.isUnionTypeNode(type) ? type.types.flatMap(flat) : [type];
   }
 
-  /** The plain data that an expression is; undefined for any other expression. */
+  /** Evaluates an expression that is plain data; undefined for any other expression. */
   function valueOf(node: Ast.Node): unknown {
     if (ast.isStringLiteral(node) || ast.isNoSubstitutionTemplateLiteral(node)) return node.text;
     if (ast.isNumericLiteral(node)) return Number(node.text);
@@ -273,17 +273,17 @@ export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile) {
   return { toField, propertiesOf, named, lineOf, commentOf };
 }
 
-/** Of properties with the same name, the last. */
+/** If several properties have the same name, the last one counts. */
 function overridden(properties: readonly DeclaredField[]): readonly DeclaredField[] {
   return [...new Map(properties.map((property) => [property.name, property])).values()];
 }
 
-/** The text of a JSDoc tag without the dash that sets it off. */
+/** The text of a JSDoc tag without the leading dash. */
 export function withoutDash(text: string): string {
   return text.trim().replace(/^-\s+/, "");
 }
 
-/** The default in `[name=default]`, which TypeScript reads over: the text from after the name to the bracket that closes. */
+/** The default in `[name=default]`, which TypeScript skips: the text between the name and the closing bracket. */
 export function bracketDefault(text: string, from: number): string | undefined {
   if (text[from] !== "=") return undefined;
   let depth = 0;

@@ -1,6 +1,6 @@
 import type { Registration, Registry } from "../../../register/registry.ts";
 
-/** Behind the id of a workflow's tool, this names the approvals of its steps: `flows.refund/approval`. */
+/** Appended to the id of a workflow's tool, this names the approvals of its steps: `flows.refund/approval`. */
 export const APPROVAL = "/approval";
 
 /**

@@ -2,7 +2,7 @@ import { calledTools } from "./plan.ts";
 import type { WorkflowFile } from "./read-workflow.ts";
 import type { ReportProblem } from "./template.ts";
 
-/** Which workflows of a source call which others. */
+/** Returns which workflows of a source call which others. */
 export type CallGraph = ReturnType<typeof createCallGraph>;
 
 export function createCallGraph(files: readonly WorkflowFile[], idOf: (name: string) => string) {
@@ -17,7 +17,7 @@ export function createCallGraph(files: readonly WorkflowFile[], idOf: (name: str
   }
 
   return {
-    /** Each comes after those that it calls, as far as they do not call each other. */
+    /** Returns the files in an order in which each workflow comes after those that it calls, unless they call each other. */
     inCallOrder(): readonly WorkflowFile[] {
       const ordered = new Set<WorkflowFile>();
       const open = new Set<string>();
@@ -32,7 +32,7 @@ export function createCallGraph(files: readonly WorkflowFile[], idOf: (name: str
       files.forEach(visit);
       return [...ordered];
     },
-    /** Reports calls through which a workflow calls itself. */
+    /** Reports workflows that call themselves, directly or through others. */
     reportCycles(file: WorkflowFile, report: ReportProblem): void {
       const id = idOfFile(file);
       for (const { path, step, compensate } of file.plan.steps) {

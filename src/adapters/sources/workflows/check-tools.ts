@@ -45,7 +45,7 @@ export function checkTools(
   }
 }
 
-/** Reports problems at the argument that has them, so that each has its own line. */
+/** Reports problems at the argument that causes them, so that each has its own line. */
 function typeOfArguments(args: Template, path: readonly string[], scope: TypeScope, report: ReportProblem): JsonSchema {
   if (args.kind !== "object") return templateType(args, scope, reporter(path, report));
   const properties = Object.fromEntries(
@@ -58,7 +58,7 @@ function reporter(path: readonly string[], report: ReportProblem): ReportReferen
   return (message, fix) => report(path, message, undefined, fix);
 }
 
-/** The inputs as expressions see them: those that are not declared do not exist. */
+/** The inputs as expressions see them: undeclared inputs do not exist. */
 function inputsSchema({ inputs = {} }: WorkflowDefinition): JsonSchema {
   return { ...inputs, type: "object", properties: inputs.properties ?? {} };
 }

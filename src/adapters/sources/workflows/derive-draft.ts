@@ -28,7 +28,7 @@ export function deriveDraft(
     ...(typeNames(result)?.has("object") === true && { returns: withoutConstants(result) }),
     ...derivedRights(tools),
     timeoutMs,
-    // Callers may not know of every tool inside. The hash makes a changed workflow another definition, for which no earlier approval holds.
+    // Callers may not be allowed to see every tool that it calls. The hash makes a changed workflow another definition, for which no earlier approval holds.
     sourceMeta: { workflow: sha256(canonicalJson(definition), "base64url") },
   };
 }
@@ -46,7 +46,7 @@ export function derivedRights(
   };
 }
 
-/** A workflow changes nothing only if the operator vouches for that of each of its tools. */
+/** A workflow counts as read-only only if the operator vouches that each of its tools is. */
 function derivedAnnotations(tools: readonly Tool[]): Annotations {
   const some = (effect: "destructive" | "openWorld"): boolean =>
     tools.some(({ annotations }) => annotations[effect] === true);
@@ -58,7 +58,7 @@ function derivedAnnotations(tools: readonly Tool[]): Annotations {
   };
 }
 
-/** A result that is always the same text is a text to its reader. */
+/** A result that always equals the same text is plain text for its reader. */
 function withoutConstants(schema: JsonSchema): JsonSchema {
   const { const: _value, prefixItems: _items, properties, ...rest } = schema;
   if (properties === undefined) return rest;

@@ -20,7 +20,7 @@ export type Variables = Readonly<Record<string, unknown>>;
 export interface Expression {
   readonly text: string;
   readonly root: CelNode;
-  /** Adds the place of a node in the text to a message. */
+  /** Adds the position of a node in the expression to a message. */
   placed(node: CelNode, message: string): string;
   /** The value as plain data. Throws if it cannot be computed. */
   evaluate(variables: Variables): unknown;
@@ -61,7 +61,7 @@ export function isFunction(name: string): boolean {
 let loaded: CelLibrary | undefined;
 const library = (): CelLibrary => (loaded ??= loadCel(mixedArithmetic));
 
-/** Numbers of JSON are doubles in CEL. These let an expression add 1 to one of them. */
+/** Numbers in JSON are doubles in CEL. These functions let an expression add 1 to such a number. */
 function mixedArithmetic({ celFunc, CelScalar: { INT, DOUBLE } }: typeof Cel): readonly Cel.CelFunc[] {
   const operators: Readonly<Record<string, (one: number, other: number) => number>> = {
     "_+_": (one, other) => one + other,

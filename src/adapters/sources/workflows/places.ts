@@ -1,4 +1,4 @@
-/** A bound on the number of things that happen at once. */
+/** A limit on concurrent work. */
 export function createPlaces(limit: number) {
   const waiting: (() => void)[] = [];
   let taken = 0;
@@ -10,7 +10,7 @@ export function createPlaces(limit: number) {
   }
 
   return {
-    /** Waits for a place, in order. Returns the function that gives it back. */
+    /** Waits for a place, in order. Returns the function that releases it. */
     async take(): Promise<() => void> {
       if (taken < limit) taken++;
       else await new Promise<void>((resolve) => waiting.push(resolve));

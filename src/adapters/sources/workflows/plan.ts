@@ -8,7 +8,7 @@ import { usedSteps } from "./value-types.ts";
 export interface PlannedStep {
   readonly id: string;
   readonly step: WorkflowStep;
-  /** Its place in the file: `["steps", "2"]`. */
+  /** The path in the file: `["steps", "2"]`. */
   readonly path: readonly string[];
   /** The steps that end before it starts: those of `needs`, and those that its expressions use. */
   readonly needs: readonly string[];

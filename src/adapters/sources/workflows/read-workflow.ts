@@ -17,7 +17,7 @@ export const ENDINGS: readonly string[] = [".yaml", ".yml", ".json", ".ts", ".mt
 /** Files of more characters are not read. */
 const MAX_CHARACTERS = 512 * 1024;
 
-/** A workflow file, and the place of each of its values. */
+/** A workflow file, and the position of each of its values. */
 export interface WorkflowFile {
   readonly file: string;
   readonly plan: WorkflowPlan;
@@ -58,7 +58,7 @@ export function toPlan(definition: WorkflowDefinition): WorkflowPlan {
   return plan;
 }
 
-/** Collects the problems that are reported, each with its place. */
+/** Collects reported problems, each with its position. */
 export function collectIn(issues: LocatedIssue[], locate: WorkflowFile["locate"]): ReportProblem {
   return (path, message, value, fix) => {
     const shown = typeof value === "string" || typeof value === "number" ? { value } : {};
@@ -90,7 +90,7 @@ async function readModule(file: string, text: string) {
 
 const ID = /\bid["']?:\s*["'`]([^"'`]*)["'`]/;
 
-/** The line of a value in source code: that of its key, below the `id` of its step. */
+/** The line of a value in source code: the line of its key, below the `id` of its step. */
 function lineOf(text: string, path: readonly string[], value: unknown): number {
   const lines = text.split("\n");
   let from = 0;

@@ -8,7 +8,7 @@ import { createPlaces } from "./places.ts";
 import { stepValue } from "./step-value.ts";
 import { evaluate, fillTemplate, type Template } from "./template.ts";
 
-/** Everything that a run of a workflow starts from. */
+/** The parts from which a run of a workflow starts. */
 export interface WorkflowRun {
   readonly plan: WorkflowPlan;
   readonly inputs: Readonly<Record<string, unknown>>;
@@ -25,7 +25,7 @@ interface DoneCall {
   readonly variables: Variables;
 }
 
-/** The end of a step. `held`: it cannot go on, because it waits for a person, or another step failed. */
+/** The end of a step. `held`: it cannot continue, because it waits for a person, or another step failed. */
 type StepEnd = "ended" | "held";
 
 /** Runs the steps of a workflow, as many at once as their needs allow. A failure undoes the steps that ran, last first. */
@@ -153,7 +153,7 @@ export async function runWorkflow(
   }
 }
 
-/** Lets the calls of an earlier turn be replayed before a new one starts, so that the same steps have ended when it does. */
+/** Replays the calls of an earlier turn before a new call starts, so that the same steps have ended by then. */
 function createReplay(recorded: readonly string[]) {
   const left = new Set(recorded.filter((key) => !key.startsWith("undo:")));
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -166,7 +166,7 @@ function createReplay(recorded: readonly string[]) {
   };
 }
 
-/** Inputs that were left out have their default, or null, so that expressions can test them. */
+/** Omitted inputs get their default, or null, so that expressions can test them. */
 function withDeclared(inputs: Readonly<Record<string, unknown>>, { inputs: schema }: WorkflowDefinition): Variables {
   const declared = Object.entries(schema?.properties ?? {}).map(([name, property]) => {
     return [name, isPlainObject(property) ? (property["default"] ?? null) : null] as const;
@@ -221,7 +221,7 @@ function withUndone(
   return { ...failure, message: parts.join(" ") };
 }
 
-/** The same order in every process, whichever calls ended first. */
+/** The order is the same in every process, whichever calls end first. */
 function inPlanOrder(calls: readonly DoneCall[], { steps }: WorkflowPlan): readonly DoneCall[] {
   const place = new Map(steps.map(({ id }, index) => [id, index]));
   const indexOf = ({ variables }: DoneCall): number => Number(variables["index"] ?? 0);

@@ -57,7 +57,7 @@ export function resultOf({ status, result, waits, error }: Run, toolId: string):
     throw new ArsenalError("CONFIRMATION_REQUIRED", message, { fix, confirmationId: wait.confirmationId });
   }
   const code = errorCode(error?.code);
-  // A refusal is about the caller, not about the workflow.
+  // A refusal concerns the caller, not the workflow.
   const blame = CALLERS.has(code) ? ({ fault: "caller" } as const) : {};
   throw new ArsenalError(code, error?.message ?? `The run of ${toolId} was ${status}.`, blame);
 }

@@ -2,7 +2,7 @@ import { nearest, showValue } from "../../../errors/show-value.ts";
 import { isPlainObject, type JsonSchema } from "../../../tool/json-schema.ts";
 import { typeOfValue } from "../../../tool/schema/keywords.ts";
 
-/** The types that a schema allows, `integer` among them; undefined if it does not say. */
+/** The types that a schema allows, `integer` among them; undefined if it states none. */
 export function typeNames(schema: unknown): ReadonlySet<string> | undefined {
   if (!isPlainObject(schema)) return undefined;
   const { type, anyOf, oneOf, enum: values } = schema;
@@ -15,7 +15,7 @@ export function typeNames(schema: unknown): ReadonlySet<string> | undefined {
   return types.includes(undefined) ? undefined : new Set(types.flatMap((each) => [...(each ?? [])]));
 }
 
-/** A member of an object: its schema, unknown if the schema does not say, or absent. */
+/** A member of an object: its schema, unknown if the schema does not state it, or absent. */
 export type FoundProperty =
   | { readonly kind: "known"; readonly schema: JsonSchema }
   | { readonly kind: "unknown" }
@@ -44,14 +44,14 @@ export function itemsOf(schema: JsonSchema): JsonSchema | undefined {
     : undefined;
 }
 
-/** A value that does not fit, at its place below the value that was checked. */
+/** A value that does not fit, and its path below the checked value. */
 export interface Misfit {
   readonly path: readonly string[];
   readonly message: string;
   readonly fix: string;
 }
 
-/** Compares the schema of a value with the schema of the parameter that takes it. What neither schema says is not a problem. */
+/** Compares the schema of a value with the schema of the parameter that takes it. Anything that one of them does not state is not a problem. */
 export function misfits(given: JsonSchema, wanted: unknown, path: readonly string[] = []): readonly Misfit[] {
   if (!isPlainObject(wanted) || path.length > 20) return [];
   const [from, to] = [typeNames(given), typeNames(wanted)];
@@ -102,7 +102,7 @@ function memberMisfits(
   return found;
 }
 
-/** Null is accepted: a step that is skipped has the result null. A number may be whole. */
+/** Null is accepted, because a skipped step has the result null. A number may be an integer. */
 function accepts(wanted: ReadonlySet<string>, type: string): boolean {
   const isNumber = type === "integer" || type === "number";
   return wanted.has(type) || (isNumber && (wanted.has("number") || wanted.has("integer")));

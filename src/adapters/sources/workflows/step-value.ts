@@ -15,7 +15,7 @@ function isContent(value: unknown): value is readonly Readonly<Record<string, un
   return Array.isArray(value) && value.every((part) => isPlainObject(part) && typeof part["type"] === "string");
 }
 
-/** A text that is a JSON object or list is that value. */
+/** A text that contains a JSON object or list is parsed. */
 function fromJson(text: string): unknown {
   if (!/^\s*[[{]/.test(text)) return text;
   try {

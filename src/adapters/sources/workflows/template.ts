@@ -15,7 +15,7 @@ type Path = readonly string[];
 /** Reports a problem of a value at its path in the file. */
 export type ReportProblem = (path: Path, message: string, value: unknown, fix: string) => void;
 
-/** Compiles a value. Expressions that do not compile are reported, and stand for null. */
+/** Compiles a value. Expressions that do not compile are reported, and become null. */
 export function compileTemplate(value: unknown, path: Path, report: ReportProblem): Template {
   if (typeof value === "string") return compileText(value, path, report);
   if (Array.isArray(value))

@@ -6,7 +6,7 @@ import { type Expression, isFunction } from "./expression.ts";
 import { inWords, itemsOf, propertyOf, typeNames } from "./schema-parts.ts";
 import type { Template } from "./template.ts";
 
-/** The schema of a value that nothing is known about. */
+/** The schema of an unknown value. */
 export const UNKNOWN: JsonSchema = Object.freeze({});
 
 /** The variables of an expression with their schemas, as far as they are known. */
@@ -75,7 +75,7 @@ function typeOf(node: CelNode, scope: TypeScope, refuse: Refuse): JsonSchema {
   }
 }
 
-/** `has(a.b)` asks whether a member is there, so that a missing one is not a mistake. */
+/** `has(a.b)` tests whether a member exists, so a missing member is not a mistake. */
 const lenient: Refuse = () => UNKNOWN;
 
 interface MapEntry {

@@ -35,7 +35,7 @@ export interface WorkflowProblemView {
   readonly message: string;
 }
 
-/** The workflows of sources, and the files that are not tools. */
+/** The workflows of sources, and the files that could not be loaded as workflows. */
 export interface WorkflowViews {
   readonly workflows: readonly WorkflowView[];
   readonly problems: readonly WorkflowProblemView[];

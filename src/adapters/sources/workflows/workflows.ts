@@ -24,22 +24,22 @@ import { viewPlan, type WorkflowView } from "./view.ts";
 /** Optional dependencies of the source of workflows. @internal */
 export interface WorkflowsParts {
   readonly clock?: Clock;
-  /** The arsenal that has the tools. Without it, files are read, and their tools are not checked. */
+  /** The arsenal that has the tools. Without it, files are read, but their tools are not checked. */
   readonly host?: ToolHost | undefined;
 }
 
 /** Tools that workflow files declare. @internal */
 export interface WorkflowsSource extends Source {
-  /** The files that are not tools, at the last listing. */
+  /** The files that could not be loaded as tools, at the last listing. */
   readonly problems: readonly WorkflowProblem[];
-  /** The files that are tools. */
+  /** The files that were loaded as tools. */
   readonly workflows: readonly WorkflowView[];
 }
 
-/** A workflow file that is left out, or stays as it was before the file changed. @internal */
+/** A workflow file that is left out, or that keeps its last valid version. @internal */
 export interface WorkflowProblem {
   readonly file: string;
-  /** The name of the workflow; that of the file if it cannot be read. */
+  /** The name of the workflow; the name of the file if the workflow cannot be read. */
   readonly workflow: string;
   /** Names file, line, field and fix of each problem. */
   readonly error: ArsenalError;
@@ -60,7 +60,7 @@ export function workflowsSource(settings: WorkflowsSettings, parts: WorkflowsPar
   const { clock = systemClock, host } = parts;
   const namespace = toNamespace(settings.namespace ?? name);
   const folders = new Set<string>();
-  /** Each file as it was when it could last be read. */
+  /** The last readable version of each file. */
   let readable = new Map<string, WorkflowFile>();
   let problems: readonly WorkflowProblem[] = [];
   let views: readonly WorkflowView[] = [];
@@ -92,7 +92,7 @@ export function workflowsSource(settings: WorkflowsSettings, parts: WorkflowsPar
     return found;
   }
 
-  /** The tool of a workflow, or its problems. `own` has the workflows of this source that it may call; undefined for those that are not tools. */
+  /** The tool of a workflow, or its problems. `own` contains the workflows of this source that it may call; undefined for invalid ones. */
   async function toOffered(
     workflow: WorkflowFile,
     graph: CallGraph,
@@ -142,7 +142,7 @@ export function workflowsSource(settings: WorkflowsSettings, parts: WorkflowsPar
     namespaces: [namespace],
     // The operator wrote the files, and the effects are derived from those of the tools.
     trustsAnnotations: true,
-    // A step is retried if that is safe. The whole is not.
+    // A failed step is retried if that is safe. The whole workflow is not.
     maxRetries: 1,
     maxConcurrent: settings.maxConcurrent,
     get problems() {

@@ -4,7 +4,7 @@ import type { Ask } from "../../../../mcp/connection.ts";
 import { answer, failure } from "../../../../mcp/message.ts";
 import { RPC, RpcError, type RpcErrorBody, type RpcRequest, type RpcResponse } from "../../../../mcp/protocol.ts";
 
-/** Answers a server's own requests with `send`. A ping is answered at once; without an `ask`, anything else is refused as unknown. */
+/** Answers a server's own requests with `send`. A ping is answered at once; without an `ask`, anything else is refused as an unknown method. */
 export function createAskDesk(send: (response: RpcResponse) => Promise<void>) {
   const answering = new Map<unknown, AbortController>();
   let ask: Ask | undefined;

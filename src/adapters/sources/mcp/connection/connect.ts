@@ -19,19 +19,19 @@ import { untilAborted } from "../../../../base/turns/until-aborted.ts";
 export interface ConnectOptions {
   readonly oauth?: OAuthProvider;
   readonly identity: ClientIdentity;
-  /** The way out of the program. Defaults to one of its own, without rules. */
+  /** The egress of the program. Defaults to one of its own, without rules. */
   readonly egress?: Egress;
-  /** Where what the settings refer to is found. Defaults to the environment, files and the keychain. */
+  /** Resolves the references to secrets in the settings. Defaults to the environment, files and the keychain. */
   readonly credentials?: Credentials;
   readonly clock?: Clock;
   readonly signal?: AbortSignal;
   /** True for a server of the older era. Its era is not probed. */
   readonly legacy?: boolean;
-  /** Returns the reason why a program may not be started; undefined if it may. Defaults to every program. */
+  /** Returns why a program may not be started; undefined if it may. Defaults to allowing every program. */
   readonly mayStart?: (settings: StdioSettings) => Promise<string | undefined>;
   /** Names and patterns (`npm_config_*`) of our variables that a child process gets. */
   readonly envPassthrough?: readonly string[] | undefined;
-  /** Takes what a child process writes to its standard error, line by line. */
+  /** Receives the lines that a child process writes to its standard error. */
   readonly onStderr?: (line: string) => void;
   /** Called when a server ended because of the probe for its era, and is connected again without the probe. */
   readonly onAgain?: () => void;
@@ -50,7 +50,7 @@ const HANDSHAKE_MS = 300_000;
 export async function connect(settings: McpServerSettings, options: ConnectOptions): Promise<McpConnection> {
   options.signal?.throwIfAborted();
   try {
-    // A connection outlives the call that came to need it, and others use it.
+    // A connection outlives the call that opened it, and other calls use it.
     return await outsideCalls(() => openTransport(settings, options));
   } catch (error) {
     options.signal?.throwIfAborted();
@@ -150,8 +150,8 @@ async function connectHttp(
 }
 
 /**
- * One provider for all connections with the same credentials, so that a token which several find expired is renewed once. Callers with credentials
- * of their own share none.
+ * One provider for all connections with the same credentials, so that an expired token is renewed once. Callers with their own credentials do not
+ * share a provider.
  */
 const providers = new WeakMap<Credentials | HttpSettings, OAuthProvider>();
 
@@ -163,7 +163,7 @@ async function toHttpParts(
   const holder = options.credentials ?? http;
   const { clock = systemClock, egress = createEgress(), oauth = providers.get(holder) } = options;
   const { credentials = createCredentials(serverName) } = options;
-  // Connections of its own, so that closing them ends whatever is under way.
+  // A set of its own connections, so that closing it ends all requests in progress.
   const parts = { clock, egress: egress.fork(), credentials, maxMessageBytes };
   if (oauth !== undefined || http.oauth === undefined) return { ...parts, oauth };
   const { createOAuthProvider } = await import("../oauth/provider.ts");
@@ -173,7 +173,7 @@ async function toHttpParts(
   return { ...parts, oauth: made };
 }
 
-/** The SDK's client finds out the era and shakes hands; afterwards its transport is ours. */
+/** The SDK's client determines the era and shakes hands; afterwards we use its transport directly. */
 async function shakeHands(
   transport: Transport,
   { name }: McpServerSettings,

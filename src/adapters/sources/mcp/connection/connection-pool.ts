@@ -57,10 +57,7 @@ export function createConnectionPool(parts: {
   const hasItsShare = ({ exclusive, caller }: Need): boolean =>
     exclusive && caller !== undefined && (alone.get(caller) ?? 0) >= largestShare(max);
 
-  /**
-   * Sharing callers are put on the same connections: a caller whose calls hang would otherwise use up connections that no other caller could then
-   * have alone.
-   */
+  /** Sharing callers use the same connections. Otherwise a caller whose calls hang would occupy connections that other callers need exclusively. */
   const pick = (need: Need): Slot | undefined => {
     if (need.exclusive)
       return hasItsShare(need) ? undefined : slots.find(({ held, sharers }) => !held && sharers === 0);
@@ -101,10 +98,10 @@ export function createConnectionPool(parts: {
         waiter.resolve(occupy(slot, waiter));
         continue;
       }
-      // Waits for a connection of its own caller, not for another one.
+      // The caller has its share, so the request waits for one of the caller's own connections.
       if (hasItsShare(waiter) && max > 1) continue;
       unserved[waiter.exclusive ? "exclusive" : "shared"]++;
-      // With a single connection, sharing callers would never let a caller through that needs it alone.
+      // With a single connection, sharing callers would block a caller that needs it exclusively forever.
       if (max === 1) break;
     }
     const needed = unserved.exclusive + (unserved.shared > 0 ? 1 : 0);

@@ -21,7 +21,7 @@ export function createCredentials(
     /** Returns the headers or variables as the server gets them. Rejects with CONFIG_INVALID if a secret is missing. */
     fill: (texts: Texts, field: "headers" | "env", signal?: AbortSignal): Promise<Texts> =>
       fillMembers(texts, secrets, useOf(field, signal)),
-    /** Fills in what this client authenticates with at an authorization server. */
+    /** Fills in the client credentials for an authorization server. */
     async fillOAuth(settings: OAuthSettings): Promise<OAuthSettings> {
       const { clientSecret, privateKey, identity } = settings;
       const known = async (written: string, field: string): Promise<string> => {
@@ -45,7 +45,7 @@ export function createCredentials(
   };
 }
 
-/** Registers the secrets that are written out in a server's address or in its program's arguments. */
+/** Registers literal secrets in a server's address or in its program's arguments. */
 export function addWrittenOut({ transport }: McpServerSettings, redactor: Redactor): void {
   const secrets =
     transport.kind === "stdio" ? secretsInArguments(transport.args ?? []) : secretsInAddress(transport.url);

@@ -57,7 +57,7 @@ export function toFailure(
   }
   if (isUnauthorized(error)) {
     const message = `${what} needs authorization. ${fixOf(401)}`;
-    // It was sent and refused, so sending the same again cannot help.
+    // The server received the request and refused it, so sending it again cannot help.
     return new ArsenalError("TRANSPORT_FAILED", message, { answered: true, cause });
   }
   const code = systemCodeOf(error);
@@ -73,7 +73,7 @@ export function toFailure(
   return unknownOutcome(`${what} was sent, and its answer was lost: ${reasonOf(error)}`, cause);
 }
 
-/** The failure of a request that was sent and will not be answered. */
+/** The failure of a request that was sent but will not be answered. */
 export function unknownOutcome(what: string, cause?: unknown): ArsenalError {
   const message = `${what.replace(/\.$/, "")}. It may have taken effect: check before repeating it.`;
   return new ArsenalError("OUTCOME_UNKNOWN", message, { cause });
@@ -91,14 +91,14 @@ export function toConnectFailure(given: unknown, server: string): Error {
   return fixable("TRANSPORT_FAILED", problem, fix, details);
 }
 
-/** The login error of a server, out of the error that the SDK's client wraps it in. */
+/** Extracts a server's login error from the error that the SDK's client wraps it in. */
 function withoutWrapping(error: unknown): unknown {
   return error instanceof Error && error.name === "UnauthorizedError" && isArsenalError(error.cause)
     ? error.cause
     : error;
 }
 
-/** An error's message with that of its cause, which is where fetch puts the real reason. */
+/** An error's message together with its cause's: fetch puts the real reason into the cause. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;

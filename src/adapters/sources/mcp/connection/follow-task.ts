@@ -25,8 +25,8 @@ const MOST_FAILURES = 5;
 const CANCEL_MS = 5_000;
 
 /**
- * Returns a server's result as it is. If the server made a task of the call, follows the task to its end and returns its result: questions of the
- * task go to the caller, and a call that is given up cancels the task.
+ * Returns a server's result as it is. If the server answers with a task, follows the task and returns its result. Questions of the task go to the
+ * caller, and cancelling the call cancels the task.
  */
 export async function followTask(
   answer: JsonObject,

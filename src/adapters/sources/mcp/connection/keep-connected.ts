@@ -12,7 +12,7 @@ interface KeeperParts {
   readonly name: string;
   readonly connect: (options: { readonly signal: AbortSignal }) => Promise<McpConnection>;
   readonly clock: Clock;
-  /** A number in [0, 1): pauses are not the same for everybody who waits for one server. */
+  /** A number in [0, 1). Varies the pauses, so that clients of one server do not reconnect at the same time. */
   readonly random: () => number;
   readonly timeoutMs: number;
   /** Returns what may be wrong with a server that does not connect in time, to add to the message. */
@@ -23,10 +23,10 @@ interface KeeperParts {
 
 const BACKOFF = { firstMs: 1000, longestMs: 60_000 };
 
-/** A connection that lasted this long was a good one: the next is tried at once, and its failure counts as the first. */
+/** A connection that lasted this long was healthy: it is reopened at once, and a failure then counts as the first. */
 const STEADY_MS = 10_000;
 
-/** A server that forgets a new session this often in a row is left alone for a while, like one whose connection fails. */
+/** A server that loses a new session this many times in a row is not contacted for a while, as if its connection had failed. */
 const MOST_RENEWALS = 3;
 
 /** Connects now, and again whenever the connection ends or an attempt fails, with pauses that double from one second to one minute. */
@@ -78,7 +78,7 @@ export function createKeeper({ name, connect, clock, random, timeoutMs, explain,
     }
   };
 
-  /** Connects. A connection that comes after it was given up is closed again. */
+  /** Connects. If the attempt was given up meanwhile, the new connection is closed. */
   const open = async (signal: AbortSignal): Promise<McpConnection> => {
     const connection = await connect({ signal });
     if (signal.aborted) await connection.close();
@@ -91,7 +91,7 @@ export function createKeeper({ name, connect, clock, random, timeoutMs, explain,
     const steady = clock.now() - connectedAt >= STEADY_MS;
     if (steady) failures = renewals = 0;
     else if (!isSessionExpired(why) || ++renewals > MOST_RENEWALS) return pause(why);
-    // The call that found it lost is not the one it is renewed for.
+    // The renewal does not belong to the call that found the connection lost, so that call's rules do not apply to it.
     renewing = outsideCalls(attempt).finally(() => (renewing = undefined));
   };
 

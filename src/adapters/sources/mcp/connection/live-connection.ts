@@ -31,7 +31,7 @@ interface Established {
   readonly onLog?: ((message: RpcNotification) => void) | undefined;
 }
 
-/** A connection, and how the watcher of its transport ends it. */
+/** A connection, and a function with which the watcher of its transport ends it. */
 export type LiveConnection = ReturnType<typeof createLiveConnection>;
 
 interface Pending {
@@ -43,10 +43,13 @@ interface Pending {
   readonly reject: (error: Error) => void;
 }
 
-/** Notifications that concern everybody, on whichever request's stream they come. */
+/** Notifications that concern every caller, whichever request's stream they arrive on. */
 const FOR_ALL = /^notifications\/(?:resources\/updated|(?:tools|prompts|resources|roots)\/list_changed)$/;
 
-/** A connection over a transport whose handshake is done. Requests go past the SDK's client, with ids of their own, and come back raw. */
+/**
+ * A connection over a transport whose handshake is done. Requests bypass the SDK's client, with ids of their own, and their answers are returned
+ * unparsed.
+ */
 export function createLiveConnection(tap: Tap, established: Established) {
   const { name, era, protocolVersion, server, identity, clock, farewell, onLog } = established;
   const limits = createRelayLimits(name, clock);
@@ -62,7 +65,7 @@ export function createLiveConnection(tap: Tap, established: Established) {
   let count = 0;
   let ending: { readonly error: Error | undefined } | undefined;
 
-  /** Takes no more requests, and notifies the listeners. */
+  /** Accepts no more requests, and notifies the listeners. */
   const announce = (error: Error | undefined): void => {
     if (ending !== undefined) return;
     ending = { error };
@@ -88,7 +91,7 @@ export function createLiveConnection(tap: Tap, established: Established) {
     tap.close().catch(() => {});
   };
 
-  /** Ends when everything under way has been answered, or refused like the request that showed that this connection is of no more use. */
+  /** Ends when all requests in progress are answered, or fail because the connection is broken. */
   const retire = (failure: Error): void => {
     announce(failure);
     if (pending.size === 0) end(failure);
@@ -127,7 +130,7 @@ export function createLiveConnection(tap: Tap, established: Established) {
     });
   };
 
-  /** Finds who gets a notification: the subscription it names, the request on whose stream it came, or the only listener. */
+  /** Finds the receiver of a notification: the subscription it names, the request on whose stream it arrived, or the only listener. */
   const concernedBy = ({ method, params }: RpcNotification, about: string | undefined): Pending["onNotification"] => {
     const meta = params?.["_meta"];
     const subscription = isPlainObject(meta) ? meta[META.subscriptionId] : undefined;
@@ -149,13 +152,13 @@ export function createLiveConnection(tap: Tap, established: Established) {
     const meta = {
       ...(era === "modern" ? envelope : {}),
       ...given,
-      // Callers who share a connection may choose the same token; the wire has one that cannot be another's.
+      // Callers who share a connection may choose the same token, so the request is sent with a unique one.
       ...(callerToken === undefined ? {} : { progressToken: id }),
     };
     const untouched = era === "legacy" && callerToken === undefined && given === params?.["_meta"];
     const sent = untouched ? params : { ...params, _meta: meta };
 
-    // A modern server sees by the end of the stream that the request is cancelled; an old one is notified first.
+    // A modern server detects the cancellation when the stream ends; an old one is notified first.
     const stream = tap.perRequestStream && era === "legacy" && signal ? new AbortController() : undefined;
     const cancel = (): void => {
       if (settle(id) === undefined) return;
@@ -183,7 +186,7 @@ export function createLiveConnection(tap: Tap, established: Established) {
     const lost = (error: unknown): void => {
       const entry = settle(id);
       if (entry === undefined) return;
-      // The older HTTP transport has its session in the address it posts to.
+      // The older HTTP transport has its session id in the address it posts to.
       const inSession = era === "legacy" && (tap.transport.sessionId !== undefined || !tap.perRequestStream);
       const failure = tap.sharedChannel
         ? notWritten(error, method, name)
@@ -261,7 +264,7 @@ function notOpen(method: string, server: string, cause: Error | undefined): Arse
   return new ArsenalError("TRANSPORT_FAILED", message, { beforeSend: true, cause });
 }
 
-/** A pipe or socket that does not take a message has not passed it on: a part of a line is not a message. */
+/** If a pipe or socket fails to send a message, the server has not received it: a partial line is not a message. */
 function notWritten(error: unknown, method: string, server: string): ArsenalError {
   const reason = messageOf(error);
   const message = `${method} could not be written to the MCP server "${server}": ${reason}. Check that it still runs.`;
@@ -270,7 +273,7 @@ function notWritten(error: unknown, method: string, server: string): ArsenalErro
 
 const MODERN_KEYS: ReadonlySet<string> = new Set(Object.values(META));
 
-/** Removes members of `_meta` that only the modern era has: a legacy server would take the request for one of an unknown revision. */
+/** Removes members of `_meta` that only the modern era has: a legacy server would treat the request as one of an unknown revision. */
 function metaFor(era: Era, meta: unknown): JsonObject | undefined {
   if (!isPlainObject(meta)) return undefined;
   if (era === "modern" || !Object.keys(meta).some((key) => MODERN_KEYS.has(key))) return meta;

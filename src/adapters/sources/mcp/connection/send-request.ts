@@ -21,8 +21,8 @@ export interface ServerRequest {
 const NO_REQUEST: McpRequestParts = Object.freeze({});
 
 /**
- * The request that an MCP surface handed to a call, if there is one. An approval is good for one call, so an approved call sends its questions
- * from here.
+ * The request that an MCP surface passed to a call, if there is one. An approval is valid for one call, so the gateway asks the questions of an
+ * approved call itself, instead of having the client repeat the call.
  */
 export function callOf({ request, approved }: HandlerContext): McpRequestParts {
   const call = request?.source === "mcp" ? (request as McpRequest) : NO_REQUEST;
@@ -68,7 +68,7 @@ export function sendRequest(
   );
 }
 
-/** Where requests to a server go, for traces. */
+/** The server of a request, for traces. */
 function whereOf({ settings: { transport }, state }: McpUpstream): Omit<EndedRequest, "method"> {
   const version = state.kind === "connected" ? { protocolVersion: state.protocolVersion } : {};
   if (transport.kind === "stdio") return { ...version, transport: "pipe" };
@@ -88,8 +88,8 @@ function targetOf({ params }: ServerRequest): { readonly target?: string } {
 }
 
 /**
- * The other members that a client sent, if it made this very request. If it called the request as a tool, policy saw the arguments alone: only
- * `_meta` is added.
+ * The other members that a client sent, if the client made this very request. If the client called it as a tool, the policy checked only the
+ * arguments, so only `_meta` is added.
  */
 function extraFor(
   { method }: ServerRequest,
@@ -123,7 +123,7 @@ export async function answered(
   return result;
 }
 
-/** Puts the request's place in its trace into `_meta`, instead of the client's. */
+/** Replaces the client's trace context in `_meta` with that of this request. */
 function withTrace(params: JsonObject, trace: JsonObject): JsonObject {
   const meta = params["_meta"];
   if (!isPlainObject(meta)) return { ...params, _meta: trace };

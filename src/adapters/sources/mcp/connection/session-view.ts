@@ -68,14 +68,14 @@ export function createSessionView(shared: McpConnection, client: ClientIdentity)
   };
 }
 
-/** Adds the sender's identity to a modern request's parameters, unless they have one. */
+/** Adds the sender's identity to a modern request's parameters, unless they contain one. */
 export function withIdentity(params: JsonObject | undefined, { info, capabilities }: ClientIdentity): JsonObject {
   const given = params?.["_meta"];
   const own = { [META.clientInfo]: info, [META.clientCapabilities]: capabilities };
   return { ...params, _meta: isPlainObject(given) ? { ...own, ...given } : own };
 }
 
-/** Who the client of a modern request is, without anything that concerns that request alone. */
+/** The identity of a modern request's client, without members that concern only that request. */
 export function identityIn({ _meta }: JsonObject): JsonObject {
   const kept = [META.protocolVersion, META.clientInfo, META.clientCapabilities] as const;
   const given = isPlainObject(_meta) ? _meta : {};

@@ -10,7 +10,7 @@ import type { FetchLike } from "./guarded-fetch.ts";
 import { oauthParts, type OAuthParts } from "./provider.ts";
 import { listenForRedirect, type RedirectAnswer } from "./redirect-listener.ts";
 
-/** The dependencies of a login: a way to the person who gives consent, and a signal that ends it. */
+/** The dependencies of a login: a way to prompt the person for consent, and a signal that ends the login. */
 export interface AuthorizeParts extends OAuthParts {
   readonly showUrl: (url: string) => void;
   /** Opens the address in a browser. If it is omitted or fails, the shown address remains. */
@@ -20,7 +20,7 @@ export interface AuthorizeParts extends OAuthParts {
   readonly clock?: Clock;
 }
 
-/** Logs in to one server: sends the person to its authorization server, takes the answer on loopback and stores the tokens. */
+/** Logs in to one server: sends the person to its authorization server, receives the answer on loopback and stores the tokens. */
 export async function authorize(settings: OAuthSettings, parts: AuthorizeParts): Promise<void> {
   const { serverName, serverUrl, signal } = parts;
   const { store, credentials, createFetch, identityGrant } = oauthParts(settings, parts);
@@ -49,7 +49,7 @@ export async function authorize(settings: OAuthSettings, parts: AuthorizeParts):
     await runFlow(client, { serverUrl, scope }, challenge, { fetchFn, anew: true });
     if (loginUrl === undefined) return;
     parts.showUrl(loginUrl);
-    // Not waited for: some ways to open a browser end when the browser does.
+    // Not awaited: some commands that open a browser end only when the browser does.
     Promise.resolve(parts.open?.(loginUrl)).catch(() => undefined);
 
     const answer = await waitForPerson(listener.answer, parts);

@@ -16,7 +16,7 @@ export interface RegisteredClient {
   readonly [member: string]: unknown;
 }
 
-/** A server's challenge when it refused a request without a token, or without a wider one. */
+/** A server's challenge, from its refusal of a request without a token or with too few scopes. */
 export interface Challenge {
   readonly scope?: string;
   readonly resourceMetadataUrl?: string;
@@ -47,7 +47,7 @@ export function joinScopes(...scopes: readonly (string | undefined)[]): string |
   return words.size === 0 ? undefined : [...words].join(" ");
 }
 
-/** Keeps what authorization servers gave us, by the address of the MCP server it is for. */
+/** Stores credentials from authorization servers, by the address of the MCP server they are for. */
 export interface TokenStore {
   read(serverUrl: string): Promise<ServerCredentials>;
   /** Changes the stored credentials of one server. Concurrent changes, in this process or another, are neither lost nor undone. */

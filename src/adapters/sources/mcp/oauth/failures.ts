@@ -9,7 +9,7 @@ export function needsLogin(serverName: string, why: string): ArsenalError {
   });
 }
 
-/** The server wants rights that this program's own client was not given. */
+/** The server requires scopes that this program's own client does not have. */
 export function lacksRights(serverName: string, scope: string | undefined): ArsenalError {
   const rights = scope === undefined ? "more rights" : `the scope ${onOneLine(scope, 300)}`;
   return new ArsenalError("PERMISSION_DENIED", `${serverName} asks for ${rights}, which its client does not have.`, {
@@ -17,7 +17,7 @@ export function lacksRights(serverName: string, scope: string | undefined): Arse
   });
 }
 
-/** A failure of the OAuth exchange in our words. It has no cause: libraries quote unreadable text, which may be a token. */
+/** A failure of the OAuth exchange in our own words. It has no cause, because libraries quote text that they cannot parse, which may be a token. */
 export function toOAuthFailure(error: unknown, serverName: string): ArsenalError {
   if (isArsenalError(error)) return error;
   const message = onOneLine(messageOf(error), 300);

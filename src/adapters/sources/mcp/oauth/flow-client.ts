@@ -15,11 +15,11 @@ interface FlowParts {
   readonly state?: string;
   /** A flow that began in another process, or before a restart. */
   readonly progress?: FlowProgress;
-  /** Receives the address that a person has to visit. May throw if this process cannot show it to a person. */
+  /** Receives the address that a person has to visit. May throw if this process cannot show the address to a person. */
   readonly onRedirect: (url: URL) => void;
   /** Gets tokens for an identity. Needed for the grant `id_jag`. */
   readonly identityGrant?: IdentityGrant | undefined;
-  /** Called if this client would have to register with an authorization server first. May throw too. */
+  /** Called before this client registers with an authorization server. May throw too. */
   readonly onUnknownClient?: () => void;
 }
 
@@ -40,7 +40,7 @@ export interface FlowClient extends OAuthClientProvider {
 export function createFlowClient(parts: FlowParts): FlowClient {
   const { settings, serverUrl, store, redirectUri } = parts;
   const machine = isUnattended(settings);
-  /** Kept only with the tokens it was given: a login that is broken off leaves the one before as it was. */
+  /** Stored only together with its tokens: an aborted login leaves the previous one unchanged. */
   let { registered, verifier, discovery } = parts.progress ?? {};
   let requestedScope = parts.progress?.requestedScope ?? parts.scope;
 
@@ -90,7 +90,7 @@ export function createFlowClient(parts: FlowParts): FlowClient {
       const { issuer: _stamp, ...granted } = tokens;
       await store.update(serverUrl, (credentials) => {
         const before = credentials.byIssuer[issuer];
-        // A server that granted exactly the requested scopes may omit them.
+        // A server that granted exactly the requested scopes may omit them from its answer.
         const scope = granted.scope ?? requestedScope ?? before?.tokens?.scope;
         const issued: IssuedCredentials = {
           ...before,
@@ -134,7 +134,7 @@ export function createFlowClient(parts: FlowParts): FlowClient {
     },
   };
 
-  // Without a way to save one, the SDK neither registers a client of its own nor sends ours to another authorization server.
+  // Without a way to save a registration, the SDK neither registers a new client nor sends ours to another authorization server.
   if (settings.clientId === undefined)
     client.saveClientInformation = ({ issuer: _stamp, ...information }) => void (registered = information);
   const { clientId, privateKey, privateKeyAlgorithm: alg = "ES256" } = settings;
@@ -176,7 +176,7 @@ export async function runFlow(
   });
 }
 
-/** A registration holds for the address it named, and a metadata document for as long as the settings name it. */
+/** A registration is valid for the redirect address in it, and a metadata document while the settings name it. */
 function isUsable(issued: IssuedCredentials, { settings, redirectUri, onUnknownClient }: FlowParts): boolean {
   // Renewing needs the client that the tokens were issued to.
   if (onUnknownClient !== undefined) return true;

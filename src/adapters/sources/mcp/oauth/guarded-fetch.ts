@@ -8,7 +8,7 @@ export type FetchLike = (url: string | URL, init?: RequestInit) => Promise<Respo
 
 interface GuardOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Headers of the MCP server's own settings: sent to its origin, and to no authorization server elsewhere. */
+  /** Headers of the MCP server's settings. They are sent to the server's origin only, not to an authorization server elsewhere. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly serverUrl: string;
   /** The authorization server that the operator named. Any other address that the MCP server names must pass the egress rules. */
@@ -37,7 +37,7 @@ const SECRET_FIELDS = [
 export function oauthFetch(egress: Egress, options: GuardOptions): FetchLike {
   const { serverUrl, issuer = serverUrl, headers: own = {}, onOutage } = options;
   const { origin } = new URL(serverUrl);
-  // Addresses that the operator wrote; what lies at another origin was written by others.
+  // Addresses that the operator wrote. Other origins were named by the server.
   const named = [issuer, options.identity?.issuer ?? "", options.identity?.tokenUrl ?? ""];
   const trusted = new Set([origin, ...named.map((address) => URL.parse(address)?.origin)]);
 
@@ -121,7 +121,7 @@ async function withPlainAddresses(answer: Response): Promise<Response> {
   return new Response(text, { status: answer.status, headers: answer.headers });
 }
 
-/** The answer of a token endpoint. Anything else that came instead is not repeated. */
+/** The answer of a token endpoint. The content of any other answer is not quoted. */
 function tokenAnswer(text: string): string {
   const answer = parseObject(text);
   if (typeof answer?.["access_token"] === "string" || typeof answer?.["error"] === "string") return text;

@@ -8,7 +8,7 @@ import type { FetchLike } from "./guarded-fetch.ts";
 
 const JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 
-/** The part of the SDK's provider that gets a token for an identity, without a person. */
+/** The part of the SDK's provider that gets a token for an identity, without prompting a person. */
 export interface IdentityGrant {
   saveAuthorizationServerUrl(url: string): void;
   saveResourceUrl(url: string): void;
@@ -26,7 +26,7 @@ export function createIdentityGrant(
 ): IdentityGrant {
   let audience = "";
   let resource = "";
-  // The SDK sends the exchange as text. As a form it gets the protection of token requests: no redirects, no quoted secrets.
+  // The SDK sends the exchange as text. As a form, it gets the protection of token requests: no redirects, no quoted secrets.
   const sendForm: FetchLike = (url, init = {}) =>
     fetchFn(url, typeof init.body === "string" ? { ...init, body: new URLSearchParams(init.body) } : init);
 

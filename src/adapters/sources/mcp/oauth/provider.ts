@@ -26,7 +26,7 @@ export interface OAuthParts {
   /** Headers of the server's settings; authorization servers of another origin do not get them. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly credentials?: Credentials;
-  /** Where tokens are kept. Default: the settings' `tokenFile`, or the one in the user's configuration folder. */
+  /** The store of tokens. Defaults to the settings' `tokenFile`, or the one in the user's configuration folder. */
   readonly tokenStore?: TokenStore;
   readonly egress?: Egress;
   /** The error for a caller who has to log in first. Defaults to one that names `toolarsenal login`. */
@@ -40,7 +40,7 @@ export interface Refusable {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Gives the requests to one server their token, and renews it. Nothing here waits for a person. */
+/** Adds tokens to the requests to one server, and renews them. Never waits for a person. */
 export type OAuthProvider = ReturnType<typeof createOAuthProvider>;
 
 const MORE_RIGHTS = "asks for more rights than its token has.";
@@ -52,7 +52,7 @@ export function oauthParts(settings: OAuthSettings, parts: OAuthParts) {
   const { serverName, serverUrl, headers = {}, tokenStore } = parts;
   const { egress = createEgress(), credentials = createCredentials(serverName) } = parts;
   const { tokenFile, issuer, identity } = settings;
-  // A program's own tokens cost one request to get again: they need not lie on a disk.
+  // A program can get its own tokens again with one request, so they are not stored on disk.
   const ownStore = (): TokenStore =>
     isUnattended(settings) ? createTokenMemory() : createTokenFile({ path: tokenFile, warn: parts.warn });
   return {
@@ -128,14 +128,14 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts) 
       serverUrl,
       store,
       identityGrant: await identityGrant(filled, fetchFn),
-      // Never sent: its presence makes the SDK use the grant of a person, which `refuse` ends before there is a redirect.
+      // Never sent: its presence makes the SDK use the grant of a person, which `refuse` ends before any redirect.
       ...(machine ? {} : { redirectUri: "http://127.0.0.1/callback", onUnknownClient: refuse }),
       onRedirect: refuse,
     });
     try {
       await runFlow(client, { serverUrl, scope }, challenge, { fetchFn });
     } catch (error) {
-      // A server that could not be reached has not refused: the tokens stay, and the next attempt may renew them.
+      // An unreachable server has not refused the tokens: they are kept, and the next attempt may renew them.
       if (loginNeeded && outage !== undefined)
         throw toOAuthFailure(new TypeError(`its token endpoint ${outage}`), serverName);
       if (loginNeeded) return askForLogin(challenge, "cannot renew its token without a person.");
@@ -143,7 +143,7 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts) 
     }
   }
 
-  /** Stores the server's challenge, so that the login requests exactly that from the person. */
+  /** Stores the server's challenge, so that the login requests exactly the scopes in it. */
   async function askForLogin(challenge: Challenge, why: string): Promise<never> {
     const stored = await store.read(serverUrl);
     const scope = joinScopes(tokensOf(stored)?.scope, challenge.scope);
@@ -152,7 +152,7 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts) 
     throw loginError(why);
   }
 
-  /** Gets a token with more rights than the one that was sent, if that takes no person. */
+  /** Gets a token with more scopes than the one that was sent, if that needs no person. */
   async function widen(sent: string | undefined, challenge: Challenge): Promise<void> {
     if (await isReplaced(sent)) return;
     if (!machine) return askForLogin(challenge, MORE_RIGHTS);
@@ -188,7 +188,7 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts) 
       await widen(sent, challengeOf(answer.headers["www-authenticate"]));
       answer = await attempt(await token());
       if (!lacks()) return answer;
-      // It was refused although its token was widened.
+      // The server refused the token although its scopes were extended.
       discard(answer);
       const challenge = challengeOf(answer.headers["www-authenticate"]);
       if (machine) throw lacksRights(serverName, challenge.scope);

@@ -52,7 +52,7 @@ export async function listenForRedirect(options: {
     /** Resolves with the redirect that carries our `state`; rejects if one comes that does not. */
     answer,
     async close(): Promise<void> {
-      // Pages that were written get out; a connection that a browser opened in advance does not hold the port.
+      // Pending pages are sent first; idle connections that a browser opened in advance are closed.
       await Promise.all(pages);
       const closed = new Promise((done) => void server.close(done));
       server.closeAllConnections();
@@ -66,7 +66,7 @@ function isSame(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** The page shows our own words only: what came with the redirect is not repeated. */
+/** The page shows only our own words, and nothing from the redirect. */
 function sendPage(response: ServerResponse, status: number, message: string): Promise<void> {
   const sent = new Promise<void>((done) => void response.once("finish", done).once("close", done));
   response.writeHead(status, {

@@ -4,7 +4,10 @@ import type { SignInServer } from "./sign-in.ts";
 
 const LONGEST_MS = 5_000;
 
-/** Has the authorization server revoke a person's tokens (RFC 7009), if it can. Rejects if that fails; the tokens are forgotten here already. */
+/**
+ * Asks the authorization server to revoke a person's tokens (RFC 7009), if it supports that. Rejects if that fails; the local tokens are already
+ * deleted.
+ */
 export async function revokeTokens(kept: ServerCredentials, { oauth, ...server }: SignInServer): Promise<void> {
   const { issuer = "" } = kept;
   const { tokens, client } = kept.byIssuer[issuer] ?? {};

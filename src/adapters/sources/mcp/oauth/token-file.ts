@@ -46,13 +46,13 @@ export function createTokenFile(
     }
   }
 
-  /** To be called under the lock: otherwise a good file that has just replaced a damaged one could be set aside. */
+  /** Call it only under the lock: otherwise a valid file that has just replaced a damaged one could be set aside. */
   async function loadOrSetAside(): Promise<Content> {
     const content = await load();
     return content === "damaged" ? setAside() : content;
   }
 
-  /** The file may have been copied here with looser rights. */
+  /** The file may have been copied here with wider permissions. */
   async function closeToOthers(): Promise<void> {
     if (process.platform === "win32" || ((await stat(path)).mode & 0o077) === 0) return;
     await chmod(path, 0o600);
@@ -112,7 +112,7 @@ function parse(text: string): Content | "damaged" {
   return content?.["version"] === 1 && isPlainObject(content["servers"]) ? (content as unknown as Content) : "damaged";
 }
 
-/** One server's entry. An entry that was edited into something else counts as empty, and the others stay. */
+/** One server's entry. An entry that was edited into an invalid one counts as empty, and the others stay. */
 function credentialsOf(content: Content, serverUrl: string): ServerCredentials {
   const entry = Object.hasOwn(content.servers, serverUrl) ? content.servers[serverUrl] : undefined;
   return isPlainObject(entry) &&

@@ -7,7 +7,7 @@ import type { SharedState } from "../../../../state/shared-state.ts";
 import type { Caller } from "../../../../tool/handler.ts";
 import { NO_CREDENTIALS, type ServerCredentials, type TokenStore, tokensOf } from "./credentials.ts";
 
-/** Keeps the tokens of people who signed in to servers, each for itself, in the state that processes share. */
+/** Stores the tokens of people who sign in to servers, in the state that processes share. */
 export type UserTokens = ReturnType<typeof createUserTokens>;
 
 /** A person at a server. */
@@ -21,7 +21,7 @@ const LATEST = "connections/latest/";
 const KEY = "connections/key";
 const TOPIC = "connections";
 const LEASE = "connections/renewal/";
-/** A renewal holds its lease for this long if its process ends. */
+/** If a process ends while it renews a token, its lease lasts this long. */
 const LEASE_MS = 60_000;
 const TRY_AGAIN_MS = 100;
 /** How long a person has to sign in, in milliseconds. */
@@ -136,13 +136,13 @@ export function createUserTokens(
       await documents.set(LATEST + digest([serverUrl]), account);
       await changed(account, serverUrl);
     },
-    /** Keeps what a sign-in needs when the person comes back, in whichever process. */
+    /** Stores the data of a sign-in until the person comes back, to any process. */
     async keepAttempt(state: string, attempt: object): Promise<void> {
       const place = ATTEMPTS + digest([state]);
       const sealed = sealText(JSON.stringify(attempt), await key(), place);
       await documents.set(place, sealed, { expiresAt: clock.now() + ATTEMPT_MS });
     },
-    /** Takes what was kept for a sign-in. It can be taken once. */
+    /** Takes the stored data of a sign-in. It can be taken only once. */
     async takeAttempt(state: string): Promise<unknown> {
       const place = ATTEMPTS + digest([state]);
       const entry = await documents.get(place);

@@ -8,21 +8,21 @@ import { type ByteBudget, takeTurns } from "./read-body.ts";
 import { MessageTooLong } from "../../../../mcp/wire-message.ts";
 
 interface EventStream {
-  /** The request that it belongs to; absent for the server's own. */
+  /** The request that the stream belongs to; undefined for the server's own stream. */
   readonly about?: RequestId;
   readonly signal?: AbortSignal | undefined;
-  /** Called when it is over and the request has not been answered. */
+  /** Called when the stream has ended without an answer to the request. */
   readonly onEnd?: (() => void) | undefined;
 }
 
 interface EventStreamParts extends Pick<HttpParts, "clock" | "lost"> {
   readonly server: string;
-  /** Opens the server's own stream, or again one that broke after an event; undefined if the server has no such thing. */
+  /** Opens the server's own stream, or resumes it after an event; undefined if the server does not offer one. */
   readonly open: (lastEventId?: string, signal?: AbortSignal) => Promise<InputStream | undefined>;
   readonly maxMessageBytes: number;
-  /** The bytes that incomplete messages may hold. */
+  /** The budget for bytes of incomplete messages. */
   readonly budget: ByteBudget;
-  /** Takes the text of a message. True if it answers the request that the stream belongs to. */
+  /** Receives the text of a message. Returns true if it answers the request that the stream belongs to. */
   readonly deliver: (text: string, about: RequestId | undefined) => boolean;
   readonly report: (error: unknown) => void;
 }
@@ -32,7 +32,7 @@ interface Position {
   retryMs?: number;
 }
 
-/** A stream that broke is opened again this often in a row before it counts as lost. */
+/** The most consecutive attempts to reopen a broken stream before it counts as lost. */
 const TRIES = 3;
 const BACKOFF = { firstMs: 500 };
 
@@ -59,7 +59,7 @@ export function createEventStreams(parts: EventStreamParts) {
     const tooLong = (): void => {
       report(new MessageTooLong(server, maxMessageBytes, stream.about));
       if (stream.about === undefined) return;
-      // It may have been the answer, which will not come again.
+      // The lost message may have been the answer, which the server will not send again.
       isOver = true;
       body.destroy();
     };

@@ -12,7 +12,7 @@ const ANSWER_MS = 0.02;
 /** The cost that passes at once before any stream is held back. */
 const BURST_MS = 100;
 
-/** The time that a stream has to itself when it is read again, so that many of them take turns. */
+/** How long one stream is read before the next one gets its turn. */
 const TURN_MS = 20;
 
 /** Throttles a server that sends too many messages, on all streams of one connection, so that other work gets its time. */
@@ -32,7 +32,7 @@ export function createFloodGate(clock: Clock) {
   }
 
   return {
-    /** Counts a message. Answers to requests are many when there are many requests, so they count less. */
+    /** Counts a message. Many requests have many answers, so answers count less. */
     count(isAnswer: boolean): void {
       paidAt = Math.max(paidAt, clock.now()) + (isAnswer ? ANSWER_MS : MESSAGE_MS);
     },

@@ -15,7 +15,7 @@ export interface ExchangeRequest {
   readonly headers: Headers;
   readonly body?: string;
   readonly signal?: AbortSignal | undefined;
-  /** Redirects that are followed, to wherever the rules of the way out allow. Default 5. */
+  /** The most redirects that are followed, to any address that the egress rules allow. Default 5. */
   readonly maxRedirects?: number;
 }
 
@@ -23,7 +23,7 @@ export interface HttpParts {
   readonly clock: Clock;
   /** The longest message, in bytes. Default 16 MiB. */
   readonly maxMessageBytes?: number | undefined;
-  /** The way out of the program, with connections of its own: a transport that is closed closes it. */
+  /** The egress of the program, with its own connections: closing the transport closes them. */
   readonly egress: Egress;
   readonly credentials: Credentials;
   readonly oauth?: OAuthProvider | undefined;
@@ -33,10 +33,10 @@ export interface HttpParts {
 
 export const EVENTS_TYPE = "text/event-stream";
 
-/** Bytes that are read of an answer that is not a success. */
+/** The most bytes read of an error response. */
 const MAX_REFUSAL_BYTES = 1024 * 1024;
 
-/** Some servers refuse clients that do not name themselves. */
+/** Some servers refuse requests without a user agent. */
 const USER_AGENT = { "user-agent": "toolarsenal" };
 
 /** Makes requests to one server, with its headers and a token if it wants one. Bodies of answers must be read or destroyed. Rejects if a secret is missing. */
@@ -50,7 +50,7 @@ export async function createExchange(
   const ownNow = Object.values(headers).some(hasSecret)
     ? async () => lowerCased(await credentials.fill(headers, "headers"))
     : undefined;
-  // Headers of the settings or the session for this server must not reach another one that it redirects to.
+  // Headers of the settings or the session must not be sent to another server after a redirect.
   const secretHeaders = [...Object.keys(own), "mcp-session-id"];
 
   async function attempt(request: ExchangeRequest, token: string | undefined): Promise<EgressResponse> {
@@ -88,7 +88,7 @@ export async function createExchange(
   };
 }
 
-/** Reads an irrelevant answer to its end, so that its connection can be used again. */
+/** Reads an unneeded answer to its end, so that its connection can be reused. */
 export function discard({ body }: EgressResponse): void {
   body.on("error", () => {});
   body.resume();

@@ -1,15 +1,15 @@
 import type { InputStream } from "../../../../base/streams.ts";
 import { MessageTooLong } from "../../../../mcp/wire-message.ts";
 
-/** Bytes of messages that a connection may hold before they are complete, over all that come at the same time. */
+/** Bytes of incomplete messages that a connection may buffer, over all its streams. */
 export type ByteBudget = ReturnType<typeof createByteBudget>;
 
-/** A budget of four messages of the longest kind. */
+/** A budget of four messages of the maximum length. */
 export function createByteBudget(maxMessageBytes: number) {
   const limit = 4 * maxMessageBytes;
   let held = 0;
   return {
-    /** Counts bytes that are held. Returns false if they are too many; the caller must then release what it holds. */
+    /** Counts buffered bytes. Returns false if they exceed the budget; the caller must then release its buffer. */
     hold(bytes: number): boolean {
       held += bytes;
       return held <= limit;
@@ -18,10 +18,10 @@ export function createByteBudget(maxMessageBytes: number) {
   };
 }
 
-/** Bytes that are read of one stream before other work gets a turn. */
+/** The bytes read of one stream before other work gets a turn. */
 const TURN_BYTES = 256 * 1024;
 
-/** Has a stream that comes fast take turns with everything else. The function is called with the size of each piece that was read. */
+/** Makes a fast stream yield to other work. Call the function with the size of each chunk that was read. */
 export function takeTurns(stream: Pick<InputStream, "pause" | "resume">): (bytes: number) => void {
   let taken = 0;
   return (bytes) => {

@@ -50,7 +50,7 @@ export function createEventReader({ maxBytes, onData, onId, onRetry, onTooLong }
     data = id = undefined;
     type = "";
     isTooLong = false;
-    // The id first: what the message leads to may be that the stream is left.
+    // The id comes first, because handling the message may end the stream.
     if (newId !== undefined) onId?.(newId);
     if (given) onData(given, of);
   }

@@ -21,7 +21,7 @@ export const ENV_PASSTHROUGH: readonly string[] = [
   ),
 ];
 
-/** A child's whole environment: its declared variables, and of ours only those that are passed. A pattern passes no secret. */
+/** A child's whole environment: its declared variables, and those of ours that are passed on. A pattern never passes a secret. */
 export function childEnvironment(
   declared: Readonly<Record<string, string>> = {},
   passed: readonly string[] = ENV_PASSTHROUGH,
@@ -62,7 +62,7 @@ export function limitedCommand(
     ...(cpuSeconds === undefined ? [] : [`--cpu=${cpuSeconds}:${cpuSeconds + 1}`]),
     ...(openFiles === undefined ? [] : [`--nofile=${openFiles}`]),
   ];
-  // prlimit would start, and a missing command look like a server that ended.
+  // prlimit itself would start, so a missing command would look like a server that ended.
   if (findProgram(command.includes("/") ? resolve(cwd, command) : command, path) === undefined)
     throw spawnFailure(settings, Object.assign(new Error("It was not found."), { code: "ENOENT" }), name);
   return [prlimit, ...given, "--", command, ...args];
@@ -127,7 +127,7 @@ export function spawnFailure({ command, cwd }: StdioSettings, cause: unknown, na
     const message = `The folder ${showValue(cwd)} in which ${shown} is to run does not exist.`;
     return failure(message, "Create it, or change cwd.", "cwd", cwd);
   }
-  // Scripts such as npx.cmd need the command interpreter, and no shell is started unasked.
+  // Scripts such as npx.cmd need the command interpreter, and no shell is started without being requested.
   const isWindows = process.platform === "win32";
   const hint = isWindows ? ' A .cmd script is started with the command "cmd" and "/c" before its name.' : "";
   if (code === "ENOENT")

@@ -25,7 +25,7 @@ export interface StdioOptions {
   readonly clock?: Clock | undefined;
 }
 
-/** A connection to a server that runs as a child process. The protocol's client recognises a child process by `pid` and `stderr`. */
+/** A connection to a server that runs as a child process. The SDK's client recognises a child process by `pid` and `stderr`. */
 export interface StdioTransport extends Transport {
   readonly pid: number | undefined;
   readonly stderr: null;
@@ -42,7 +42,10 @@ const DRAIN_MS = 500;
 /** One for the whole process: the same shell watches every server's group. */
 const watchdog = createWatchdog();
 
-/** Talks to a child process, one message a line. It runs without a shell, in a group that ends as a whole: with `close`, the child, or this process. */
+/**
+ * Runs a server as a child process, with one message per line. No shell is used, and `close`, the child's end or this process's end terminates the
+ * whole process group.
+ */
 export function stdioTransport(settings: StdioSettings, options: StdioOptions = {}): StdioTransport {
   const { onStderr, redact = (line) => line, maxMessageBytes = MAX_MESSAGE_BYTES, clock = systemClock } = options;
   const server = `The MCP server ${showValue(options.name ?? settings.command)}`;
@@ -152,7 +155,7 @@ export function stdioTransport(settings: StdioSettings, options: StdioOptions = 
     stdin.end();
     await stopGroup(pid, exited, clock);
     watchdog.forget(pid);
-    // A process that left the group may hold the pipes for as long as it likes.
+    // A process that left the group may hold the pipes open indefinitely.
     if (!isOver) await within(DRAIN_MS, drained, clock);
     for (const stream of [stdin, stdout, stderr]) stream.destroy();
     announceEnd();

@@ -78,7 +78,7 @@ export async function streamableHttpTransport(settings: HttpSettings, parts: Htt
           if (!isMessage(message)) throw new SyntaxError(notAMessage(server, text).message);
           transport.onmessage?.(message, { about } as StreamMessageInfo);
         }
-        // Nothing happens here to a request that was answered.
+        // This has no effect on a request that was already answered.
         return onEnd?.();
       }
       default: {

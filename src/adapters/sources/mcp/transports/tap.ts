@@ -9,13 +9,13 @@ import type {
 } from "../../../../mcp/protocol.ts";
 import type { OnMessage } from "../../../../mcp/connection.ts";
 
-/** Receives the messages of a tapped transport besides the answers that the SDK's client waits for. */
+/** Receives the messages of a tapped transport, except the answers that the SDK's client waits for. */
 export interface TapListener {
   readonly answered: (response: RpcResponse) => void;
   readonly asked: (request: RpcRequest) => void;
-  /** `about` is the id of our request on whose own stream it came, if the transport has such streams. */
+  /** `about` is the id of our request on whose stream the message arrived, if the transport has a stream for each request. */
   readonly told: (notification: RpcNotification, about: string | undefined) => void;
-  /** Something went wrong outside any request; the transport may live on. */
+  /** An error outside any request; the transport may stay usable. */
   readonly failed: (error: Error) => void;
   readonly closed: () => void;
 }
@@ -23,12 +23,12 @@ export interface TapListener {
 /** A transport shared by the SDK's client, which shakes hands on it, and by us, who use it afterwards. */
 export type Tap = ReturnType<typeof createTap>;
 
-/** The extra information on a message of a transport with a stream for each request. */
+/** Additional information on a message, for transports with a stream for each request. */
 export interface StreamMessageInfo extends MessageExtraInfo {
   readonly about?: RequestId;
 }
 
-/** An id for our requests. The SDK's client uses numbers and words of its own, never these. */
+/** An id for our requests. The SDK's client never uses such ids. */
 export const toRequestId = (count: number): string => `t${count}`;
 
 const isOurs = (id: RequestId | null): boolean => typeof id === "string" && /^t\d+$/.test(id);
@@ -57,7 +57,7 @@ export function createTap(
     },
     hasPerRequestStream: perRequestStream,
     setProtocolVersion: (version) => inner.setProtocolVersion?.(version),
-    // The SDK recognises a child process by these two names.
+    // The SDK recognises a child process by these two members.
     ...(sharedChannel ? { stderr: null, pid: null } : {}),
   };
 
@@ -91,7 +91,7 @@ export function createTap(
     /** True if each request has a stream of its own, and closing that stream cancels it. */
     perRequestStream,
     sharedChannel,
-    /** The result that the SDK's client got last: the server's own words in the handshake. */
+    /** The last result that the SDK's client received: the server's own answer in the handshake. */
     get handshake(): JsonObject | undefined {
       return handshake;
     },
@@ -99,7 +99,7 @@ export function createTap(
     get failure(): Error | undefined {
       return failure;
     },
-    /** From here on the listener gets what comes. Before, questions stay unanswered and notifications unheard. */
+    /** The listener gets messages from now on. Earlier questions stay unanswered, and earlier notifications are dropped. */
     listen(given: TapListener): void {
       listener = given;
       if (closed) given.closed();

@@ -18,10 +18,10 @@ export interface WebSocketOptions {
 
 const SUBPROTOCOL = "mcp";
 
-/** Nothing is wrong: RFC 6455's word for a goodbye. */
+/** RFC 6455's code for a normal closure. */
 const NORMAL = 1000;
 
-/** Where the id of an answer is looked for that is too long to be read. */
+/** How many bytes of an overlong answer are searched for its id. */
 const GLIMPSE_BYTES = 256;
 
 const CLOSE_MS = 2000;
@@ -42,9 +42,9 @@ export function webSocketTransport(settings: WebSocketSettings, options: WebSock
       // The handshake is sent to an http address.
       await open(new URL(new URL(settings.url).href.replace(/^ws(?=s?:)/, "http")));
     } catch (error) {
-      // An error that has a fix explains more than we could.
+      // An error with a fix is more helpful than our message.
       if (isArsenalError(error) && error.details.fix !== undefined) throw error;
-      // If each of several addresses failed, only the code has the reason.
+      // If the connection to each of several addresses failed, only the code has the reason.
       const { message, code } = error as Error & { readonly code?: string };
       const problem = `No WebSocket connection to ${address} could be opened (${message || code}).`;
       throw new ArsenalError("TRANSPORT_FAILED", problem, {
@@ -91,7 +91,7 @@ export function webSocketTransport(settings: WebSocketSettings, options: WebSock
     await opened.promise;
   }
 
-  /** Hands a message on. True if it is an answer. */
+  /** Passes a message on. Returns true if it is an answer. */
   function receive(data: Buffer, isBinary: boolean): boolean {
     if (data.length > maxMessageBytes) {
       const about = findAnswered(data.subarray(0, GLIMPSE_BYTES), data.subarray(-GLIMPSE_BYTES));

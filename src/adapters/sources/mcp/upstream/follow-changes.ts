@@ -5,7 +5,7 @@ import type { McpConnection } from "../../../../mcp/connection.ts";
 import { type JsonObject, RpcError, type RpcNotification } from "../../../../mcp/protocol.ts";
 import type { Listing } from "./upstream.ts";
 
-/** The lists of each capability: the server announces changes of all of them at once. */
+/** The lists of each capability: the server announces changes of all its lists together. */
 const LISTED: Readonly<Record<string, readonly Listing[]>> = {
   tools: ["tools"],
   prompts: ["prompts"],
@@ -49,17 +49,17 @@ export function followChanges(
 interface Listening {
   readonly filter: JsonObject;
   readonly onNotification: (notification: RpcNotification) => void;
-  /** The server sends notifications from now on. `again` if the stream broke and is back: changes in between are unknown. */
+  /** Called when the server starts to send notifications. `again` means that a broken stream was reopened, and changes in between are unknown. */
   readonly acknowledged: (again: boolean) => void;
   /** The server refuses the subscription, which is not retried. */
   readonly refused: (error: RpcError) => void;
-  /** Ends it. It ends with the connection, too. */
+  /** Ends the stream. The end of the connection ends it too. */
   readonly signal: AbortSignal;
 }
 
 const BACKOFF = { firstMs: 1000, longestMs: 60_000 };
 
-/** Keeps a modern server's notification stream open: it is opened again whenever it ends, after pauses that grow. */
+/** Keeps a modern server's notification stream open: it is reopened whenever it ends, after growing pauses. */
 export function keepListening(connection: McpConnection, clock: Clock, listening: Listening): void {
   const { filter, acknowledged, refused, signal } = listening;
   let failures = 0;

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../../../mcp/protocol.ts";
 import { type Listing, LISTINGS } from "./upstream.ts";
 
 interface ListAllOptions {
-  /** Called with the first few things that are left out, and why; then with how many more there are. */
+  /** Called with each of the first omitted entries and the reason; then once with the number of further ones. */
   readonly report?: (entry: { readonly name: string; readonly reason: string }) => void;
   /** The reason why a well-formed entry cannot be used. */
   readonly refuse?: (entry: JsonObject) => string | undefined;
@@ -19,7 +19,7 @@ interface ListAllOptions {
 const MAX_PAGES = 1000;
 const MAX_CURSOR_LENGTH = 8192;
 
-/** Entries that are left out are reported one by one up to this number. */
+/** The number of omitted entries that are reported one by one. */
 const MAX_REPORTS = 10;
 
 /** The member that identifies an entry of a list. */
@@ -48,7 +48,7 @@ export async function listAll(
     if (++leftOut <= MAX_REPORTS) report({ name: typeof name === "string" ? name : showValue(name), reason });
   };
 
-  /** Takes the entries of a page. Returns why the list is not read further, if it is not. */
+  /** Adds the entries of a page. Returns why the list is not read further; undefined if it is. */
   const take = (entries: readonly unknown[]): string | undefined => {
     let why: string | undefined;
     for (const entry of entries) {

@@ -11,7 +11,7 @@ interface MisplacedSecret {
   readonly fix: string;
 }
 
-/** The first reference to a secret in a place that cannot hold one; undefined if all is well. */
+/** The first reference to a secret in a setting that cannot hold one; undefined if there is none. */
 export function misplacedSecret(transport: Transport): MisplacedSecret | undefined {
   return transport.kind === "stdio" ? inProgram(transport) : inAddress(transport);
 }
@@ -63,7 +63,7 @@ function inAddress(transport: HttpSettings | WebSocketSettings): MisplacedSecret
 
 const hasInside = (text: string): boolean => text.includes("${secret:");
 
-/** `file:` is excluded: programs take it as an address of their own, and a path reveals nothing. */
+/** `file:` is excluded: programs use it for addresses of their own, and a path is not secret. */
 function isReference(text: string): boolean {
   const reference = readReference(text);
   return reference !== undefined && reference.kind !== "file";

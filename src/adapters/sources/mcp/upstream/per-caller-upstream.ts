@@ -14,7 +14,7 @@ interface Own {
   cancelIdle?: () => void;
 }
 
-/** The connections of a caller who made no request for this long are closed. */
+/** If a caller makes no request for this long, its connections are closed. */
 const IDLE_MS = 300_000;
 
 /**
@@ -31,7 +31,7 @@ export function createPerCallerUpstream(
   let closed = false;
   const stopWatching = accounts?.watch((account) => {
     const own = owned.get(account);
-    // A person who signed out is not connected any more, also not for calls under way.
+    // A person who signed out is disconnected, even while calls are in progress.
     const end = async (): Promise<void> => {
       if (own !== undefined && !(await accounts.isSignedIn(own.caller))) await drop(account, own);
       await shared.retry();
@@ -51,7 +51,7 @@ export function createPerCallerUpstream(
     await own.upstream.close();
   }
 
-  /** Has a caller's upstream for as long as the returned function is not called. */
+  /** Keeps a caller's upstream open until the returned function is called. */
   async function take(caller: Caller | undefined, signal: AbortSignal | undefined) {
     if (caller === undefined) {
       const message = `The MCP server "${settings.name}" has other credentials for each caller, and this request names none.`;
@@ -64,7 +64,7 @@ export function createPerCallerUpstream(
     const key = keyOf(caller);
     const opened = owned.get(key) ?? (await open(caller));
     if (opened === undefined) return { upstream: shared, release: () => undefined };
-    // Another call of the same caller may have been faster.
+    // Another call of the same caller may have created it meanwhile.
     const own = owned.get(key) ?? opened;
     if (own !== opened) await opened.upstream.close();
     owned.set(key, own);

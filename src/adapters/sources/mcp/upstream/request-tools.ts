@@ -26,7 +26,7 @@ export function ownToolPrefix(server: Server): string {
   return `${requestToolId(server, "tools/call")}/`;
 }
 
-/** The request tools of one server, by id. They can touch what the server's tools can. */
+/** The request tools of one server, by id. They can access everything that the server's tools can. */
 export function createRequestTools(
   upstream: McpUpstream,
   capabilities: readonly Capability[] = [],
@@ -45,7 +45,7 @@ interface Definition {
 }
 
 const TEXT = { type: "string" } as const;
-/** Members that make of a read or a get the completion of one of its arguments. */
+/** Members that turn a read or a get into the completion of one of its arguments. */
 const COMPLETED = {
   argument: { type: "object", description: "The argument to complete: its name and what is typed of its value." },
   context: { type: "object", description: "The arguments given so far." },
@@ -109,9 +109,9 @@ const DEFINITIONS: Readonly<Record<RequestTool, Definition>> = {
   },
 };
 
-/** True for a known method: it never passes as an unknown one, for which other rules hold. */
+/** True for a known method. It must not pass as an unknown one, for which other rules apply. */
 export function isKnown(method: string): boolean {
-  // Also in other spellings, which a careless server may take for the same.
+  // Also matches other spellings, which a lenient server may accept.
   return /^\s*(?:(?:tools|resources|prompts|completion|server|subscriptions|logging|notifications|tasks|skills)\/|(?:initialize|ping)\s*$)/i.test(
     method,
   );

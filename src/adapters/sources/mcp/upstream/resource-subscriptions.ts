@@ -7,7 +7,7 @@ import { untilAborted } from "../../../../base/turns/until-aborted.ts";
 interface Subscription {
   subscribers: number;
   made: Promise<void>;
-  /** Fires when the last subscriber left, or the subscription is made again elsewhere. */
+  /** Fires when the last subscriber has left, or the subscription is renewed on another connection. */
   over: AbortController;
 }
 
@@ -59,12 +59,12 @@ export function createResourceSubscriptions(clock: Clock, notify: (notification:
         throw error;
       }
     },
-    /** Makes every subscription again, on the connection that took the place of the one before. */
+    /** Renews every subscription on the connection that replaced the previous one. */
     renew(connection: McpConnection): void {
       for (const [uri, subscription] of subscriptions) {
         subscription.over = new AbortController();
         subscription.made = make(uri, connection, subscription.over);
-        // A resource that is gone is not announced; its subscribers find out when they read it.
+        // A deleted resource is not announced; subscribers notice when they read it.
         subscription.made.catch(() => {});
         tellUpdated(uri);
       }

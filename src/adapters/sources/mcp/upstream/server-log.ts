@@ -9,10 +9,10 @@ export type ServerLog = ReturnType<typeof createServerLog>;
 const MAX_LINES = 200;
 const MAX_LINE = 1000;
 
-/** The lines of one text that are kept. */
+/** The most lines of one text that are kept. */
 const MAX_LINES_OF_TEXT = 50;
 
-/** More than is shown of a line is kept until it is redacted, so that no secret is cut in two first. */
+/** More of a line is kept than is shown, until the line is redacted, so that no secret is cut in two. */
 const MAX_KEPT = 8 * MAX_LINE;
 
 /** Creates an empty log. Lines are cleaned when they are read: most never are, and a secret may become known after it was written. */

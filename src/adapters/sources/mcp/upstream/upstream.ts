@@ -42,7 +42,7 @@ export const LISTINGS = {
 
 export type Listing = keyof typeof LISTINGS;
 
-/** The state of an upstream. `error` is the failure of the last attempt that ended, also while the next one is under way. */
+/** The state of an upstream. `error` is the failure of the last completed attempt, also while the next attempt runs. */
 export type UpstreamState =
   | { readonly kind: "connecting"; readonly error?: Error | undefined }
   | {
@@ -70,7 +70,7 @@ export interface UpstreamRequestOptions extends RequestOptions {
   readonly onTask?: (() => void) | undefined;
   /** Returns an `input_required` result as it is instead of answering it. */
   readonly passInputRequired?: boolean | undefined;
-  /** The caller: determines the credentials, if each caller has their own, and the number of connections a remote caller may have to itself. */
+  /** The caller: determines the credentials, if each caller has their own, and how many connections a remote caller may use exclusively. */
   readonly caller?: Caller | undefined;
 }
 
@@ -107,7 +107,7 @@ export interface UpstreamParts extends Pick<
   ConnectOptions,
   "oauth" | "egress" | "clock" | "mayStart" | "envPassthrough" | "onStderr" | "onAgain" | "onLog" | "onMessage"
 > {
-  /** Where what the settings refer to is found. Defaults to the environment, files and the keychain. */
+  /** Resolves the references to secrets in the settings. Defaults to the environment, files and the keychain. */
   readonly secrets?: Secrets;
   /** The caller whose credentials are used, if each caller has their own. Defaults to the credentials of no caller. */
   readonly caller?: Caller;
@@ -116,14 +116,14 @@ export interface UpstreamParts extends Pick<
   /** The identity of the shared connections. */
   readonly identity?: ClientIdentity;
   readonly connect?: typeof connect;
-  /** Called with each listed thing that is left out, and why. */
+  /** Called with each omitted entry of a list, and the reason. */
   readonly report?: (problem: { readonly listing: Listing; readonly name: string; readonly reason: string }) => void;
 }
 
 /** The era of an old server is probed again after this time; it may have been upgraded. */
 const VERDICT_MS = 3_600_000;
 
-/** Requests that change nothing on the server that they could change twice: sent once more if the server lost the session. */
+/** Requests that are safe to repeat: they are sent once more if the server lost the session. */
 const READS: ReadonlySet<string> = new Set([
   ...Object.values(LISTINGS),
   "resources/read",
@@ -220,7 +220,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
     },
   });
 
-  /** The identity in requests of callers that answer no questions. */
+  /** The identity in requests of callers without support for questions. */
   const unaskable = { ...identity, capabilities: withoutAsking(identity.capabilities) };
 
   /** A modern server takes every request on one connection, and sends questions in its results. */
@@ -272,7 +272,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
     try {
       return await requestLegacy(method, params, options);
     } catch (error) {
-      // A new session is being opened. A call is left to the engine, which decides whether the tool is safe to repeat.
+      // A new session is being opened. The engine decides whether the call is safe to repeat.
       if (!isSessionExpired(error) || !READS.has(method)) throw error;
       await keeper.ready(options.signal);
       return requestLegacy(method, params, options);
@@ -301,7 +301,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
     const capability = listing === "prompts" ? "prompts" : "resources";
     if (listing !== "tools" && !isPlainObject(server.capabilities[capability])) return [];
     const mirrors = era === "modern" && settings.transport.kind === "http";
-    // The entries read when most of the time is up are better than nothing.
+    // If most of the time is used up, a partial list is better than none.
     const lateAt = clock.now() + timeoutMs * 0.8;
     return inTime("listing", (signal) =>
       listAll((method, params) => request(method, params, { signal }), listing, {
@@ -319,7 +319,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
   };
 
   const startReading = (listing: Listing): Promise<readonly JsonObject[]> => {
-    // All callers share the result.
+    // The result is shared by all callers.
     const reading = outsideCalls(() => readList(listing));
     lists.set(listing, reading);
     reading.catch(() => lists.get(listing) === reading && lists.delete(listing));

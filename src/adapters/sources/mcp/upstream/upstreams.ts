@@ -18,7 +18,7 @@ interface UpstreamsParts {
 interface Member {
   readonly upstream: McpUpstream;
   readonly attempted: Promise<void>;
-  /** The prefix of the server's own tool names. */
+  /** The prefix of tool ids that name a tool by the server's own name. */
   readonly prefix: string;
   readonly requests: ReadonlyMap<string, Required<Registration>>;
 }
@@ -33,12 +33,12 @@ export function createUpstreams(parts: UpstreamsParts) {
   return {
     /** Connected or not, in the order they were added. */
     all: (): readonly McpUpstream[] => (list ??= Array.from(members.values(), ({ upstream }) => upstream)),
-    /** Takes in the server of a source that is being added, if it is an MCP server's; lets go of it if adding fails. */
+    /** Registers the server of a source that is being added, if the source is an MCP server; removes it if adding fails. */
     async during<Result>(source: Source, adding: () => Promise<Result>): Promise<Result> {
       if (!isMcpSource(source)) return adding();
       const { name, upstream, capabilities } = source;
       const { createRequestTools, ownToolPrefix } = await import("./request-tools.ts");
-      // An ensemble refuses a name that is taken, and the server that has it stays.
+      // An ensemble refuses a name that is taken, and the existing server stays.
       if (members.has(name)) return adding();
       list = undefined;
       members.set(name, {

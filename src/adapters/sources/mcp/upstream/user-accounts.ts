@@ -50,7 +50,7 @@ function createUserAccounts(
     });
   }
 
-  /** Where the tokens for listing are: the gateway's own login, or that of the person who signed in last. */
+  /** The tokens for listing tools: the gateway's own login, or that of the person who signed in last. */
   async function listingStore(): Promise<TokenStore> {
     if (grant === "client_credentials" || tokensOf(await own.read(serverUrl)) !== undefined) return own;
     const latest = await tokens.latest(serverUrl);

@@ -16,7 +16,10 @@ import {
 
 type ParameterArgument = Exclude<Argument, { readonly in: "body" }>;
 
-/** Builds the request that a call means, without credentials; `target` goes behind the server's address. Throws ARGUMENTS_INVALID, naming the argument, if one cannot be written. */
+/**
+ * Builds the request of a call, without credentials; `target` is appended to the server's address. Throws ARGUMENTS_INVALID, naming the argument,
+ * if an argument cannot be written.
+ */
 export async function buildRequest(
   { path, arguments: { list, body, additional } }: Pick<ReadOperation, "path" | "arguments">,
   args: Readonly<Record<string, unknown>>,
@@ -57,7 +60,7 @@ export async function buildRequest(
   };
 }
 
-/** Servers refuse addresses and headers long before this, and writing more takes long. */
+/** Servers refuse longer addresses and headers, and writing them takes long. */
 const MAX_WRITTEN = 65_536;
 
 function isTooLong(value: unknown): boolean {
@@ -94,7 +97,7 @@ function fillPath(
     if (each === undefined) return whole;
     const text = writeOne(name, given(each), each, each.allowReserved ? encodeForPath : encodeStrictly);
     if (text === "") throw wrongArgument(each.argument, "must not be empty: it is part of the address");
-    // Addresses are shortened by such segments, so that a value could reach another operation.
+    // Such segments shorten an address, so a value could reach another operation.
     if (/(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i.test(text))
       throw wrongArgument(each.argument, "must not lead to another address");
     return text;

@@ -29,7 +29,7 @@ export interface CallParts {
 
 /** Characters of a failed answer that its error repeats. */
 const SHOWN_LENGTH = 2000;
-/** Methods that do no more the second time. */
+/** Methods that are safe to repeat. */
 const REPEATABLE: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "QUERY", "PUT", "DELETE"]);
 
 /** Calls one operation: builds the request, adds credentials, sends it and reads the answer. */

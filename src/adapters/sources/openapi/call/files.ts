@@ -42,7 +42,7 @@ export function fileSchema(paths: boolean): JsonSchema {
   };
 }
 
-/** The file that an argument means. Throws ARGUMENTS_INVALID. */
+/** Returns the file that an argument names. Throws ARGUMENTS_INVALID. */
 export async function toFile(value: unknown, argument: string, files?: OpenFolder): Promise<SentFile> {
   if (!isPlainObject(value)) throw wrongArgument(argument, "must be an object with text or base64");
   const { text, base64, path, filename, contentType } = value;

@@ -27,7 +27,7 @@ async function readLarge(bytes: Uint8Array, charset: string): Promise<unknown> {
   return value;
 }
 
-/** The factor by which the searched text is longer than the shown one. */
+/** How many times longer the searched text is than the shown one. */
 const READ_AHEAD = 16;
 
 /** The text of an answer, redacted and then shortened for a message: half of a secret would not be recognised. */
@@ -41,7 +41,7 @@ export async function readShortly(
   if (type !== "" && !isJsonAnswer(type) && !isText(type)) return `${bytes.length} bytes of ${type}`;
   const whole = decode(bytes, charset).trim();
   const isCut = whole.length > max * READ_AHEAD;
-  // Little may be left of much, and then the end is shown, where a secret may be cut off.
+  // Redaction may leave little of a long text. Its end is then shown, where a secret may be cut off.
   const text = isCut ? redactor.stream()(whole.slice(0, max * READ_AHEAD)) : redactor.text(whole);
   return isCut || text.length > max ? `${text.slice(0, max)}…` : text;
 }
@@ -70,7 +70,7 @@ function decode(bytes: Uint8Array, charset: string): string {
   }
 }
 
-/** The most values, and members of objects, that an answer is read as. */
+/** The most values, and the most members of objects, that an answer may contain to be parsed. */
 const MAX_VALUES = 200_000;
 const MAX_MEMBERS = 50_000;
 
@@ -89,7 +89,7 @@ function guess(bytes: Uint8Array, url: string): unknown {
   }
 }
 
-/** A file that a server answered with, as a model's API takes it. */
+/** A file that a server answered with, in the format of model APIs. */
 function toBlock(bytes: Uint8Array, mimeType: string, url: string): object {
   const data = Buffer.from(bytes).toString("base64");
   const kind = mimeType.split("/")[0];

@@ -71,7 +71,7 @@ export async function writeWhole(
 
 const EXPLODED = { style: "form", explode: true, allowReserved: false } as const;
 
-/** A member as the pairs of a form: by its style if it has one, otherwise lists repeated and objects as JSON. */
+/** Writes a member as the pairs of a form: by its style if it has one, otherwise lists as repeated pairs and objects as JSON. */
 function formPairs({ name, value }: BodyMember, { encoding }: Body, encode: Encode): readonly Pair[] {
   const { writing, contentType } = encoding.get(name) ?? {};
   if (writing !== undefined) return writePairs(name, value, writing, encode);
@@ -132,7 +132,7 @@ async function fileParts(
   files?: OpenFolder,
 ): Promise<readonly MultipartPart[]> {
   if (value === undefined || value === null) return [];
-  // A list of types names the accepted ones, not the type of this file.
+  // A list of types states the accepted ones, not the type of this file.
   const encoded = body.encoding.get(name)?.contentType;
   const fallback = encoded === undefined || /[,*]/.test(encoded) ? "application/octet-stream" : encoded;
   const parts: MultipartPart[] = [];
@@ -149,7 +149,7 @@ function headOf(name: string, filename?: string, contentType?: string): string {
   return `Content-Disposition: form-data; name="${escape(name)}"${file}${type}`;
 }
 
-/** As browsers do it. */
+/** The same as browsers do. */
 function escape(text: string): string {
   return text.replaceAll("\r", "%0D").replaceAll("\n", "%0A").replaceAll('"', "%22");
 }

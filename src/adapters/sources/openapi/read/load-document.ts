@@ -15,7 +15,7 @@ export interface LoadedDocument {
   readonly root: JsonObject;
   /** The address of the document; omitted for one from a file or from the program itself. */
   readonly url?: string;
-  /** Operations that could not be brought to this version. */
+  /** Operations that could not be upgraded to this version. */
   readonly problems: readonly Problem[];
 }
 
@@ -25,7 +25,7 @@ interface LoadParts {
   readonly signal: AbortSignal;
 }
 
-/** Reads a document and brings it to version 3.1. Throws CONFIG_INVALID if it is not one. */
+/** Reads a document and upgrades it to version 3.1. Throws CONFIG_INVALID if it is not an OpenAPI document. */
 export async function loadDocument(document: string | object, parts: LoadParts): Promise<LoadedDocument> {
   parts.signal.throwIfAborted();
   if (typeof document !== "string") return toCurrent(copyOf(document), "The document");

@@ -38,6 +38,6 @@ function located(
 ): Located | undefined {
   if (own === undefined && declared === undefined) return undefined;
   const found = own === undefined ? locate(declared ?? "") : { url: own, trusted: true };
-  // A browser is sent there, so nothing else than a page will do.
+  // A browser opens this address, so it must be a web page.
   return /^https?:$/.test(URL.parse(found?.url ?? "")?.protocol ?? "") ? found : undefined;
 }

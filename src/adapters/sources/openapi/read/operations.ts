@@ -25,7 +25,7 @@ export interface Problem {
   /** `GET /pets/{id}` */
   readonly operation: string;
   readonly reason: string;
-  /** True if it did not become a tool; false if the tool lacks something. */
+  /** True if the operation did not become a tool; false if the tool lacks a part of it. */
   readonly skipped: boolean;
 }
 
@@ -83,7 +83,7 @@ const MAX_PATTERNS = 500;
 /** Longer tags, paths and ids are not compared: no document needs one, and comparing would take long. */
 const MAX_COMPARED = 10_000;
 
-/** `every`: each list that is there must match. `some`: one is enough. */
+/** `every`: each given list must match. `some`: one matching list is enough. */
 function createFilter(filter: OperationFilter, rule: "every" | "some", field: string): Matches {
   const lists = Object.keys(VALUES) as (keyof OperationFilter)[];
   const matchers = lists.flatMap((list): Matches[] => {

@@ -64,7 +64,7 @@ function kindOf(type: string): BodyKind {
   return /^text\/|[/+](?:xml|yaml|x-yaml|graphql|x-ndjson|javascript)\b/i.test(type) ? "text" : "binary";
 }
 
-/** A patch that is merged is written as the thing itself, which models do better than lists of steps. */
+/** A merge patch has the form of the resource itself, which models write better than a list of steps. */
 function rankOf(type: string, shape: ObjectShape | undefined, references: References): number {
   if (/^application\/json(?:\s*;|\s*$)/i.test(type)) return 0;
   const kind = kindOf(type);

@@ -24,7 +24,7 @@ export interface ReadOperation extends Operation {
   readonly accept: string;
   /** Schema of the answer, as the document has it. */
   readonly returns: unknown;
-  /** Throws CONFIG_INVALID if neither the settings nor the document name a server. */
+  /** The server's address. Throws CONFIG_INVALID if neither the settings nor the document name a server. */
   readonly server: () => Server;
 }
 
@@ -77,7 +77,7 @@ export function readDocument(loaded: LoadedDocument, settings: OpenApiSettings, 
   return { tools, problems, operations: usable };
 }
 
-/** Some documents name a key both as a security scheme and as a parameter. A model never has to give it. */
+/** Some documents name a key both as a security scheme and as a parameter. A model never has to supply the key. */
 function isCredential(parameter: { readonly in: string; readonly name: string }, security: Security): boolean {
   return security.flat().some(({ scheme }) => {
     if (scheme.type !== "apiKey" || scheme.in !== parameter.in) return false;

@@ -39,7 +39,7 @@ export interface Parameter extends Writing {
 
 const LOCATIONS = Object.keys(STYLES) as readonly Location[];
 
-/** Headers that OpenAPI keeps out of the parameters, and those that belong to the connection. */
+/** Headers that OpenAPI does not allow as parameters, and headers that belong to the connection. */
 const NOT_PARAMETERS: ReadonlySet<string> = new Set(
   "accept content-type authorization content-length host connection transfer-encoding upgrade".split(" "),
 );

@@ -5,7 +5,7 @@ import type { Operation } from "./operations.ts";
 import type { JsonObject } from "./references.ts";
 import type { OpenApiSettings } from "../settings.ts";
 
-/** Where an operation's requests go. */
+/** The server that an operation's requests go to. */
 export interface Server {
   /** Without a slash at its end. */
   readonly base: string;
@@ -49,14 +49,14 @@ export interface Located {
   readonly trusted: boolean;
 }
 
-/** An address of the document, made whole; undefined if that cannot be. */
+/** Resolves an address of the document; undefined if that is impossible. */
 export function locate(
   address: string,
   written: { readonly documentUrl?: string | undefined; readonly server?: string | undefined },
 ): Located | undefined {
   const whole = URL.parse(address, written.documentUrl);
   if (whole === null) return undefined;
-  // An operator who wrote an address meant its host; another one in the document may be a trap.
+  // An operator who wrote an address trusts its host. Another host in the document may be a trap.
   const trusted = [written.documentUrl, written.server].some(
     (each) => each !== undefined && URL.parse(each)?.origin === whole.origin,
   );

@@ -5,7 +5,7 @@ import type { JsonObject } from "./references.ts";
 
 type Mutable = Record<string, unknown>;
 
-/** Where the collection format is kept that version 3 has no word for. */
+/** The keyword for the collection format, for which version 3 has none. */
 export const COLLECTION_FORMAT = "x-collection-format";
 
 /** Upgrades a 2.0 document in place. Keeps what the upgrade would lose; removes and reports operations that it cannot upgrade. */
@@ -21,7 +21,7 @@ export function upgradeSwagger(
   return { root, problems };
 }
 
-/** A field of a form that must be there makes the form one that must be there. */
+/** Makes a form required if one of its fields is required. */
 function requireForm(body: unknown): void {
   if (!isPlainObject(body) || body["required"] !== undefined) return;
   for (const [type, media] of Object.entries(asRecord(body["content"]))) {

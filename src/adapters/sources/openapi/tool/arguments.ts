@@ -29,11 +29,11 @@ export type Argument = RequestValue & { /** As the model writes it. */ readonly 
 export interface Arguments {
   readonly list: readonly Argument[];
   readonly body: Body | undefined;
-  /** The schema of further arguments, if the body takes them; undefined if there can be none. */
+  /** The schema of further arguments, if the body accepts them; undefined if not. */
   readonly additional: unknown;
 }
 
-/** Names that every model API takes for an argument. */
+/** Names of arguments that every model API accepts. */
 const LEGAL_NAME = /^[\w.-]{1,64}$/;
 
 /** Lays out the parameters and the body side by side. A repeated name gets its place as a suffix: `id_query`. A body that is not an object is `body`. */
@@ -119,13 +119,13 @@ function joined(description: string, written: string | undefined): string {
   return added === undefined ? description : `${description} ${added}`;
 }
 
-/** Groups of arguments of which some must be there, where the body as a whole must. */
+/** Groups of arguments of which some are required, if the body as a whole is required. */
 function writeAlternatives(list: readonly Argument[], body: Body | undefined): JsonSchema {
   if (body?.required !== true || body.shape === undefined) return {};
   const argumentOf = new Map(list.flatMap((each) => (each.in === "body" ? [[each.name, each.argument] as const] : [])));
   const allOf = body.shape.alternatives.flatMap(({ keyword, groups }) => {
     const required = groups.map((names) => names.flatMap((name) => argumentOf.get(name) ?? []));
-    // A group without one of its members would ask for less, and two groups could then hold at once.
+    // Without one of its members, a group would require less, and two groups could match at once.
     const whole = required.every((names, index) => names.length === groups[index]?.length);
     return whole ? [{ [keyword]: required.map((names) => ({ required: names })) }] : [];
   });

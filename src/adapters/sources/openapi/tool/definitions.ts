@@ -5,7 +5,7 @@ import { partsOf } from "../read/references.ts";
 export interface SchemaPosition {
   /** The number of members around it. */
   readonly depth: number;
-  /** True if no valid value can do without it. */
+  /** True if every valid value needs it. */
   readonly required: boolean;
   /** The number of schemas around it. */
   readonly nesting: number;
@@ -44,7 +44,7 @@ export function createDefinitions(write: (reference: string, place: SchemaPositi
       const required = known.place.required || place.required;
       if (depth !== known.place.depth || required !== known.place.required) {
         known.place = { depth, required, nesting: 0 };
-        // A schema that is needed more than when it was written is written again.
+        // A schema that turns out to be needed in more detail is written again.
         known.written = undefined;
       }
       return known.name;
@@ -52,7 +52,7 @@ export function createDefinitions(write: (reference: string, place: SchemaPositi
     /** All named schemas, and those that they refer to in turn. */
     all(): Readonly<Record<string, JsonSchema>> {
       for (;;) {
-        // The shallowest first, so that a schema is written for the place where most of it is kept.
+        // The shallowest first, because most of a schema is kept there.
         let next: Entry | undefined;
         for (const entry of entries.values())
           if (entry.written === undefined && (next === undefined || entry.place.depth < next.place.depth)) next = entry;
@@ -60,7 +60,7 @@ export function createDefinitions(write: (reference: string, place: SchemaPositi
         const { reference, place } = next;
         next.written = {};
         const written = write(reference, place);
-        // It may have turned out to be needed more, while it was written.
+        // More detail may have become necessary while it was written.
         if (next.place === place) next.written = written;
       }
       return Object.fromEntries(Array.from(entries.values(), ({ name, written = {} }) => [name, written]));

@@ -7,7 +7,7 @@ export type WriteRoot = (writer: SchemaWriter) => JsonSchema;
 
 type Way = Pick<WriteOptions, "depth" | "shortenRequired" | "words">;
 
-/** Everything, then from the least that is still sound to ever more. */
+/** First the whole schema, then from the smallest valid version to larger ones. */
 const WHOLE: Way = { depth: Infinity, shortenRequired: false, words: Infinity };
 const DEEPER: readonly Way[] = [1, 2, 3, 4, 6, 9].map((depth) => ({ depth, shortenRequired: false, words: 300 }));
 const LEAST: readonly Way[] = [
@@ -50,6 +50,6 @@ export function fitSchema(
     best = attempt(way);
     if (best !== undefined) break;
   }
-  // Words were left out, if nothing else was.
+  // Texts were shortened, even if nothing else was left out.
   return best && { ...best, shortened: true };
 }

@@ -1,4 +1,4 @@
-/** Elements that documents use for layout. A placeholder such as `<name>` or `<api_key>` is none of them and stays. */
+/** Elements that documents use for layout. A placeholder such as `<name>` or `<api_key>` is not one of them and stays. */
 const INLINE =
   "a abbr b big cite code del dfn em font i img ins kbd mark q s samp small span strike strong sub sup tt u var";
 const BLOCKS =
@@ -14,7 +14,7 @@ const STANDS_FOR: ReadonlyMap<string, string> = new Map([
   ["th", " "],
   ["li", "\n- "],
 ]);
-/** Elements that need no end tag. The start tag of any other is one only if its end tag is there: `FROM <table>` is not HTML. */
+/** Elements that need no end tag. The start tag of any other element counts only if the end tag exists: `FROM <table>` is not HTML. */
 const NEED_NO_END: ReadonlySet<string> = new Set(["br", "hr", "img", "p", "li"]);
 /** Elements whose content is not text. */
 const HIDDEN: ReadonlySet<string> = new Set(["script", "style"]);
@@ -27,7 +27,7 @@ const ENTITIES: ReadonlyMap<string, string> = new Map([
     .map((pair) => pair.split("=") as [string, string]),
 ]);
 
-/** More than any field of a tool holds, even if most of it is markup. */
+/** Longer than any field of a tool, even if most of the text is markup. */
 const READ_LENGTH = 100_000;
 
 const SPECIAL = /[<&`]/g;
@@ -88,7 +88,7 @@ export function plainText(text: string): string {
     if (instead === undefined) return false;
     if (slash === "" && !NEED_NO_END.has(name) && find(`</${name}>`, at) === -1) return false;
     const [, double, single] = name === "img" ? (ALT.exec(attributes) ?? []) : [];
-    // The items of a list are apart already, and it ends as a paragraph does.
+    // List items are already separate lines, and a list ends like a paragraph.
     skipTo(at + whole.length, double ?? single ?? (slash !== "" && name === "li" ? "" : instead));
     return true;
   }
@@ -107,7 +107,7 @@ export function plainText(text: string): string {
   return changed ? tidy(plain) : text;
 }
 
-/** Finds a text from a position on. A text that does not occur any more is searched once, so that all searches together take linear time. */
+/** Finds a text from a position on. Remembers texts that no longer occur, so that all searches together take linear time. */
 function createFinder(text: string): (sought: string, from: number) => number {
   const found = new Map<string, number>();
   return (sought, from) => {
@@ -130,7 +130,7 @@ function decode([, decimal, hexadecimal, name]: RegExpExecArray): string | undef
   if (code === 0xa0) return " ";
   if (code > 0x10_ffff) return "";
   const character = String.fromCodePoint(code);
-  // Nothing that is not seen: controls, directions, halves of characters.
+  // Removes invisible characters: controls, direction marks, halves of characters.
   return /[\p{Cc}\p{Cf}\p{Cs}]/u.test(character) && !/[\t\n]/.test(character) ? "" : character;
 }
 

@@ -12,7 +12,7 @@ import type { OpenApiSettings } from "../settings.ts";
 
 /** Room for what registering adds to a draft: ids, hashes, defaults. */
 const REGISTERED_BYTES = 1200;
-/** An answer's schema only describes it, so it never takes more than this. */
+/** An answer's schema only describes the answer, so it never takes more than this. */
 const MAX_RETURNS_BYTES = 8192;
 const MAX_TOOL_BYTES = 32_768;
 
@@ -86,7 +86,7 @@ function toMeta(read: ReadOperation): Readonly<Record<string, unknown>> {
     ...(typeof operationId === "string" && { operationId }),
     arguments: Object.fromEntries(places),
     ...(body && { contentType: body.contentType }),
-    // The server and the credentials belong to the tool as much as its name: they are pinned with it.
+    // The server and the credentials are part of the tool, like its name: they are pinned with it.
     ...serverOf(read),
     ...(security.length > 0 && { security }),
   };

@@ -6,30 +6,30 @@ import { plainText } from "./plain-text.ts";
 
 /** Options for writing a schema. */
 export interface WriteOptions {
-  /** A request keeps what refuses wrong arguments; an answer only what describes it. */
+  /** The schema of a request keeps what refuses wrong arguments; that of an answer only describes it. */
   readonly direction: "request" | "answer";
-  /** Members nested deeper than this are shortened, but for required ones of a request. */
+  /** Members nested deeper than this are shortened, except required ones of a request. */
   readonly depth: number;
-  /** True shortens also what is required. */
+  /** True shortens required members too. */
   readonly shortenRequired: boolean;
   /** Longest description. */
   readonly words: number;
-  /** Characters after which the writer gives up and throws `TOO_LARGE`. */
+  /** The number of characters after which the writer stops and throws `TOO_LARGE`. */
   readonly maxLength: number;
 }
 
-/** Thrown by a writer that has written more than it may. */
+/** Thrown by a writer that exceeded its limit. */
 export const TOO_LARGE: unique symbol = Symbol("too large");
 
-/** Copies schemas out of a document, with what they refer to. */
+/** Copies schemas from a document, with the schemas that they refer to. */
 export type SchemaWriter = ReturnType<typeof createSchemaWriter>;
 
-/** Keywords that hold one schema, those that hold a list, and those that hold some by name. */
+/** Keywords that hold one schema, a list of schemas, or schemas by name. */
 const ONE = words("not if then else contains propertyNames");
 const LISTS = words("allOf anyOf oneOf prefixItems");
 const NAMED = words("patternProperties dependentSchemas");
 
-/** Deeper schemas are cut off, whatever may be written: everything that walks them is recursive. */
+/** Deeper schemas are always cut off, because later steps walk them recursively. */
 const MAX_NESTING = 60;
 
 /** Creates a writer. A referenced schema is written once, under `$defs`, so cycles and schemas used a hundred times cost nothing. */
@@ -74,7 +74,7 @@ export function createSchemaWriter(references: References, options: WriteOptions
     throw broken(`a schema refers to ${reference}, which does not exist`);
   }
 
-  /** True where references lead from one to the next for ever. */
+  /** True if references form an endless chain. */
   function isEndless(schema: JsonObject): boolean {
     let found: unknown = schema;
     for (let hops = 0; hops < MAX_NESTING; hops++) {
@@ -160,20 +160,23 @@ export function createSchemaWriter(references: References, options: WriteOptions
     return names.size === 0 ? undefined : [...names];
   }
 
-  /** Servers set what can only be read, and never answer with what can only be written. */
+  /** Requests must not contain read-only members, and answers never contain write-only ones. */
   function isMeant(property: unknown): boolean {
     return asRecord(property)[options.direction === "request" ? "readOnly" : "writeOnly"] !== true;
   }
 
   function writeEnum(values: readonly unknown[], { type }: JsonObject): readonly unknown[] {
-    // A huge one is given up before it is written.
+    // A huge schema is refused before it is written.
     spend(2 * values.length);
     spend(JSON.stringify(values).length - 2 * values.length);
     const nullable = Array.isArray(type) && type.includes("null") && !values.includes(null);
     return nullable ? [...values, null] : values;
   }
 
-  /** A default is what the server assumes. As a keyword it would be filled in and sent, and a PATCH would set what its caller never mentioned. */
+  /**
+   * A default is the value that the server assumes. As a keyword it would be filled in and sent, so a PATCH would set members that its caller never
+   * mentioned.
+   */
   function describeDefault(schema: JsonObject, written: Record<string, unknown>): void {
     const value = schema["default"];
     if (value === undefined || value === null) return;
@@ -184,7 +187,7 @@ export function createSchemaWriter(references: References, options: WriteOptions
     spend(text.length + 11);
   }
 
-  /** A description without HTML, as long as it may be. */
+  /** A description without HTML, cut to the allowed length. */
   function describe(text: string): string {
     const described = clip(plainText(text), options.words);
     spend(described.length);
@@ -203,7 +206,7 @@ export function createSchemaWriter(references: References, options: WriteOptions
   };
 }
 
-/** True for a schema that takes no more room than what would stand for it. */
+/** True for a schema that is no larger than its replacement. */
 function isSmall(schema: JsonObject): boolean {
   const { properties, items } = schema;
   if (properties !== undefined || [...LISTS, ...ONE].some((keyword) => schema[keyword] !== undefined)) return false;
@@ -235,7 +238,7 @@ const REFUSING = words(
   "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems minContains maxContains minProperties maxProperties uniqueItems pattern",
 );
 
-/** True if a keyword means something in JSON Schema and can have this value. The rest is left out: one broken keyword would make the tool unusable. */
+/** True if a keyword is valid in JSON Schema and can have this value. Others are left out: one broken keyword would make the tool unusable. */
 function isSoundValue(keyword: string, value: unknown, direction: "request" | "answer" = "request"): boolean {
   if (!DESCRIBING.has(keyword) && (direction === "answer" || !REFUSING.has(keyword))) return false;
   switch (keyword) {
