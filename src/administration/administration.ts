@@ -24,7 +24,7 @@ export interface AdministrationParts extends Pick<Wired, Stages | Sources> {
   readonly clock: Clock;
   /** Writes pending records to the history. */
   flushHistory(): Promise<void>;
-  /** Undefined while nothing was added. */
+  /** Undefined until the first one is added. */
   ensembles(): Ensembles | undefined;
   readonly egress: Egress;
   /** Undefined if tenants are not switched on. */

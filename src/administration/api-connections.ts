@@ -32,7 +32,7 @@ interface ApiConnectionParts {
   listTools(filter: { readonly source: "openapi"; readonly principal: Principal }): Promise<readonly Tool[]>;
 }
 
-/** Marks the sign-ins of APIs: the browser brings it back. */
+/** Identifies sign-ins to APIs: the browser returns it. */
 const STATE = "api.";
 
 /** Signs callers in to APIs. */
@@ -71,7 +71,7 @@ export function createApiConnections({ apis, userTokens, listTools }: ApiConnect
       await (await userTokens()).keepAttempt(state, attempt);
       return { url, state };
     },
-    /** Undefined if the sign-in is not that of an API. */
+    /** Undefined if the sign-in does not belong to an API. */
     async finish(params: URLSearchParams): Promise<Pick<ApiAttempt, "server" | "account"> | undefined> {
       const state = params.get("state") ?? "";
       if (!state.startsWith(STATE)) return undefined;

@@ -1,10 +1,10 @@
 import type { AuditLog, KeptRecord } from "../guard/audit.port.ts";
 import type { AuditAdministration, AuditQuery } from "../serve/administration.ts";
 
-/** Records that are looked at for one page, at most. */
+/** The most records that are read for one page. */
 const MAX_LOOKED_AT = 50_000;
 
-/** The clocks of processes that write one log differ by less: nothing older than a time comes after this much before it. */
+/** The clocks of processes that write one log differ by less, so that records are out of order by less than this. */
 const CLOCK_SKEW_MS = 3_600_000;
 
 /** Reads and verifies an audit log. Undefined if it cannot be read. */

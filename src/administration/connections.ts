@@ -24,7 +24,7 @@ export interface ConnectionParts {
   userTokens(): Promise<UserTokens>;
   readonly egress: Egress;
   readonly secrets: Secrets;
-  /** Loads the audit log; undefined if nothing is recorded. */
+  /** Loads the audit log; undefined if calls are not audited. */
   audit(): Promise<Pick<CallAudit, "record" | "refusal"> | undefined>;
   listTools(filter: { readonly source: "mcp" | "openapi"; readonly principal: Principal }): Promise<readonly Tool[]>;
   readonly registry: Pick<Registry, "ofEnsemble">;
@@ -45,7 +45,10 @@ export function createConnections(parts: ConnectionParts): Connections {
     return { serverName: name, serverUrl, headers, credentials, egress, oauth: ofPerson };
   }
 
-  /** The servers that a caller may know: those with a tool for the caller, and those that have not listed any tool yet, because a caller must sign in first. */
+  /**
+   * The servers that a caller may see: those with a tool for the caller, and those that have not listed any tool yet, because a caller must sign in
+   * first.
+   */
   async function visible(principal: Principal): Promise<readonly McpUpstream[]> {
     const all = servers();
     if (all.length === 0) return [];

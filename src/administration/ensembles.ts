@@ -43,7 +43,7 @@ export function createEnsembleAdministration(parts: AdministrationParts): Ensemb
     });
   }
 
-  /** Does one thing after the other with an ensemble: two that connect it at once would take each other's name. */
+  /** Runs the operations on an ensemble in order: two concurrent connects would conflict over its name. */
   function inTurn<Value>(name: string, work: () => Promise<Value>): Promise<Value> {
     find(name);
     const turn = (turns.get(name) ?? Promise.resolve()).then(work, work);
@@ -64,7 +64,7 @@ export function createEnsembleAdministration(parts: AdministrationParts): Ensemb
       await untilAborted(upstream.retry(), signal);
       await parts.ensembles()?.relist(name);
     } else {
-      // Why it failed is in its status.
+      // The reason of the failure is in its status.
       await addEnsemble(source.again?.() ?? source, { signal }).catch(passUnlessUnavailable);
     }
     await upstreams.attempted({ name, signal });
@@ -76,7 +76,7 @@ export function createEnsembleAdministration(parts: AdministrationParts): Ensemb
     return toStatus(find(name));
   }
 
-  /** Adds an ensemble that leaves nothing but its log behind if it cannot be added. */
+  /** Adds an ensemble. If that fails, only its log is kept. */
   async function add(name: string, connecting: () => Promise<number>): Promise<number> {
     if (adding.has(name) || known(name) !== undefined) throw nameTaken(name);
     adding.add(name);
@@ -104,7 +104,7 @@ export function createEnsembleAdministration(parts: AdministrationParts): Ensemb
   return {
     list: () =>
       all()
-        // One that could not be added is gone, though its program may take a while to end.
+        // A failed ensemble is removed, though its program may take a while to end.
         .filter(({ source, state }) => state !== "failed" || !adding.has(source.name))
         .map(toStatus),
     get(name, isSeen = () => true) {
@@ -125,7 +125,7 @@ export function createEnsembleAdministration(parts: AdministrationParts): Ensemb
         return toStatus(find(name));
       }),
     restart(name, { signal }) {
-      // Goes on if the operator who asked leaves: the server would stay away.
+      // Continues if the operator disconnects, because the server would otherwise stay disconnected.
       const restarting = inTurn(name, async () => {
         await disconnect(name);
         return connect(name);

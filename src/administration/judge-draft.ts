@@ -5,7 +5,7 @@ import { startWorker } from "../system/start-worker.ts";
 import { createTurns } from "../base/turns/in-order.ts";
 import type { JudgedCase, PolicyCase } from "./policy-cases.ts";
 
-/** A draft of a policy, and the cases to judge by it. */
+/** A draft of a policy, and the cases to evaluate with it. */
 export interface DraftJob {
   readonly policy: string;
   readonly cases: readonly PolicyCase[];
@@ -17,10 +17,13 @@ export type JudgedDraft =
 
 const TIME_LIMIT_MS = 30_000;
 
-/** Judges one draft at a time: each has a thread of its own. */
+/** Evaluates one draft at a time: each has a thread of its own. */
 const turns = createTurns();
 
-/** Judges cases by a draft, in a thread: compiling thousands of rules would hold the process up. Rejects with INPUT_INVALID if it takes too long. */
+/**
+ * Evaluates cases with a draft, in a thread, because compiling thousands of rules would block the process. Rejects with INPUT_INVALID if it takes
+ * too long.
+ */
 export function judgeDraft(
   job: DraftJob,
   { clock = systemClock }: { readonly clock?: Clock } = {},

@@ -15,7 +15,7 @@ import { CAPABILITIES, type Tool, TOOL_SOURCES, type ToolSource } from "../tool/
 const OUTCOMES = ["allow", "deny", "require_approval", "hidden"] as const;
 type Outcome = (typeof OUTCOMES)[number];
 
-/** A case that is well formed. */
+/** A checked case. */
 export type PolicyCase = ReturnType<typeof readCase>;
 
 /** The result of a case. */
@@ -50,7 +50,7 @@ export async function readCases(path: string) {
   return { policy, cases: read };
 }
 
-/** Judges each case by a policy, one after the other. `policyAt` creates the policy for a clock that returns the time of the case. */
+/** Evaluates each case with a policy, in order. `policyAt` creates the policy for a clock that returns the time of the case. */
 export async function judgeCases(cases: readonly PolicyCase[], policyAt: (clock: Clock) => Policy | Promise<Policy>) {
   let now: number | undefined;
   const policy = await policyAt({ ...systemClock, now: () => now ?? systemClock.now() });
@@ -69,7 +69,7 @@ export async function judgeCases(cases: readonly PolicyCase[], policyAt: (clock:
   return judged;
 }
 
-/** A policy's effect as cases write it. */
+/** A policy's effect in the words of a case. */
 export function outcomeOf(effect: PolicyDecision["effect"]): Outcome {
   return effect === "confirm" ? "require_approval" : effect;
 }
@@ -130,7 +130,7 @@ function mustBe(field: string, value: unknown, what: string, fix: string): Error
   return wrongInput(field, value, `${field} must be ${what}, not ${showValue(value)}.`, fix);
 }
 
-/** A tool from its id, or from its id with what rules look at. */
+/** A tool from its id, or from its id with the attributes that rules read. */
 function readTool(given: unknown): Tool {
   const said = typeof given === "string" ? { id: given } : given;
   if (!isPlainObject(said) || typeof said["id"] !== "string" || !said["id"].includes("."))

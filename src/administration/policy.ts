@@ -8,18 +8,18 @@ import type { AdministrationParts } from "./administration.ts";
 
 type PolicyParts = Pick<AdministrationParts, "guard" | "registry" | "ready" | "clock" | "ensembles">;
 
-/** Lists, asks, tests and reloads the policy, as far as the operator who asks may know. */
+/** Lists, explains, tests and reloads the policy, as far as the calling operator may see it. */
 export function createPolicyAdministration(parts: PolicyParts): PolicyAdministration {
   const { guard, registry } = parts;
 
-  /** The rules that are about other tenants than the operator's, by name. */
+  /** The names of the rules about tenants other than the operator's. */
   async function hiddenRules({ tenant }: Principal): Promise<ReadonlySet<string>> {
     await guard.load();
     const rules = tenant === undefined ? [] : (guard.policyAt(parts.clock).rules?.() ?? []);
     return new Set(rules.flatMap(({ rule, tenants }) => (tenants?.includes(tenant ?? "") === false ? [rule] : [])));
   }
 
-  /** Which tools an operator may ask about. Undefined if it may ask about all of them. */
+  /** The tools that an operator may ask about. Undefined if it may ask about all of them. */
   async function seenBy(by: Principal): Promise<((tool: Tool) => boolean) | undefined> {
     const { aegis } = await guard.load();
     return by.tenant === undefined ? undefined : (tool) => aegis.sees(tool, by);
@@ -81,7 +81,7 @@ export function createPolicyAdministration(parts: PolicyParts): PolicyAdministra
   };
 }
 
-/** A caller whom an operator asks about. For an operator of a tenant, it is one of that tenant's. */
+/** A caller that an operator asks about. For an operator of a tenant, the caller belongs to that tenant. */
 function asTenant(principal: Principal, by: Principal): Principal {
   if (by.tenant === undefined || principal.tenant === by.tenant) return principal;
   if (principal.tenant === undefined) return { ...principal, tenant: by.tenant };
@@ -98,7 +98,7 @@ async function judgedBy(policy: string, cases: readonly PolicyCase[]): Promise<r
   }
 }
 
-/** An error in settings that a request brings is an error of the request. */
+/** Invalid settings in a request are an error of the request. */
 export function inputError(error: unknown): unknown {
   return isArsenalError(error) && error.code === "CONFIG_INVALID"
     ? new ArsenalError("INPUT_INVALID", error.message, error.details)

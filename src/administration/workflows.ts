@@ -4,7 +4,7 @@ import type { Run } from "../runs/run.ts";
 import type { Runs } from "../runs/runs.ts";
 import type { WorkflowAdministration, WorkflowRunView } from "../serve/administration.ts";
 
-/** The latest runs that are searched for those of one workflow, and the most that are shown. */
+/** The number of latest runs that are searched for those of one workflow, and the most that are shown. */
 const SEARCHED = 200;
 const SHOWN = 10;
 

@@ -15,12 +15,12 @@ import type { LogLine } from "../register/source.port.ts";
 import type { TeamAdministration } from "../teams/team-administration.ts";
 import type { ToolSource } from "../tool/tool.ts";
 
-/** The actions of operators besides using tools. Surfaces check the caller's role before they call any of them. */
+/** The actions of operators besides using tools. Surfaces check the caller's role before they call one of them. */
 export interface Administration {
   /** The name of the role that makes a caller an operator. */
   readonly operatorRole: string;
   readonly ensembles: EnsembleAdministration;
-  /** Returns which ensembles an operator may know of: all, or those with tools of the toolsets that the operator's tenant may use. */
+  /** Returns which ensembles an operator may see: all, or those with tools of the toolsets that the operator's tenant may use. */
   seenEnsembles(principal: Principal): Promise<(name: string) => boolean>;
   readonly policy: PolicyAdministration;
   readonly workflows: WorkflowAdministration;
@@ -55,20 +55,20 @@ export type HistoryEntry =
   | (Omit<RetrievalRecord, "explanation"> & { readonly toolIds: readonly string[] })
   | CallRecord;
 
-/** Which records are meant. All conditions hold; `tool`, `status` and `ensemble` leave calls only. */
+/** The conditions on records. All must hold; `tool`, `status` and `ensemble` exclude requests. */
 export interface HistoryFilter {
   readonly kind?: HistoryEntry["kind"] | undefined;
   /** A tool's id, or a pattern: `shop.*`. */
   readonly tool?: string | undefined;
   readonly status?: ExecutionStatus | undefined;
   readonly ensemble?: string | undefined;
-  /** Milliseconds since the epoch; it ended not before the first, and before the second. */
+  /** Milliseconds since the epoch. The record ended at or after the first time, and before the second. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
   readonly tenant?: string | undefined;
 }
 
-/** Everything that is kept of one trace, oldest first. */
+/** All stored records of one trace, oldest first. */
 export interface TraceHistory {
   readonly traceId: string;
   readonly retrievals: readonly RetrievalRecord[];
@@ -86,12 +86,12 @@ export interface CostSum {
 export interface HistoryAdministration {
   /** The currency of costs, as ISO 4217 writes it. Undefined if none is configured. */
   readonly currency: string | undefined;
-  /** Newest first. `next` is where an older page begins. */
+  /** Newest first. `next` is the cursor of the next page, with older records. */
   list(
     filter: HistoryFilter,
     page: { readonly limit: number; readonly before?: HistoryPlace | undefined; readonly signal: AbortSignal },
   ): Promise<{ readonly records: readonly HistoryEntry[]; readonly next?: HistoryPlace }>;
-  /** Both lists are empty if nothing is kept of it. */
+  /** Both lists are empty if no record of the trace is stored. */
   trace(
     traceId: string,
     options: { readonly tenant?: string | undefined; readonly signal: AbortSignal },
@@ -115,7 +115,7 @@ export interface EnsembleStatus {
   readonly name: string;
   readonly source: ToolSource;
   readonly state: "connecting" | "connected" | "failed" | "disconnected";
-  /** The reason why it is not connected, or could not be read the last time. */
+  /** The reason why it is not connected, or why the last listing failed. */
   readonly problem?: string;
   /** The number of its registered tools. */
   readonly tools: number;
@@ -123,7 +123,7 @@ export interface EnsembleStatus {
   readonly persisted: boolean;
 }
 
-/** The state of an ensemble that an operator may see. A server's log before it failed may be about the calls of other tenants. */
+/** Hides the reason of a failure from operators of a tenant: it may quote a server's log about calls of other tenants. */
 export function statusFor({ tenant }: Principal, status: EnsembleStatus): EnsembleStatus {
   if (tenant === undefined || status.problem === undefined) return status;
   return { ...status, problem: "It failed. An operator of the whole gateway can see why." };
@@ -132,11 +132,11 @@ export function statusFor({ tenant }: Principal, status: EnsembleStatus): Ensemb
 export interface EnsembleAdministration {
   /** Ensembles that are connected or connecting in the order they were added, then the others. */
   list(): readonly EnsembleStatus[];
-  /** Throws ENSEMBLE_NOT_FOUND, also for one that the operator may not know of. */
+  /** Throws ENSEMBLE_NOT_FOUND, also for an ensemble that the operator may not see. */
   get(name: string, isSeen?: (name: string) => boolean): EnsembleStatus;
   /** Returns the latest lines of its log, newest last, above the id `after`. Also for a server that could not be added. Throws ENSEMBLE_NOT_FOUND. */
   log(name: string, options: { readonly after?: number | undefined }): readonly LogLine[];
-  /** Connects a disconnected or failed ensemble. These four resolve with what became of it, or reject with ENSEMBLE_NOT_FOUND. */
+  /** Connects a disconnected or failed ensemble. These four methods resolve with the new state, or reject with ENSEMBLE_NOT_FOUND. */
   connect(name: string, options: { readonly signal: AbortSignal }): Promise<EnsembleStatus>;
   /** Closes its connection and takes its tools away; it can be connected again. */
   disconnect(name: string): Promise<EnsembleStatus>;
@@ -181,7 +181,7 @@ export interface WorkflowAdministration {
   get(id: string): Promise<WorkflowWithRuns | undefined>;
 }
 
-/** The guard's decision on one call that is not made. */
+/** The guard's decision on one hypothetical call. */
 export interface PolicyAnswer extends AegisPreview {
   readonly toolId: string;
   /** True if this policy can explain how each of its rules applies to the call. */
@@ -207,7 +207,7 @@ export interface PolicyTest {
  * tenant's caller is PERMISSION_DENIED, and a tool that the operator may not see is TOOL_NOT_FOUND, whether or not it exists.
  */
 export interface PolicyAdministration {
-  /** The rules in force, in the order they are looked at. Undefined if the policy cannot list them. */
+  /** The rules in force, in the order of evaluation. Undefined if the policy cannot list them. */
   rules(by: Principal): Promise<readonly PolicyRule[] | undefined>;
   /** Evaluates the policy in force, with the guard's own checks, and runs nothing. Rejects with TOOL_NOT_FOUND. */
   explain(
@@ -224,10 +224,10 @@ export interface PolicyAdministration {
   reload(): void;
 }
 
-/** Which records are meant; all conditions hold. */
+/** The conditions on records. All must hold. */
 export interface AuditQuery {
   readonly kind?: string | undefined;
-  /** A tool, or what else an operator changed. */
+  /** A tool, or another object that an operator changed. */
   readonly toolId?: string | undefined;
   /** The principal that called, requested, answered, accepted or changed something. */
   readonly principal?: string | undefined;
@@ -236,14 +236,14 @@ export interface AuditQuery {
   readonly traceId?: string | undefined;
   /** The status of a call, of an operator's action, or of an approval. */
   readonly status?: string | undefined;
-  /** Milliseconds since the epoch; not before the first, and before the second. */
+  /** Milliseconds since the epoch: at or after the first time, and before the second. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
   readonly tenant?: string | undefined;
 }
 
 export interface AuditAdministration {
-  /** Newest first. `before` is the end of the previous page. A page may be short, or empty, though there is a next one. */
+  /** Newest first. `before` is the end of the previous page. A page may be short, or empty, even if there is a next one. */
   query(
     query: AuditQuery,
     page: { readonly limit: number; readonly before?: number | undefined; readonly signal: AbortSignal },

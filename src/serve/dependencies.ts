@@ -11,7 +11,7 @@ const KEPT_MS = 2_000;
 /** A dependency that takes longer does not work. */
 const CHECK_MS = 2_000;
 
-/** Creates a function that lists the dependencies that do not work. It looks every two seconds at most, and answers within two. */
+/** Creates a function that lists the dependencies that do not work. It checks them at most every two seconds, and answers within two seconds. */
 export function createProbe(
   dependencies: Dependencies,
   clock: Clock = systemClock,

@@ -44,7 +44,7 @@ export interface GapEvent {
 const WATCHED = "events/watched";
 const FEED = "events/feed";
 
-/** Time other processes keep publishing after they last heard of a watching reader, and the interval at which they hear of it. */
+/** How long other processes keep publishing after a watching reader was last announced, and how often it is announced. */
 const WATCH_MS = 30_000;
 const RENEW_MS = 10_000;
 /** Time events are kept for a reader that lost its connection, after the last reader left. */
@@ -59,22 +59,22 @@ const MAX_BEHIND = 2_000;
 const MAX_BEHIND_CHARACTERS = 4_000_000;
 /** Events that a reader gets together if they wait. */
 const MAX_TOGETHER = 100;
-/** Readers at once. Those of the caller with the most give way to callers with fewer. */
+/** The most concurrent readers. Callers with the most readers lose theirs first. */
 const MAX_READERS = { count: 256, perCaller: { count: 64 } };
 
 interface Reader {
   readonly takes: (event: FeedEntry["event"]) => boolean;
   readonly queue: EventQueue<FeedEntry>;
-  /** Characters that wait in the queue. */
+  /** The most characters that wait in the queue. */
   behind: number;
 }
 
 interface Batch {
   readonly from: string;
-  /** Counts the messages of a process: one may come twice. */
+  /** Numbers the messages of a process, because a message may arrive twice. */
   readonly n: number;
   readonly events: readonly ArsenalEvent[];
-  /** Events that followed these and could not be sent. */
+  /** The number of events after these that could not be sent. */
   readonly lost: number;
 }
 
@@ -90,7 +90,7 @@ export function createEventFeed(parts: {
   const self = randomUUID();
   const readers = new Set<Reader>();
   const shares = createShares(MAX_READERS);
-  /** Entries are numbered anew whenever collecting begins again: what happened in between is not known. */
+  /** Entries are renumbered whenever collecting restarts, because events in between are unknown. */
   let session = "";
   let kept: FeedEntry[] = [];
   let count = 0;
@@ -163,7 +163,7 @@ export function createEventFeed(parts: {
     }
   }
 
-  // Events from other processes, while a reader follows here.
+  // Receives events from other processes while a reader follows here.
 
   function collect(): void {
     session = randomUUID();
@@ -187,8 +187,8 @@ export function createEventFeed(parts: {
   }
 
   /**
-   * Announces to the other processes that a reader watches: to those that run, and to those that start later. If the store is unavailable, the
-   * reader gets only the events of this process.
+   * Announces to the other processes, running and future ones, that a reader watches. If the store is unavailable, the reader gets only the events
+   * of this process.
    */
   async function announce(): Promise<void> {
     const expiresAt = clock.now() + WATCH_MS;
@@ -198,7 +198,7 @@ export function createEventFeed(parts: {
     ]);
   }
 
-  // Events to other processes, while a reader follows there.
+  // Sends events to other processes while a reader follows there.
 
   let outbox: ArsenalEvent[] = [];
   let lost = 0;
@@ -246,7 +246,7 @@ export function createEventFeed(parts: {
   }
 
   const endWatching = changes.subscribe(WATCHED, heardWatch);
-  /** Resolves when the process has checked whether a reader watches already. Never rejects. */
+  /** Resolves when the process knows whether a reader already watches. Never rejects. */
   const ready = documents.get(WATCHED).then(
     (marker) => heardWatch(marker?.value),
     () => {},
@@ -255,8 +255,8 @@ export function createEventFeed(parts: {
   return {
     ready,
     /**
-     * Gives events from now on, or from the one after `after` on as far as they are kept, together if several wait. Resolves once it listens. A reader that falls behind
-     * gets a gap and is cut off. Ends when the signal fires. Rejects with RATE_LIMITED if too many read already.
+     * Yields events from now on, or from the one after `after` if it is still kept, in batches if several wait. Resolves once it listens. A reader
+     * that falls behind gets a gap and is disconnected. Ends when the signal fires. Rejects with RATE_LIMITED if there are too many readers.
      */
     async follow(options: FollowOptions): Promise<AsyncIterable<readonly FeedEntry[]>> {
       const { names, level, tenant, after, signal } = options;

@@ -1,7 +1,7 @@
 /** Events of one run, for one reader, who may come late or leave early. */
 export type EventQueue<Event> = ReturnType<typeof createEventQueue<Event>>;
 
-/** Ends when `until` fires. A reader that falls behind by `most` events gets, of the rest, only the newest. */
+/** Ends when `until` fires. If a reader falls behind by `most` events, it gets only the newest of the rest. */
 export function createEventQueue<Event>({
   until,
   most = Infinity,
@@ -23,7 +23,7 @@ export function createEventQueue<Event>({
   if (until?.aborted === true) end();
   else until?.addEventListener("abort", end, { once: true });
 
-  /** Gives what `take` removes whenever something waits. */
+  /** Yields the result of `take` whenever an event waits. */
   async function* read<Taken>(take: () => Taken): AsyncGenerator<Taken, void, undefined> {
     try {
       for (;;) {
@@ -58,7 +58,7 @@ export function createEventQueue<Event>({
       wake();
     },
     events: (): AsyncGenerator<Event, void, undefined> => read(() => waiting.shift() as Event),
-    /** Gives what waits together, at most `limit` at once: that costs the reader little more than one event does. */
+    /** Yields waiting events in batches of at most `limit`: a batch costs the reader little more than one event. */
     batches: (limit: number): AsyncGenerator<readonly Event[], void, undefined> => read(() => waiting.splice(0, limit)),
   };
 }

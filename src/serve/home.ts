@@ -13,9 +13,9 @@ export interface HomeView {
   readonly base: string;
   readonly version?: string;
   readonly addresses: NonNullable<Surface["addresses"]>;
-  /** The servers by name; only their number, if the page is public. */
+  /** The servers by name; only their number if the page is public. */
   readonly servers: readonly ShownServer[] | { readonly count: number; readonly connected: number };
-  /** Tools that no server brought. */
+  /** The number of tools that do not come from a server. */
   readonly otherTools: number;
 }
 
@@ -127,7 +127,7 @@ function serverItem({ name, state, tools, problem }: ShownServer): string {
   return `<li class="${state}"><b>${escaped(name)}</b> ${state}${why}${known}</li>`;
 }
 
-/** Text as it is read, on one line, with nothing hidden in it. */
+/** Text on one line, without hidden characters. */
 function escaped(text: string): string {
   return escapeHtml(visibleText(text.replaceAll(/\s+/g, " ")));
 }

@@ -9,7 +9,10 @@ import { retryAfter, shuttingDown, type Work } from "./work.ts";
 export interface HostOptions extends Omit<HttpServerOptions, "routes" | "seal"> {
   /** Time calls under way may take to end when the host closes, in milliseconds. */
   readonly drainMs: number;
-  /** Time the host still accepts requests after `close` was called, while `/readyz` reports that it is not ready, in milliseconds. Defaults to 0. */
+  /**
+   * How long the host still accepts requests after `close` was called, while `/readyz` reports that it is not ready, in milliseconds. Defaults to
+   * 0.
+   */
   readonly shutdownDelayMs?: number;
   /** Surfaces that also have a port of their own, by name. */
   readonly ports?: Readonly<Record<string, number>>;
@@ -81,7 +84,7 @@ export async function openHost(
   };
 }
 
-/** A route whose requests shutting down waits for, and which it refuses from then on. */
+/** A route whose open requests delay shutting down, and which refuses new ones from then on. */
 function drained(route: Route, work: Work): Route {
   if (route.open === true || route.drainsItself === true) return route;
   return {

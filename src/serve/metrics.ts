@@ -7,7 +7,9 @@ import { answerText } from "./http/answer.ts";
 import { answerWithProblem, refuseMethodWithProblem, requestIdOf, toProblem } from "./http/problem.ts";
 import type { HttpExchange, Surface } from "./surface.ts";
 
-/** The metrics at `/metrics`, and their readers. A caller who belongs to a tenant gets that tenant's series, unless anyone may read all of them. */
+/**
+ * The metrics at `/metrics`, and who may read them. A caller who belongs to a tenant gets that tenant's series, unless anyone may read all of them.
+ */
 export interface ServedMetrics extends Pick<MetricRegistry, "collect"> {
   /** True if anyone who can connect may read them. Otherwise a caller needs the role `operator` or `metrics`. */
   readonly isOpen: boolean;

@@ -11,7 +11,7 @@ import { createSeal, type SealBinding } from "./mcp/modern/seal.ts";
 /** The part of the shared state that processes behind one address use to act as one. */
 export type ReplicaState = Pick<SharedState, "documents" | "changes" | "leases">;
 
-/** Answers a request from another process. `note` sends something ahead of the answer; the signal fires when the other process gives up. */
+/** Answers a request from another process. `note` sends a message before the answer; the signal fires when the other process gives up. */
 export type ReplicaHandler = (
   body: JsonObject,
   context: { readonly signal: AbortSignal; note(note: JsonObject): void },
@@ -21,7 +21,7 @@ export type ReplicaHandler = (
 export type Replica = Awaited<ReturnType<typeof createReplica>>;
 
 interface Request {
-  /** Identifies the request in mails about it. */
+  /** Identifies the request in messages about it. */
   readonly leg: string;
   readonly from: string;
   readonly kind: string;
@@ -49,15 +49,18 @@ const LEASE = "mcp/replica/";
 const LEASE_MS = 10_000;
 /** The interval at which a waiting process checks that the other is still running. */
 const PROBE_MS = 2_000;
-/** A message that was not read by then is dropped. */
+/** Messages that are not read by then are dropped. */
 const MAIL_MS = 60_000;
 
-/** Joins the processes that share a state. Messages are sealed documents; only their keys are published, so size and repetition do not matter. */
+/**
+ * Joins the processes that share a state. Messages are sealed documents, and only their keys are published, so large or repeated messages do no
+ * harm.
+ */
 export async function createReplica(state: ReplicaState, { clock = systemClock }: { readonly clock?: Clock } = {}) {
   const { documents, changes, leases } = state;
   const id: string = randomUUID();
   const sealKey = await sharedKey(documents)
-    // A store that was damaged works again at the second attempt. If it is unavailable, the texts that this process seals open in this process only.
+    // A damaged store works again at the second attempt. While the store is unavailable, texts that this process seals open in this process only.
     .catch(() => sharedKey(documents))
     .catch(() => randomBytes(32));
   const seal = createSeal({ key: sealKey, clock });
@@ -86,7 +89,7 @@ export async function createReplica(state: ReplicaState, { clock = systemClock }
     await changes.publish(TOPIC + to, key);
   }
 
-  /** Sends a mail without waiting for it. If the store is unavailable, the other process notices by itself. */
+  /** Sends a message without waiting for it. If the store is unavailable, the other process detects the loss by itself. */
   const tell = (to: string, mail: Mail): void => void post(to, mail).catch(() => undefined);
 
   async function take(key: unknown): Promise<void> {
@@ -132,7 +135,7 @@ export async function createReplica(state: ReplicaState, { clock = systemClock }
     lease.lost.addEventListener("abort", () => (entered = false), { once: true });
   }
 
-  /** Makes this process reachable under its id. Await it before giving out the id. Undefined when it is reachable already. */
+  /** Makes this process reachable under its id. Await it before you publish the id. Returns undefined if it is already reachable. */
   function enter(): Promise<void> | undefined {
     if (entered) return undefined;
     entering ??= join().finally(() => (entering = undefined));
@@ -150,11 +153,11 @@ export async function createReplica(state: ReplicaState, { clock = systemClock }
     /** Names this process to the others. New with each start. */
     id,
     state,
-    /** Seals with the key that all of them share: any of them opens what another sealed. */
+    /** Seals with the key that all processes share: any of them can open the text. */
     seal,
     enter,
     isPresent,
-    /** Hands a request to another process. Rejects with `OUTCOME_UNKNOWN` if that process ends first, and with an `RpcError` if it refuses. */
+    /** Passes a request to another process. Rejects with `OUTCOME_UNKNOWN` if that process ends first, and with an `RpcError` if it refuses. */
     async call(
       to: string,
       kind: string,
@@ -186,20 +189,20 @@ export async function createReplica(state: ReplicaState, { clock = systemClock }
         signal.removeEventListener("abort", cancel);
       }
     },
-    /** Answers requests of one kind. Returns what ends it. */
+    /** Answers requests of one kind. Returns a function that stops it. */
     serve(kind: string, handler: ReplicaHandler): () => void {
       handlers.set(kind, handler);
       return () => {
         if (handlers.get(kind) === handler) handlers.delete(kind);
       };
     },
-    /** Leaves the others, and gives up what is under way. */
+    /** Leaves the other processes, and cancels requests in progress. */
     async close(): Promise<void> {
       const closing = new ArsenalError("CLOSED", "The gateway is shutting down.");
       for (const { controller } of serving.values()) controller.abort(closing);
       for (const { reject } of waiting.values()) reject(closing);
       unsubscribe?.();
-      // The last answers leave before the others learn that this process is gone.
+      // The last answers are sent before the other processes learn that this one is gone.
       await Promise.all([...serving.values()].map(({ ended }) => ended));
       await posting;
       await leave?.().catch(() => undefined);
@@ -207,7 +210,7 @@ export async function createReplica(state: ReplicaState, { clock = systemClock }
   };
 }
 
-/** The key that all processes on one state seal with. The first one creates it. */
+/** The key with which all processes on one state seal. The first process creates it. */
 async function sharedKey(documents: State): Promise<Uint8Array> {
   for (;;) {
     const kept = await documents.get(KEY);
@@ -216,12 +219,14 @@ async function sharedKey(documents: State): Promise<Uint8Array> {
   }
 }
 
-/** A message opens only at the process it is for. */
+/** A message opens only at the process that it is addressed to. */
 function bindingFor(to: string): SealBinding {
   return { principal: { id: to }, plane: "replica", method: "mail", params: {} };
 }
 
-/** Throws the error for a client if the shared state cannot be used. The reason is for the operator: it may name a file or an address. */
+/**
+ * Throws the error for a client if the shared state cannot be used. Only the operator gets the reason, because it may name a file or an address.
+ */
 export async function orAway<Value>(using: Promise<Value>): Promise<Value> {
   try {
     return await using;

@@ -13,7 +13,7 @@ export function servedToolset<Context extends Serving>(serving: Context, toolset
   return { ...serving, toolset, arsenal: scopedArsenal(arsenal, toolset), startup: { ...startup, shown: () => [] } };
 }
 
-/** True if a caller may use the served tools: every caller may, unless it is a toolset that does not admit the caller. */
+/** True if a caller may use the served tools. Only toolsets exclude callers. */
 export function mayUse(
   { arsenal, toolset }: Pick<Serving, "toolset"> & { readonly arsenal: Pick<ServableArsenal, "toolsets"> },
   principal: Principal,
@@ -32,7 +32,7 @@ export function forAdmitted(route: Route, serving: Serving): Route {
   };
 }
 
-/** The author's description of a toolset; empty if the toolset is gone. */
+/** The author's description of a toolset; empty if the toolset no longer exists. */
 export function descriptionOf({ toolsets }: Pick<ServableArsenal, "toolsets">, toolset: string): string {
   return toolsets.find(toolset, localOperator())?.description ?? "";
 }

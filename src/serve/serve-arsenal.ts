@@ -20,7 +20,7 @@ import { createStartup } from "./startup.ts";
 import type { Serving } from "./surface.ts";
 import { createWork } from "./work.ts";
 
-/** How an arsenal is served. Everything it can serve is on by default. */
+/** Options for serving an arsenal. Every surface is on by default. */
 export interface ServeOptions extends Omit<ListenOptions, "identity"> {
   /** Whether MCP clients are served, at `/mcp`, `/mcp/upstreams/NAME`, `/mcp/toolsets/NAME` and `/sse`. Defaults to true. */
   readonly mcp?: boolean;
@@ -32,23 +32,23 @@ export interface ServeOptions extends Omit<ListenOptions, "identity"> {
   readonly ui?: boolean;
   /** Authenticates callers. A function gets the state that processes share, such as `(state) => apiKeyState(state)`. Without it, only loopback may be served. */
   readonly identity?: Identity | ((state: Pick<SharedState, "documents" | "changes">) => Identity | Promise<Identity>);
-  /** `http` listens; `stdio` talks over standard streams to the one client that started this process. Default `http`. */
+  /** `http` listens on a port; `stdio` uses standard streams to communicate with the one client that started this process. Default `http`. */
   readonly transport?: "http" | "stdio";
-  /** Serves the tools of this toolset and nothing else. Defaults to everything. */
+  /** Serves only the tools of this toolset. Defaults to all tools. */
   readonly toolset?: string;
-  /** Which tools a client is shown: all, the two that find and execute the others, or those two and the common ones. */
+  /** The tools that a client gets: all, the two that find and execute the others, or those two and the common ones. */
   readonly mode?: ServeMode;
   /** Tools that `hybrid` always shows, by id or pattern. Defaults to the most used ones. */
   readonly common?: readonly string[];
   /** The longest that a request waits for servers that are still connecting for the first time, in milliseconds. Default 10,000. */
   readonly startupWaitMs?: number;
-  /** Resolves when everything that is to be served has been added. Requests that need it wait for it, as for a server that is connecting. */
+  /** Resolves when all sources have been added. Requests that need them wait for it, as for a server that is connecting. */
   readonly starting?: Promise<unknown>;
-  /** How long calls may take to end when serving ends, in milliseconds. Defaults to `server.drainTimeoutS` of the configuration, 8 s. */
+  /** How long running calls may take when serving ends, in milliseconds. Defaults to `server.drainTimeoutS` of the configuration, 8 s. */
   readonly drainMs?: number;
   /**
-   * How long `http` still takes requests after it was asked to close, in milliseconds. Meanwhile `/readyz` answers 503, so that load balancers
-   * send nothing more. Defaults to `server.shutdownDelayS` of the configuration, 0.
+   * How long `http` still accepts requests after it was asked to close, in milliseconds. Meanwhile `/readyz` answers 503, so that load balancers
+   * send no more requests. Defaults to `server.shutdownDelayS` of the configuration, 0.
    */
   readonly shutdownDelayMs?: number;
   /** The streams of `stdio`. Default to the standard streams of the process. */
@@ -58,15 +58,15 @@ export interface ServeOptions extends Omit<ListenOptions, "identity"> {
 
 /** An arsenal that is being served. */
 export interface ServedGateway {
-  /** Where `http` listens: `http://127.0.0.1:8080`, or `https://…` with `tls`. */
+  /** The address on which `http` listens: `http://127.0.0.1:8080`, or `https://…` with `tls`. */
   readonly url?: string;
-  /** Where `telemetry.expose_prometheus` serves metrics on a port of their own. */
+  /** The address on which `telemetry.expose_prometheus` serves metrics on a port of their own. */
   readonly metricsUrl?: string;
   /** Resolves when serving has ended. */
   readonly closed: Promise<void>;
-  /** Requests under way. */
+  /** The number of open requests. */
   readonly pending: number;
-  /** Lets calls under way end for `drainMs`, cuts off the rest, and stops serving. Safe to call twice. */
+  /** Waits up to `drainMs` for running calls, cuts off the rest, and stops serving. Safe to call twice. */
   close(): Promise<void>;
 }
 
@@ -104,7 +104,7 @@ export interface ServeParts {
   readonly state: ReplicaState & Pick<SharedState, "limits">;
 }
 
-/** A configured MCP server, as far as its name goes. */
+/** The part of a configured MCP server that its name is derived from. */
 interface ConfiguredServer {
   readonly name?: string;
   readonly disabled?: boolean;
@@ -118,17 +118,17 @@ function configuredServers({ sources = [], mcp: { servers = [] } }: ServeParts["
   );
 }
 
-/** The surfaces that serve something else than the one toolset that is to be served. */
+/** The surfaces that serve more than the one toolset to serve. */
 const BEYOND_TOOLSET: readonly string[] = ["mcp-upstreams", "mcp-toolsets"];
 
-/** True for a surface that the options leave on. Health, metrics and the page at `/` are always on. */
+/** True for a surface that the options enable. Health, metrics and the page at `/` are always on. */
 function isOn(name: string, { mcp = true, rest = true, a2a = true, ui = rest }: ServeOptions): boolean {
   if (name.startsWith("mcp")) return mcp;
   const choices: Readonly<Record<string, boolean>> = { rest, a2a, ui: ui && rest, registry: mcp };
   return choices[name] ?? true;
 }
 
-/** Serves an arsenal over HTTP, on every surface there is, or over standard streams to one MCP client. No known secret reaches a client. */
+/** Serves an arsenal over HTTP, on every surface, or over standard streams to one MCP client. No known secret reaches a client. */
 export async function serveArsenal(
   arsenal: ServableArsenal,
   given: Omit<ServeOptions, "identity"> & { readonly identity?: Identity },
@@ -138,11 +138,11 @@ export async function serveArsenal(
   const { startupWaitMs: waitMs = mcp.startupWaitMs, common, starting, toolset } = given;
   const ownMode = toolset === undefined ? undefined : arsenal.toolsets.find(toolset, localOperator())?.mode;
   const mode = given.mode ?? ownMode ?? mcp.mcpMode;
-  // While the arsenal is still being filled, the toolset may be yet to come.
+  // While sources are still being added, the toolset may be missing.
   if (toolset !== undefined && starting === undefined) arsenal.toolsets.get(toolset, localOperator());
   const startup = createStartup({
     arsenal,
-    // Connecting begins after `starting`. No server is called "": this resolves once those of the configuration have been added.
+    // Connecting begins after `starting`. No server has the name "", so this resolves once the configured servers have been added.
     starting: Promise.allSettled([starting])
       .then(() => arsenal.upstreamsAttempted({ name: "" }))
       .catch(() => {}),
@@ -199,7 +199,7 @@ export function extraPorts(
   };
 }
 
-/** Serves metrics on a port of their own too: nothing else can be reached there. */
+/** Serves metrics on a port of their own, on which nothing else is available. */
 async function withMetricsPort(host: ServedGateway, serving: Serving, options: ListenOptions): Promise<ServedGateway> {
   const { createHttpServer } = await import("./http/http-server.ts");
   const { metricsSurface } = await import("./metrics.ts");
@@ -219,7 +219,7 @@ async function withMetricsPort(host: ServedGateway, serving: Serving, options: L
   }
 }
 
-/** The time to write the answers of calls that were cut off. */
+/** The time for writing the answers of calls that were cut off. */
 const AFTER_DRAIN_MS = 2000;
 
 async function overStdio(

@@ -20,9 +20,9 @@ import type { RunnableArsenal } from "../toolset/runner.ts";
 import type { Toolsets } from "../toolset/toolsets.ts";
 import type { GivenTools, ImportOptions } from "../transcode/import-tools.ts";
 
-/** The part of an arsenal that serving it needs. Tools are listed, found and run through it alone. */
+/** The part of an arsenal that surfaces need. They list, find and run tools only through it. */
 export interface ServedArsenal {
-  /** The tools that the principal may call; with `includeRefused`, also the others that it may know of. */
+  /** The tools that the principal may call; with `includeRefused`, also the others that it may see. */
   listTools(filter: {
     readonly principal: Principal;
     readonly toolset?: string;
@@ -83,7 +83,7 @@ export type ServableArsenal = ServedArsenal &
     upstreamsAttempted(options: { readonly name: string }): Promise<void>;
   };
 
-/** Events after which the list of tools may be another. */
+/** Events after which the list of tools may differ. */
 export const CHANGES_TOOLS = [
   "tool-registered",
   "tool-replaced",

@@ -5,13 +5,13 @@ import type { ServableArsenal } from "./served-arsenal.ts";
 
 /** Tracks the MCP servers that are still connecting for the first time, and lets requests wait for them. */
 export interface Startup {
-  /** Names of the configured servers, until they have been added. */
+  /** Names of the configured servers that have not been added yet. */
   expected(): readonly string[];
-  /** Names of the servers whose first attempt to connect has not ended, in the order they were added. */
+  /** Names of the servers whose first attempt to connect is still in progress, in the order they were added. */
   connecting(): readonly string[];
   /** The connecting servers that callers may see. */
   shown(): readonly string[];
-  /** Resolves when every first attempt has ended, or the bound is reached. Undefined when there is nothing to wait for. */
+  /** Resolves when every first attempt has ended, or the time limit is reached. Undefined when there is nothing to wait for. */
   wait(signal: AbortSignal): Promise<void> | undefined;
   /** Ends every wait, and stops following servers that are added later. */
   close(): void;
@@ -31,9 +31,9 @@ export const STARTED: Startup = {
 /** Follows the first attempt of each server, including servers that are added later. */
 export function createStartup(parts: {
   readonly arsenal: Pick<ServableArsenal, "upstreams" | "upstreamsAttempted" | "subscribe">;
-  /** Resolves when every configured server has been added. Defaults to: they have been. */
+  /** Resolves when every configured server has been added. By default they already are. */
   readonly starting?: Promise<unknown>;
-  /** The names of the servers that are added until then. */
+  /** The names of the servers that will have been added by then. */
   readonly servers?: readonly string[];
   /** The longest that one request waits, in milliseconds. Default 10,000. */
   readonly waitMs?: number;
@@ -58,7 +58,7 @@ export function createStartup(parts: {
     open();
   }
 
-  /** Servers still at their first attempt. */
+  /** Servers whose first attempt is still in progress. */
   function open(): readonly McpUpstream[] {
     if (isSettled) return NONE;
     const unended = arsenal.upstreams.filter((upstream) => !ended.has(upstream));

@@ -32,7 +32,9 @@ export interface HttpExchange {
   /** The gateway's address as the caller sees it: `https://tools.example.com`, or `https://example.com/tools` below a path. */
   readonly address: string;
   readonly principal: Principal;
-  /** Where the request stands in a trace: the one of the header `traceparent`, or a new one. `parentSpanId` is the request's own span. Undefined on open routes. */
+  /**
+   * The request's trace context: from the header `traceparent`, or a new trace. `parentSpanId` is the request's own span. Undefined on open routes.
+   */
   readonly trace: TraceContext | undefined;
   /** Watches the caller's credentials, for calls that must not outlive them. Undefined if they cannot be revoked. */
   readonly onRevoked?: OnRevoked | undefined;
@@ -47,12 +49,12 @@ export interface Route {
   readonly open?: boolean;
   /** True if the route is exactly this path, even though it ends in `/`. */
   readonly exact?: boolean;
-  /** True if the route counts its work and refuses new work during shutdown itself. For other routes the host does it. */
+  /** True if the route itself counts its work and refuses new work during shutdown. For other routes the host does it. */
   readonly drainsItself?: boolean;
   /** The format of the host's own refusals (401, 403, 503, 500) on this route; `error` is `{ "error": "…" }`. Defaults to the errors of JSON-RPC. */
   readonly refusals?: "json-rpc" | "problem+json" | "error";
   /**
-   * Names the route of a request in telemetry by its template: `/api/v1/tools/{id}`. Must not return anything that a caller can make up.
+   * Names the route of a request in telemetry by its template: `/api/v1/tools/{id}`. Must not return text that a caller can choose.
    * Defaults to `path`.
    */
   template?(method: string, path: string): string;
@@ -60,25 +62,25 @@ export interface Route {
   handle(exchange: HttpExchange): Promise<void> | void;
 }
 
-/** One way in over HTTP. It declares routes; the host listens, checks Host and Origin, authenticates, and shuts down. */
+/** One kind of HTTP access. It declares routes; the host listens, checks Host and Origin, authenticates, and shuts down. */
 export interface Surface {
   readonly name: string;
   readonly routes: readonly Route[];
-  /** Its entries on the page at `/`: an address, and one sentence on its purpose. `page` links an address that a browser can show. */
+  /** Its entries on the page at `/`: an address, and one sentence on its purpose. `page` marks an address that a browser can show. */
   readonly addresses?: readonly (readonly [path: string, purpose: string, kind?: "page"])[];
-  /** The reason why it cannot answer now; `/readyz` is then 503. Undefined while it can. */
+  /** The reason why it cannot answer now; `/readyz` then answers 503. Undefined while it can. */
   problem?(): string | undefined;
-  /** Ends what it holds open, such as sessions and streams. Called once, when the work under way has ended or was cut off. */
+  /** Ends its open resources, such as sessions and streams. Called once, when running work has ended or was cut off. */
   close?(): Promise<void>;
 }
 
 export interface Serving {
   readonly arsenal: ServableArsenal;
-  /** Which tools MCP clients are shown. */
+  /** The tools that MCP clients get. */
   readonly mode: ServeMode;
   /** Tools that `hybrid` always shows, by id or pattern. Defaults to the most used ones. */
   readonly common?: readonly string[];
-  /** Whether lists are fitted to the limits of known MCP clients. Defaults to true. */
+  /** Whether lists are adapted to the limits of known MCP clients. Defaults to true. */
   readonly clientQuirks?: boolean;
   /** The toolset that `arsenal` is narrowed to. Undefined if everything is served. */
   readonly toolset?: string;
@@ -87,17 +89,17 @@ export interface Serving {
   /** Every call runs in it, so that shutting down waits for calls and refuses new ones. */
   readonly work: Work;
   readonly emit?: Emit;
-  /** Removes known secrets from what callers are sent. */
+  /** Removes known secrets from everything that is sent to callers. */
   readonly redactor: Redactor;
   /** This process among those that share its state. */
   readonly replica: Replica;
-  /** Room for the sessions and streams of MCP clients, at all addresses together. */
+  /** Room for the sessions and streams of MCP clients, shared by all addresses. */
   readonly room?: McpRoom;
-  /** When calls of MCP clients become tasks. Undefined: the defaults. */
+  /** When calls of MCP clients become tasks. Defaults to the built-in limits. */
   readonly tasks?: TaskSettings;
-  /** The limits that processes agree on, for rates of requests. Undefined in tests that have none. */
+  /** The limits that processes share, for rates of requests. Undefined in tests without limits. */
   readonly limits?: Pick<Limits, "admit">;
-  /** The settings for serving the arsenal as an A2A agent. Undefined: the defaults, and no push notifications. */
+  /** The settings for serving the arsenal as an A2A agent. Without them, defaults apply and there are no push notifications. */
   readonly a2a?: A2aSettings & A2aOutside;
   /** Dialects that were added to the built-in ones, by name. */
   readonly dialects?: ReadonlyMap<string, unknown>;
@@ -111,17 +113,17 @@ export interface Serving {
 }
 
 export interface SurfaceContext extends Serving {
-  /** True if every caller is the local operator. Otherwise an open route is public, and must name nothing. */
+  /** True if every caller is the local operator. Otherwise open routes are public, and must not reveal names. */
   readonly isLocal: boolean;
   /** Authenticates callers. Undefined if every caller is the local operator. */
   readonly identity?: Identity;
   /** The base URL that callers use: `https://tools.example.com`. Empty if the host has no known name. */
   address(): string;
-  /** The base URL as a caller sees it that sent this Host header, which the host has checked. */
+  /** The base URL as seen by a caller that sent this Host header, which the host has checked. */
   addressFor?(called: string | undefined): string;
   /** The surfaces of the host, this one included. */
   surfaces(): readonly Surface[];
 }
 
-/** Makes a surface. It holds nothing open yet. */
+/** Creates a surface, without opening resources. */
 export type CreateSurface = (context: SurfaceContext) => Surface;

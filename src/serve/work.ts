@@ -3,7 +3,7 @@ import { createOpenSet } from "../base/open-entries.ts";
 import { ArsenalError, fixable } from "../errors/arsenal-error.ts";
 import { type Clock, systemClock } from "../observe/clock.ts";
 
-/** The calls under way on every surface, so that shutting down loses none of them. */
+/** The running calls on every surface, so that shutting down loses none of them. */
 export type Work = ReturnType<typeof createWork>;
 
 interface DrainOptions {
@@ -23,7 +23,7 @@ export function createWork(clock: Clock = systemClock) {
   const ending = new AbortController();
   let graceEnds = 0;
 
-  /** Waits until nothing runs, but no longer than that. */
+  /** Waits until no work is running, for at most that time. */
   async function untilIdle(ms: number): Promise<void> {
     if (running.size === 0) return;
     idle = Promise.withResolvers();
@@ -59,9 +59,9 @@ export function createWork(clock: Clock = systemClock) {
   }
 
   return {
-    /** Runs one piece of work that has a signal of its own. Rejects with `CLOSED` while shutting down. `abort` is called when its time is up. */
+    /** Runs work that has its own signal. Rejects with `CLOSED` while shutting down. `abort` is called when its time is up. */
     track,
-    /** Runs one piece of work. Rejects with `CLOSED` while shutting down. The task's signal fires with the given one, or when its time is up. */
+    /** Runs work. Rejects with `CLOSED` while shutting down. The work's signal fires with the given signal, or when its time is up. */
     async run<Result>(signal: AbortSignal, task: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
       const controller = new AbortController();
       const cancel = (): void => controller.abort(signal.reason);
@@ -76,11 +76,11 @@ export function createWork(clock: Clock = systemClock) {
         signal.removeEventListener("abort", cancel);
       }
     },
-    /** The number of tasks under way. */
+    /** The number of running tasks. */
     get pending(): number {
       return running.size;
     },
-    /** True from the moment that shutting down began. */
+    /** True once shutting down has begun. */
     get stopping(): boolean {
       return ended !== undefined;
     },
@@ -94,7 +94,10 @@ export function createWork(clock: Clock = systemClock) {
     get retryAfterS(): number {
       return Math.max(1, Math.ceil((graceEnds - clock.now()) / 1000));
     },
-    /** Shuts down: after `delayMs` refuses new work and calls `onDraining`, then lets work end for `graceMs` and cuts off the rest. Safe to call twice. */
+    /**
+     * Shuts down: refuses new work after `delayMs` and calls `onDraining`, then waits up to `graceMs` for running work and cuts off the rest. Safe
+     * to call twice.
+     */
     drain: (graceMs: number, options: DrainOptions = {}): Promise<void> => (ended ??= end(graceMs, options)),
   };
 }

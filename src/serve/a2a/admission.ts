@@ -21,7 +21,7 @@ export function createAdmission({
   messagesPerMinute,
 }: {
   readonly tasks: SharedTasks;
-  /** Shared with the other processes. Without them, messages have no rate. */
+  /** Shared with the other processes. Without it, messages have no rate limit. */
   readonly limits?: Pick<Limits, "admit"> | undefined;
   readonly messagesPerMinute: number;
 }) {
@@ -35,20 +35,20 @@ export function createAdmission({
   const takeRate = limits && createCallerRate({ limits, kind: "a2a", perMinute: messagesPerMinute, refusal });
 
   return {
-    /** Takes a share for a request until its answer is over, before its body is read. Throws `RATE_LIMITED` if the caller has too many. */
+    /** Reserves a share for a request until its answer is complete, before its body is read. Throws `RATE_LIMITED` if the caller has too many. */
     enter(exchange: AskedExchange): void {
       const share = takeShare(requests, exchange, "requests");
       exchange.response.once("close", () => share?.release());
     },
     /**
-     * Takes a message from the caller's rate, with a share of the tasks that run at once, and makes room for its task. Throws `RATE_LIMITED`. The share is
-     * the run's: `state.run` of the context.
+     * Counts a message against the caller's rate, reserves a share of the concurrent tasks, and makes room for its task. Throws `RATE_LIMITED`. The
+     * run gives the share back: `state.run` of the context.
      */
     async takeMessage(exchange: AskedExchange, context: ServerCallContext): Promise<void> {
       const { principal, response } = exchange;
       const state = stateOf(context);
       state.run = takeShare(runs, exchange, "running tasks");
-      // If no run has taken it over by then.
+      // Gives the share back if no run has taken it over by then.
       response.once("close", () => state.run?.release());
       if (!principal.local) await takeRate?.(principal);
       await tasks.makeRoom(context);
@@ -68,7 +68,7 @@ function takeShare(shares: Shares, { principal, request }: AskedExchange, kind: 
   return share;
 }
 
-/** The error that a caller sees, with a `retry-after` header. Undefined for errors that have nothing to do with limits. */
+/** The error that a caller sees, with a `retry-after` header. Undefined for errors that are not about limits. */
 export function limitRefusal(
   error: unknown,
 ): { readonly error: A2AError; readonly headers: Readonly<Record<string, string>> } | undefined {

@@ -7,7 +7,7 @@ import type { HttpExchange, OnRevoked } from "../surface.ts";
 
 export type A2aVersion = "1.0" | "0.3";
 
-/** The caller, for the parts that the SDK hands a context to. */
+/** The caller, for code that gets a context from the SDK. */
 export interface Caller {
   readonly principal: Principal;
   readonly trace: TraceContext | undefined;
@@ -15,17 +15,17 @@ export interface Caller {
 
 /** The gateway's additions to the SDK's context of a request. */
 interface CallState {
-  /** Undefined for work on behalf of an owner without a current request. */
+  /** Undefined for background work on behalf of an owner. */
   readonly caller?: Caller;
   /** The base URL that the caller used. The host has checked that it answers to this name. */
   readonly base?: string;
-  /** Fires when the reader of an answer has hung up, or has all of it. */
+  /** Fires when the client has disconnected, or has received the whole answer. */
   readonly gone?: AbortSignal | undefined;
   /** Watches the caller's credentials. Undefined if they cannot be revoked. */
   readonly onRevoked?: OnRevoked | undefined;
   /** The caller's share of running tasks, for the run to give back. */
   run?: Share | undefined;
-  /** The whole message, if only a part of it is kept. */
+  /** The whole message, if only a part of it is stored. */
   message?: Message | undefined;
   /** Fires when the gateway shuts down and the time for running work is over. */
   signal?: AbortSignal;
@@ -47,7 +47,7 @@ export function toCallContext(exchange: HttpExchange, version: A2aVersion): Serv
   });
 }
 
-/** A context for work on behalf of an owner without a current request. */
+/** A context for background work on behalf of an owner. */
 export function ownerContext(owner: string, gone?: AbortSignal): ServerCallContext {
   return new ServerCallContext({
     user: { isAuthenticated: true, userName: owner },
@@ -61,7 +61,7 @@ export function stateOf(context: ServerCallContext): CallState {
   return (context.state.get(STATE) as CallState | undefined) ?? {};
 }
 
-/** Returns the caller. Throws for a context that no request made. */
+/** Returns the caller. Throws for a context without a request. */
 export function callerOf(context: ServerCallContext): Caller {
   const { caller } = stateOf(context);
   if (caller === undefined) throw new Error("This context has no caller.");
@@ -73,7 +73,7 @@ export function baseOf({ headers, socket }: HttpExchange["request"]): string {
   return `${"encrypted" in socket ? "https" : "http"}://${headers.host ?? ""}`;
 }
 
-/** Whom a task belongs to. Always JSON: an id that looks like a tenant and an id must not be taken for them. */
+/** The owner of a task. Always JSON, so that an id cannot be mistaken for a tenant and an id. */
 export function ownerOf({ id, tenant }: Pick<Principal, "id" | "tenant">): string {
   return JSON.stringify(tenant === undefined ? [id] : [tenant, id]);
 }

@@ -14,7 +14,7 @@ import { toSkillId } from "./read-message.ts";
 export interface Cards {
   /** The public card, with addresses below `base`: `https://tools.example.com`. */
   open(base: string): Promise<AgentCard>;
-  /** The card for a caller that is known: with the toolsets that it may use, and each of its tools as a skill. */
+  /** The card for an authenticated caller: with the toolsets that it may use, and each of its tools as a skill. */
   extended(context: ServerCallContext, base: string): Promise<AgentCard>;
   /** The agent's abilities, whatever the catalog holds. */
   readonly abilities: AgentCard;
@@ -26,11 +26,14 @@ export interface Cards {
 const TEXT = "text/plain";
 const JSON_TYPE = "application/json";
 
-/** Cards that are kept. There is one for each address and caller. */
+/** The most cards that are cached. There is one for each address and caller. */
 const MOST_KEPT = 100;
 const MOST_EXAMPLES = 5;
 const MOST_TAGS = 10;
-/** Tools that an extended card lists, and the bytes of their definitions. Readers of cards have limits; the rest is found by searching. */
+/**
+ * The most tools that an extended card lists, and the most bytes of their definitions. Clients limit the size of cards; other tools are found by
+ * searching.
+ */
 const MOST_TOOLS = 500;
 const MOST_TOOL_BYTES = 512 * 1024;
 
@@ -53,7 +56,7 @@ export function createCards(context: SurfaceContext): Cards {
   async function make(base: string, reader: Principal | undefined, isExtended = false): Promise<AgentCard> {
     const by = reader === undefined ? { principal: localOperator(), includeRefused: true } : { principal: reader };
     const tools = await arsenal.listTools(by);
-    // Readers pin skills and the description. The extended card lists every tool, so nothing else in it changes with the catalog.
+    // Clients pin skills and the description. The extended card lists every tool, so nothing else in it changes with the catalog.
     const skills = [discovery(reader === undefined || isExtended ? [] : tools), EXECUTION];
     if (reader !== undefined && only === undefined) {
       const toolsets = arsenal.toolsets.list(reader).filter(({ name }) => exposes(name));
@@ -105,7 +108,7 @@ function abilities({ identity, a2a }: SurfaceContext, base: string): AgentCard {
     provider: undefined,
     supportedInterfaces: ["1.0", "0.3"].flatMap((protocolVersion) => [
       { url: `${base}/a2a`, protocolBinding: "JSONRPC", tenant: "", protocolVersion },
-      // The paths of 0.3 begin with /v1 themselves.
+      // The paths of version 0.3 already begin with /v1.
       {
         url: protocolVersion === "0.3" ? `${base}/a2a` : `${base}/a2a/v1`,
         protocolBinding: "HTTP+JSON",
@@ -214,7 +217,7 @@ function skill(given: Pick<AgentSkill, "id" | "name" | "description" | "tags" | 
   return { ...given, inputModes: [TEXT, JSON_TYPE], outputModes: [TEXT, JSON_TYPE], securityRequirements: [] };
 }
 
-/** Requests that tools give as examples, from as many tools as possible. */
+/** Examples of requests, taken from as many tools as possible. */
 function examplesOf(tools: readonly Tool[]): string[] {
   return tools.flatMap(({ examples }) => examples.slice(0, 1)).slice(0, MOST_EXAMPLES);
 }

@@ -28,7 +28,7 @@ export interface A2aEndpointParts {
   /** The agent's abilities and interfaces: the part of the card that does not change. */
   readonly abilities: AgentCard;
   readonly extendedCard?: TaskParts["extendedCard"];
-  /** Where tasks are kept, and the processes that share them. */
+  /** The store of tasks, and the processes that share them. */
   readonly replica: Replica;
   /** Time a task is kept after its last change. */
   readonly ttlMs: number;
@@ -37,7 +37,7 @@ export interface A2aEndpointParts {
   readonly messagesPerMinute?: number;
   /** Counts rates. Defaults to no rates. */
   readonly limits?: Pick<Limits, "admit"> | undefined;
-  /** Shutting down waits for what runs in it. */
+  /** Shutting down waits for the work in it. */
   readonly work?: Work;
   /** The form of the card for readers who send no `A2A-Version`. Default `both`: 1.0 with what 0.3 needs added. */
   readonly unversionedCard?: "1.0" | "0.3" | "both";
@@ -68,7 +68,7 @@ export function createA2aEndpoint(parts: A2aEndpointParts): A2aEndpoint {
     return version === "0.3" ? card03(shown) : cardOfBoth(shown);
   }
 
-  /** The time at which this process first saw each form of the current card. */
+  /** The time at which this process first served each form of the current card. */
   const seen = new Map<string, { readonly etag: string; readonly at: string }>();
   function changedAt(version: string, etag: string): string {
     const known = seen.get(version);

@@ -60,13 +60,13 @@ export interface TaskReport {
 }
 
 export interface ReportedArtifact {
-  /** Also its id. */
+  /** Also the id of the artifact. */
   readonly name: string;
   readonly parts: readonly Part[];
   readonly metadata?: Readonly<Record<string, unknown>>;
-  /** True adds the parts to those that were reported under the same name. */
+  /** True appends the parts to those reported earlier under the same name. */
   readonly append?: boolean;
-  /** False if more of it comes. */
+  /** False if more parts follow. */
   readonly last?: boolean;
 }
 

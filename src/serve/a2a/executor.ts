@@ -30,20 +30,20 @@ export interface A2aRun {
   readonly task: Task | undefined;
 }
 
-/** Answers a text with more than a list of tools. True if it did. */
+/** Answers a text with more than a list of tools. Returns whether it did. */
 export type AnswerText = (text: string | undefined, run: A2aRun) => Promise<boolean>;
 
-/** The skill of the card by which a text is never answered by a model. */
+/** The skill of the card with which a text is never answered by a model. */
 const DISCOVERY = "tool_discovery";
 
-/** Reported progress that a task keeps. A tool that reports more is heard no longer. */
+/** The most progress reports of one task. Further ones are dropped. */
 const MOST_PROGRESS = 100;
 
-/** Finds tools for texts and runs them for data parts, through the arsenal and in the caller's name. */
+/** Finds tools for texts and runs tools for data parts, through the arsenal and with the caller's rights. */
 export function createArsenalExecutor(
   serving: Pick<Serving, "arsenal" | "startup" | "redactor">,
   options: {
-    /** True if a toolset can be addressed over A2A. Defaults to each that the caller may use. */
+    /** True if a toolset can be addressed over A2A. Defaults to every toolset that the caller may use. */
     readonly exposes?: (toolset: string) => boolean;
     readonly answerText?: AnswerText;
   } = {},
@@ -95,7 +95,7 @@ export function createArsenalExecutor(
     if (status !== "success") return report.end(toEndState(result), refusalParts(redactor.value(result)));
     const known = { ...(toolId !== undefined && { toolId }), ...(replayed && { replayed }), ...(cached && { cached }) };
     const metadata = { status, ...known, traceId, latencyMs: Math.round(latencyMs), attempts };
-    // A large result has a turn of the event loop for each step.
+    // A large result gets a turn of the event loop for each step.
     const pause = createPauses();
     const shown = redactor.known.value(result.result);
     await pause();
@@ -206,7 +206,7 @@ type FoundTools = ReturnType<typeof toFound>;
 function toFound({ tools, nearest = [], confidence, traceId }: RetrievalResult, connecting: readonly string[]) {
   return {
     tools: tools.map(toFoundTool),
-    // If no tool is likely to serve the request.
+    // Present if no tool is likely to serve the request.
     ...(tools.length === 0 && nearest.length > 0 && { nearest: nearest.map(toFoundTool) }),
     confidence: round(confidence),
     ...(connecting.length > 0 && { connecting }),

@@ -1,7 +1,7 @@
 import { RequestMalformedError } from "@a2a-js/sdk/errors";
 import { isPlainObject } from "../../tool/json-schema.ts";
 
-/** The most that one request may have, in every version and binding. */
+/** The limits of one request, in every version and binding. */
 const MOST_PARTS = 256;
 const MOST_REFERENCES = 16;
 /** Ids of tasks, contexts, messages, notifications and JSON-RPC requests, in characters. */

@@ -2,7 +2,7 @@ import type { Egress } from "../../guard/egress/egress.ts";
 import type { Emit } from "../../observe/events.ts";
 import type { Secrets } from "../../guard/secrets/secrets.ts";
 
-/** The section `a2a` of the configuration, as far as serving goes. */
+/** The section `a2a` of the configuration, without the settings that are not about serving. */
 export interface A2aSettings {
   /** True if the agent also has a port of its own. */
   readonly serveA2a: boolean;

@@ -65,7 +65,7 @@ export function createCallerCheck(rules: CallerRules): (headers: IncomingHttpHea
   };
 }
 
-/** A Host header, or what a person writes for one, without its port. */
+/** A Host header, or a host setting, without its port. */
 function nameOf(host: string): string {
   return host.toLowerCase().replace(/:\d{1,5}$/, "");
 }
@@ -76,7 +76,7 @@ function isAddress(name: string): boolean {
 
 /**
  * Determines this server's address as the client sees it, from its Host header. Tokens are issued for such an address, so only the operator's
- * setting and, on this machine, loopback's own names count: a caller that sends a token of another server sends that server's Host as well.
+ * setting and, on this machine, loopback's own names count. A caller that replays a token of another server also sends that server's Host.
  */
 export function createOwnAddress(
   { host, port, url }: { readonly host: string; readonly port: number; readonly url: string },

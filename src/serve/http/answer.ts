@@ -50,7 +50,7 @@ export function refuse(
   answerJson(response, status, { jsonrpc: "2.0", error: { code, message }, id: null }, headers);
 }
 
-/** Refuses a method that a path does not have, naming those that it has. */
+/** Refuses a method that a path does not support, and names the supported ones. */
 export function refuseMethod(response: ServerResponse, allowed: string): void {
   refuse(response, { status: 405, message: `This path takes ${allowed} only.` }, { allow: allowed });
 }

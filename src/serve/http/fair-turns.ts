@@ -6,7 +6,7 @@ export interface TurnTimes {
   now(): number;
   /** The share of the time since the last call of `load` in which the event loop was busy, in [0, 1]. */
   load(): number;
-  /** Calls back when everything that is due now has run. */
+  /** Calls back when all work that is due now has run. */
   afterThisTurn(callback: () => void): void;
   after(ms: number, callback: () => void): void;
 }
@@ -19,10 +19,10 @@ const LOOK_EVERY_MS = 100;
 /** A caller counts as active for this long after its last request. */
 const ACTIVE_MS = 1_000;
 const RELEASE_EVERY_MS = 5;
-/** Requests that are let in at once when the event loop has time to spare again. */
+/** The number of requests admitted at once when the event loop becomes idle again. */
 const RELEASED_AT_ONCE = 4;
 const MOST_WAITING = 256;
-/** Estimated time of a body, until it was read: 12 ms for a mebibyte. */
+/** The estimated time of a body before it is read: 12 ms for a mebibyte. */
 const MS_PER_BYTE = 12 / (1024 * 1024);
 
 /** The decision on a request: it may run now, must wait for its turn, or is refused. */

@@ -30,18 +30,18 @@ export interface HttpServerOptions extends ListenOptions {
   readonly timeouts?: {
     /** For the headers of a request. Default 10 s. */
     readonly headersMs?: number;
-    /** For a whole request, body included. Default 30 s. */
+    /** For a whole request, including its body. Default 30 s. */
     readonly requestMs?: number;
-    /** For the next request on a connection. Default 65 s, longer than the minute that proxies keep theirs. */
+    /** For the next request on a connection. Default 65 s, longer than the minute for which proxies keep idle connections. */
     readonly keepAliveMs?: number;
-    /** For answers under way when the server closes. Default 1 s. */
+    /** For answers in progress when the server closes. Default 1 s. */
     readonly closeMs?: number;
   };
-  /** Opens the tokens that the gateway's own pages must send with everything but reads. Omitted if the server delivers no pages. */
+  /** Verifies the tokens that the gateway's own pages must send with everything but reads. Omitted if the server delivers no pages. */
   readonly seal?: PageCheck["seal"];
   /** Shared by the servers of one process. Defaults to one of its own. */
   readonly intake?: Intake;
-  /** Called with what a route or the identity threw; the caller only learns that something failed. */
+  /** Called with errors that a route or the identity threw; the caller only learns that something failed. */
   onError?(error: unknown): void;
   /** Reports requests that were answered, and whether a changed certificate is in use. */
   readonly emit?: Emit;
@@ -53,7 +53,7 @@ export type HttpServer = Awaited<ReturnType<typeof createHttpServer>>;
 /** The methods reported by name. Callers can make up others. */
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** The base that turns a path into a URL. The name that the caller used has been checked already and does not matter here. */
+/** The base that turns a path into a URL. The host name was already checked and does not matter here. */
 const ANY_ORIGIN = "http://localhost";
 
 /** The caller of a public route, on a server that authenticates callers on other routes. */
@@ -95,7 +95,7 @@ export async function createHttpServer(options: HttpServerOptions) {
   const below = routes.filter(isBeginning).sort((left, right) => right.path.length - left.path.length);
 
   /**
-   * A path's own route, else the one with the longest matching prefix. The path without dot segments is computed only if no route equals the
+   * Finds a path's own route, or the route with the longest matching prefix. The path without dot segments is computed only if no route equals the
    * path.
    */
   function find(path: string, normalised: () => string): Route | undefined {
@@ -240,7 +240,7 @@ export async function createHttpServer(options: HttpServerOptions) {
   const secure = secured && { ...settings, ...secured.context, handshakeTimeout: headersMs };
   const secureServer = secure && createTlsServer(secure, receive);
   const server = secureServer ?? createServer(settings, receive);
-  // Above Node's number headers are dropped unseen, an Origin among them; their size is limited anyway.
+  // Above its limit, Node silently drops headers, including Origin; their total size is limited anyway.
   server.maxHeadersCount = 0;
   const work = createOpenWork(server);
   const port = await listen(server, host, options.port ?? 8080);
@@ -253,7 +253,7 @@ export async function createHttpServer(options: HttpServerOptions) {
     url,
     /** The address that clients use, without a slash at its end: `https://example.com/tools`. Undefined if none is configured. */
     publicUrl,
-    /** The address as a client sees it that sent this Host header. */
+    /** The server's address as seen by a client that sent this Host header. */
     addressOf,
     /** Stops listening, ends open streams and resolves when every connection is closed. */
     async close(): Promise<void> {
@@ -267,7 +267,7 @@ function ignore(): void {}
 
 const CLOSING = { status: 503, message: "The server is closing." };
 
-/** Refuses a request in the form that its route wants. */
+/** Refuses a request in the format of its route. */
 function refuseOn(
   route: Route | undefined,
   request: IncomingMessage,
@@ -280,7 +280,7 @@ function refuseOn(
   else refuse(response, refused, headers);
 }
 
-/** Refuses a request that one of the gateway's own pages did not prove to be its own. */
+/** Refuses a request that claims to come from one of the gateway's own pages but cannot prove it. */
 function refusePage(route: Route, request: IncomingMessage, response: ServerResponse, error: ArsenalError): void {
   if (route.refusals === "problem+json") return answerWithProblem(response, toProblem(error, requestIdOf(request)));
   refuseOn(route, request, response, { status: 403, message: `${error.message} ${error.details.fix ?? ""}` });
@@ -296,7 +296,7 @@ function isBeginning({ path, exact = false }: Route): boolean {
   return path.endsWith("/") && !exact;
 }
 
-/** Lets the web page that an allowed Origin names read the answer. */
+/** Allows the web page of an allowed Origin to read the answer. */
 function letPageRead(response: ServerResponse, origin: string): void {
   response.setHeader("access-control-allow-origin", origin);
   response.setHeader(
@@ -306,7 +306,7 @@ function letPageRead(response: ServerResponse, origin: string): void {
   response.setHeader("vary", "Origin");
 }
 
-/** True for a browser's question whether a page may make a request. */
+/** True for a browser's preflight: the question whether a page may make a request. */
 function isPreflight({ method, headers }: IncomingMessage): boolean {
   return method === "OPTIONS" && headers.origin !== undefined && headers["access-control-request-method"] !== undefined;
 }

@@ -5,14 +5,14 @@ import { createFairTurns } from "./fair-turns.ts";
 import { MAX_BYTES } from "./read-json.ts";
 
 const MEBIBYTE = 1024 * 1024;
-/** Bodies of requests under way. One caller can have six of the largest. */
+/** The most memory for bodies of open requests. One caller can have six of the largest. */
 const BODIES = { count: Infinity, bytes: 96 * MEBIBYTE, perCaller: { bytes: 24 * MEBIBYTE } };
 /** Smaller bodies are not counted. */
 const COUNTED_BYTES = 128 * 1024;
 /** Parsing a large body is about a quarter of the work that its request makes. */
 const WORK_PER_PARSING = 4;
 
-/** A request that is not taken now. */
+/** A refusal of a request. */
 export interface IntakeRefusal {
   readonly status: number;
   readonly message: string;
@@ -21,7 +21,7 @@ export interface IntakeRefusal {
 
 export type Intake = ReturnType<typeof createIntake>;
 
-/** Takes requests of remote callers so that no caller takes the time or the memory of the others. The local operator is never kept waiting. */
+/** Admits requests of remote callers so that no caller uses up the time or the memory of the others. The local operator never waits. */
 export function createIntake({ turns = createFairTurns() } = {}) {
   const bodies = createShares(BODIES);
 

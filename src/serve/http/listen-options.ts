@@ -4,11 +4,14 @@ import type { Identity } from "../../guard/identity.port.ts";
 export interface ListenOptions {
   /** Default 127.0.0.1. */
   readonly host?: string;
-  /** Default 8080; 0 takes a free one. */
+  /** Default 8080; 0 chooses a free port. */
   readonly port?: number;
-  /** Without one every caller is the local operator, and only loopback is listened on. */
+  /** Without it, every caller is the local operator, and the server listens on loopback only. */
   readonly identity?: Identity;
-  /** The address that clients call this server by, if it is another than the one listened on: `https://tools.example.com`, or `https://example.com/tools` below a path. */
+  /**
+   * The address that clients use for this server, if it differs from the listening address: `https://tools.example.com`, or
+   * `https://example.com/tools` below a path.
+   */
   readonly publicUrl?: string;
   /** Names by which clients may call this server, besides loopback's, the bound host and that of `publicUrl`. */
   readonly allowedHosts?: readonly string[];

@@ -7,7 +7,7 @@ import type { ListenOptions } from "./listen-options.ts";
 
 /**
  * Returns the public address, as metadata and tokens spell it; undefined if there is none. Throws CONFIG_INVALID if it is invalid, or if other
- * machines could call without proving who they are.
+ * machines could call without authenticating.
  */
 export function checkedAddress({
   host = "127.0.0.1",
@@ -26,7 +26,7 @@ export interface ConfiguredPort {
   readonly setting: string;
 }
 
-/** Listens on every port at once, and stops. Throws CONFIG_INVALID, with the setting to change, if one cannot be used. */
+/** Listens on every port, then closes them again. Throws CONFIG_INVALID, with the setting to change, if a port cannot be used. */
 export async function checkPorts(host: string, ports: readonly ConfiguredPort[]): Promise<void> {
   const servers: Server[] = [];
   try {
@@ -44,7 +44,7 @@ export async function checkPorts(host: string, ports: readonly ConfiguredPort[])
   }
 }
 
-/** Starts listening and gives the port; a port or host that cannot be had is an error of the configuration. */
+/** Starts listening and returns the port. An unavailable port or host is a configuration error. */
 export function listen(server: Server, host: string, port: number): Promise<number> {
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     const fix = "Give a whole number up to 65535 with --port; 0 takes a free one.";

@@ -13,13 +13,15 @@ export function createOpenWork(server: Server) {
     socket.once("close", () => sockets.delete(socket));
   });
 
-  /** Node's own `closeIdleConnections` leaves alone those on which no request has come yet. */
+  /** Node's own `closeIdleConnections` skips connections that have not sent a request yet. */
   function destroyIdle(): void {
     const busy = new Set(responses.values().map(({ socket }) => callerOf(socket)));
     for (const socket of sockets) if (!busy.has(callerOf(socket))) socket.destroy();
   }
 
-  /** The other end of a connection: over TLS, a response has another socket than the connection below it. */
+  /**
+   * Identifies the other end of a connection. Its address is compared, because over TLS a response has another socket than the connection below it.
+   */
   function callerOf(socket: Socket | null): string {
     return `${socket?.remoteAddress} ${socket?.remotePort}`;
   }

@@ -11,7 +11,7 @@ export function pageTokenMeta(seal: Pick<Seal, "seal">): string {
   return `<meta name="page-token" content="${seal.seal({}, BINDING, DAY_MS)}">`;
 }
 
-/** Distinguishes a host's own pages from programs and from pages of other sites. */
+/** Distinguishes a host's own pages from other programs and from pages of other sites. */
 export interface PageCheck {
   readonly seal: Pick<Seal, "open">;
   /** The gateway's origin as browsers see it, if it has another public name. */

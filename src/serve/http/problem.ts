@@ -65,7 +65,7 @@ export function answerWithProblem(response: ServerResponse, problem: Problem, he
   });
 }
 
-/** Refuses a method that a path does not have, naming those that it has. */
+/** Refuses a method that a path does not support, and names the supported ones. */
 export function refuseMethodWithProblem(request: IncomingMessage, response: ServerResponse, allow: string): void {
   const error = new ArsenalError("INPUT_INVALID", `This path takes ${allow} only.`, { fix: `Use ${allow}.` });
   answerWithProblem(response, toProblem(error, requestIdOf(request), { status: 405 }), { allow });

@@ -19,7 +19,7 @@ export interface JsonRefusal {
   readonly message: string;
 }
 
-/** JSON that may be used, or why it may not. */
+/** Parsed JSON that is safe to use, or why it was refused. */
 export type CheckedJson = { readonly value: unknown } | { readonly refused: JsonRefusal };
 
 /** The maximum nesting of objects and arrays. */
@@ -78,7 +78,7 @@ function refusedByHeaders(
   return undefined;
 }
 
-/** JSON is UTF-8 by definition; a client that names another charset means another encoding. */
+/** JSON is always UTF-8; a client that names another charset uses another encoding. */
 function isJson(type: string, types: readonly string[]): boolean {
   const [, named = ""] = /^([^\s;]+)\s*(?:;\s*(?:charset\s*=\s*"?utf-?8"?\s*)?)?$/i.exec(type.trim()) ?? [];
   return types.includes(named.toLowerCase());
@@ -113,7 +113,7 @@ function readBody(request: IncomingMessage, maxBytes: number, timeoutMs: number)
     });
     request.on("close", () => settle(refusal(400, "The connection was closed before the body was complete.")));
     const length = Number(request.headers["content-length"]);
-    // A short body comes with its headers, and is all there by the next tick, in which Node has not ended the request yet: it needs no timer.
+    // A short body arrives with its headers and is complete by the next tick, before Node ends the request, so no timer is needed.
     process.nextTick(() => {
       if (request.complete || request.destroyed || size === length) return;
       timer = setTimeout(() => stop(refusal(408, `The body did not arrive within ${timeoutMs / 1000} s.`)), timeoutMs);
@@ -130,8 +130,8 @@ function refusal(status: number, message: string, code: number = RPC.invalidRequ
 }
 
 /**
- * Parses text from a peer, and refuses what two readers could read differently or what harms a careless one: a key twice in one object,
- * `__proto__`, `constructor.prototype`, and nesting that overflows a stack.
+ * Parses text from a peer, and refuses ambiguous or harmful JSON: a key twice in one object, `__proto__`, `constructor.prototype`, and nesting that
+ * overflows a stack.
  */
 export function checkJson(text: string, options: JsonLimits = {}): CheckedJson {
   const written = countWritten(text, options);

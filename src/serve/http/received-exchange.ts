@@ -4,7 +4,7 @@ import type { TraceContext } from "../../observe/trace-context.ts";
 import type { HttpExchange, OnRevoked } from "../surface.ts";
 import type { CheckedJson, ReadLimits } from "./read-json.ts";
 
-/** The parts of an exchange that the server knows when the request has passed its checks. */
+/** The members of an exchange that the server knows when the request has passed its checks. */
 type ExchangeParts = Pick<HttpExchange, "request" | "response" | "principal" | "onRevoked" | "trace" | "json"> & {
   readonly url: () => URL;
   readonly address: () => string;

@@ -8,7 +8,7 @@ const METADATA_PATH = "/.well-known/oauth-protected-resource";
 
 /**
  * The address of the metadata of the resource at a path. Below a path of the host, such as `https://example.com/tools`, it is below that path too,
- * because every proxy passes on what is there. The address that RFC 9728 derives from the resource, at the root of the host, is served as well.
+ * because every proxy passes on requests below it. The address that RFC 9728 derives from the resource, at the root of the host, is served as well.
  */
 export function metadataUrl(address: string, path: string): string {
   return address + METADATA_PATH + (path === "/" ? "" : path);

@@ -14,7 +14,7 @@ interface WatchedRequest {
   readonly listeners: Set<(reason: ArsenalError) => void>;
 }
 
-/** Whether an answer has begun and is not written to its end. */
+/** Whether an answer has begun and is not yet complete. */
 function isStream({ headersSent, writableEnded }: ServerResponse): boolean {
   return headersSent && !writableEnded;
 }
@@ -30,7 +30,7 @@ export function createRevocableStreams(clock: Clock, identity: Pick<Identity, "w
       if (!isStream(each.response) && each.listeners.size === 0) continue;
       each.isValid().then(
         (valid) => void (valid || end(each)),
-        // Without the store nothing is known about the key. The next check decides.
+        // Without the store, the state of the key is unknown. The next check decides.
         () => {},
       );
     }
@@ -59,7 +59,7 @@ export function createRevocableStreams(clock: Clock, identity: Pick<Identity, "w
   }
 
   return {
-    /** Watches the credentials of a request. Returns what its surface watches them with, which may outlive the response. */
+    /** Watches the credentials of a request. Returns a watch that its surface can keep longer than the response. */
     add(response: ServerResponse, isValid: () => Promise<boolean>): OnRevoked {
       const request: WatchedRequest = { response, isValid, listeners: new Set() };
       open.add(request);

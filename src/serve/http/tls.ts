@@ -9,7 +9,7 @@ import { watchConfig, type WatchedConfig } from "../../system/watch-files.ts";
 
 /** For TLS 1.2, only suites with forward secrecy and authenticated encryption. TLS 1.3 has no others. */
 const CIPHERS = [
-  // Deno does not list them, and allows no others.
+  // Deno does not list them, and allows only these suites.
   ...((constants.defaultCipherList as string | undefined) ?? "").split(":").filter((suite) => suite.startsWith("TLS_")),
   ...["AES128-GCM-SHA256", "AES256-GCM-SHA384", "CHACHA20-POLY1305"].flatMap((suite) => [
     `ECDHE-ECDSA-${suite}`,

@@ -7,17 +7,17 @@ import type { Peer } from "./plane.ts";
 /** A person's answer to the question. Undefined if the person dismissed the question. */
 export type PersonsAnswer = "approve" | "deny" | undefined;
 
-/** Longer arguments are for the list of approvals: a dialogue is too small for them, and cutting them would hide the approved values. */
+/** Longer arguments are shown in the list of approvals only: a dialogue is too small for them, and cutting them would hide the approved values. */
 const MAX_ARGUMENTS = 4_000;
 
 /** True for a client that can show a person a form. */
 export function showsForms({ capabilities }: Pick<Peer, "capabilities">): boolean {
   const { elicitation } = capabilities;
-  // A client that names no way of asking has this one, which is the oldest.
+  // Clients that declare no elicitation mode support this one, which is the oldest.
   return isPlainObject(elicitation) && ("form" in elicitation || !("url" in elicitation));
 }
 
-/** The question whether a call may run, as the params of `elicitation/create`; undefined if the call is too long to be read there. */
+/** The question whether a call may run, as the params of `elicitation/create`; undefined if the call is too long for a question. */
 export function approvalQuestion({ toolId, arguments: args, reason }: PendingApproval): JsonObject | undefined {
   const shown = visibleText(JSON.stringify(args));
   if (shown.length > MAX_ARGUMENTS) return undefined;

@@ -5,7 +5,7 @@ import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { writeForeign } from "../../base/json/json-text.ts";
 
-/** A call that the arsenal refused, or whose tool gave no answer, as a tool result that a model can read; `note` is added to its text. */
+/** Converts a refused call, or a failed tool, to a tool result that a model can read. Appends `note` to its text. */
 export function refusal(result: ToolResult, note = ""): JsonObject {
   const { status, error, confirmationId, traceId } = result;
   return {

@@ -8,7 +8,7 @@ const NEEDED: ReadonlyMap<string, string> = new Map([
   ["roots/list", "roots"],
 ]);
 
-/** The reason why a client cannot get a request; undefined if it can. Modern clients get only requests that an `input_required` result may hold. */
+/** The reason why a client cannot get a request; undefined if it can. Modern clients get only requests that fit into an `input_required` result. */
 export function unaskable(
   method: string,
   params: JsonObject | undefined,

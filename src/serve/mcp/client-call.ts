@@ -15,8 +15,8 @@ import { signInForCall } from "./sign-in-question.ts";
 const CONFIRMATION_ID = "toolarsenal/confirmationId";
 
 /**
- * Runs a client's call with the approval that it names. If the caller may approve the call, and the client can show a question, the person there
- * is prompted. Nothing has run by then, so the answer of a modern client may reach another process.
+ * Runs a client's call with the approval that it names. If the caller may approve the call, and the client can show a question, the person there is
+ * prompted. Nothing has run yet, so a modern client's answer may reach another process.
  */
 export async function runForClient(
   exchange: Pick<Exchange, "params" | "peer" | "signal" | "ask" | "resumed" | "trace" | "becomesTask" | "signIn">,
@@ -44,7 +44,7 @@ export async function runForClient(
       : readAnswer(resumed.answer);
   if (answer === undefined) return ran;
   const { outcome } = await approvals.answer(confirmationId, answer, principal);
-  // Even if another person approved the call meanwhile, it does not run against this person's no.
+  // The person said no, so the call does not run, even if another person approved it meanwhile.
   return answer === "deny" && outcome !== "denied" ? declined(ran) : run({ confirmationId });
 }
 
@@ -76,7 +76,7 @@ export function withoutConfirmation(params: JsonObject): JsonObject {
 
 function namedConfirmation({ _meta: meta }: JsonObject): { readonly confirmationId?: string } {
   if (!isPlainObject(meta) || !Object.hasOwn(meta, CONFIRMATION_ID)) return {};
-  // Whatever it is, the arsenal checks it.
+  // The arsenal checks the value.
   return { confirmationId: meta[CONFIRMATION_ID] as string };
 }
 

@@ -5,7 +5,7 @@ import type { Peer } from "./plane.ts";
 
 /** Limits of one client that its users cannot change. */
 export interface ClientQuirks {
-  /** The most characters of a tool's name. Clients add the server's name, which setup calls `toolarsenal`, and refuse or hide what is too long. */
+  /** The most characters of a tool's name. Clients add the server's name, which `setup` sets to `toolarsenal`, and refuse or hide longer names. */
   readonly maxNameLength?: number;
   /** Names have only letters, digits and `_`. */
   readonly plainNames?: true;
@@ -19,7 +19,7 @@ export interface ClientQuirks {
 
 const NONE: ClientQuirks = {};
 
-/** Each client by the name that it gives in `initialize`, in lower case. Decision 029 says where each limit comes from. */
+/** The clients, by the name that they send in `initialize`, in lower case. Decision 029 documents the source of each limit. */
 const QUIRKS: Readonly<Record<string, ClientQuirks>> = {
   // 60 for "toolarsenal:NAME", and fewer than that; the first 40 tools.
   "cursor-vscode": { maxNameLength: 47, maxTools: 40 },
@@ -69,7 +69,7 @@ export function isFitted(name: string, { maxNameLength, plainNames }: ClientQuir
   return (maxNameLength !== undefined || plainNames === true) && FITTED.test(name);
 }
 
-/** A tool of a list as the client can take it. Returns the same object if nothing has to change. */
+/** Adapts a listed tool to the limits of a client. Returns the same object if nothing has to change. */
 export function fittedTool(tool: JsonObject, quirks: ClientQuirks): JsonObject {
   const name = fittedName(String(tool["name"]), quirks);
   const { inputSchema } = tool;
@@ -77,7 +77,7 @@ export function fittedTool(tool: JsonObject, quirks: ClientQuirks): JsonObject {
   return name === tool["name"] && fitted === inputSchema ? tool : { ...tool, name, inputSchema: fitted };
 }
 
-/** Members of a schema that hold values and not schemas. */
+/** Keywords of a schema that hold values, not schemas. */
 const VALUES: ReadonlySet<string> = new Set(["default", "const", "enum", "examples"]);
 
 /** The schema with `items` in every list. */

@@ -55,8 +55,8 @@ export async function mayKnow(
 }
 
 /**
- * The call that a request is; policy decides on its arguments. To hear of a resource's changes is to read it, and to complete an argument is to
- * use what it belongs to.
+ * The call that represents a request; the policy decides on its arguments. Subscribing to a resource counts as reading it, and completing an
+ * argument counts as using its prompt or template.
  */
 function toCall(
   method: string,
@@ -92,7 +92,7 @@ function toCall(
   }
 }
 
-/** The members that were given; a server answers to absent ones in its own words. */
+/** Only the given members: a server answers to missing ones in its own words. */
 function given(members: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }

@@ -24,7 +24,7 @@ import { createSessionStore, NO_ROOM } from "./legacy/session-store.ts";
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Another instance, or the next start of this one, may answer soon. */
+/** Another instance, or this one after a restart, may answer soon. */
 const RETRY_SOON = { "retry-after": "1" };
 
 export interface McpEndpointOptions extends ModernRequestsOptions {
@@ -35,7 +35,7 @@ export interface McpEndpointOptions extends ModernRequestsOptions {
 /** An address at which MCP clients of either era are answered. */
 export type McpEndpoint = ReturnType<typeof createMcpEndpoint>;
 
-/** Planes by what they serve, each opened with the first request for it and served at its own address. */
+/** The planes by name. Each is opened with the first request for it and served at its own address. */
 export function createMcpEndpoints<Key>(open: (key: Key) => Plane, options: McpEndpointOptions) {
   const served = new Map<Key, { readonly plane: Plane; readonly endpoint: McpEndpoint }>();
 
@@ -102,7 +102,7 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions) {
     const { request, response, principal, trace, onRevoked } = exchange;
     if (received.kind === "response")
       return refuseRequest(response, 400, null, "An answer is sent by repeating the request, not by itself.");
-    // This revision has no notifications of clients over HTTP; those of later ones do no harm.
+    // This revision has no notifications from clients over HTTP; those of later revisions are ignored.
     if (received.kind === "notification") return void response.writeHead(202).end();
     const { message } = received;
     const mismatch = headerMismatch(message, headers);
@@ -162,7 +162,7 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions) {
     if (headers["mcp-session-id"] === undefined) return refuseMethod(response, "POST");
     if (!accepts(request.headers, "text/event-stream"))
       return refuse(response, { status: 406, message: "Accept must name text/event-stream." });
-    // A stream that broke may be resumed: the answer of a running call may still come on it.
+    // A broken stream may be resumed, because the answer of a running call may still be sent on it.
     if (work.draining && headers["last-event-id"] === undefined) return refuseNew(response, work);
     const session = await inSession(exchange, null, (sessionId) => sessions.find(sessionId, principal));
     switch (await session?.listen(response, headers["last-event-id"])) {
@@ -193,7 +193,10 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions) {
   };
 }
 
-/** Runs `find` in the session that a legacy request names. Refuses the request if the caller has no such session, or it cannot continue here. */
+/**
+ * Runs `find` in the session that a legacy request names. Refuses the request if the caller has no such session, or the session cannot continue
+ * here.
+ */
 async function inSession<Value>(
   { request, response }: HttpExchange,
   id: RequestId | null,
@@ -228,10 +231,10 @@ function isModern({ kind, message }: Valid, headers: Headers): boolean {
   return version !== undefined && MODERN_VERSIONS.includes(version);
 }
 
-/** Methods whose errors may be those of the thing called, a method of which it lacks. */
+/** Methods that pass on errors of a called tool, such as a method that the tool's server does not support. */
 const CALLS: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
 
-/** Errors of requests that are not as the protocol has them. */
+/** Error codes of requests that violate the protocol. */
 const MALFORMED: readonly number[] = [RPC.headerMismatch, RPC.missingClientCapability, RPC.unsupportedVersion];
 
 function statusOf(response: RpcResponse, method: string): number {

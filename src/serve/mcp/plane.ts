@@ -23,9 +23,9 @@ export interface Exchange {
   readonly peer: Peer;
   /** Fires when the client cancels the request or goes away. */
   readonly signal: AbortSignal;
-  /** Fires `signal` with this reason, for a gateway that shuts down. Omitted if the signal is not the request's own. */
+  /** Aborts `signal` with this reason when the gateway shuts down. Omitted if the signal does not belong to this request. */
   readonly abort?: (reason: unknown) => void;
-  /** Sends what belongs to this request before its result: progress, log messages. */
+  /** Sends messages that belong to this request before its result: progress and log messages. */
   notify(notification: RpcNotification): void;
   /**
    * Sends a request to the client and waits for its answer: elicitation, sampling, roots. In the modern era the client's request is answered with
@@ -36,21 +36,21 @@ export interface Exchange {
   /** Set on a repeat that starts over from a question with `resume`: that data, and the client's answer if there is one. */
   readonly resumed?: { readonly state: JsonObject; readonly answer?: JsonObject };
   /**
-   * Set if the client can follow the call as a task, so that it may take longer. Called when the server made a task of it: there is nothing to
-   * wait for.
+   * Called when the server has made a task of the call: there is nothing to wait for. Set only if the client can follow the call as a task, which
+   * may then take longer.
    */
   readonly becomesTask?: () => void;
-  /** Lets the caller sign in to a server, if the client shows addresses. Undefined if there is no page for that. */
+  /** Lets the caller sign in to a server, if the client can show addresses. Undefined without a page for signing in. */
   readonly signIn?: ClientSignIn | undefined;
   /** The HTTP headers that the request came with, lower case; empty on other transports. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Where what the request does stands in a trace. */
+  /** The trace context for work that the request causes. */
   readonly trace?: TraceContext;
-  /** Watches the caller's credentials. Undefined if they cannot be revoked, or if the transport ends the request by itself. */
+  /** Watches the caller's credentials. Undefined if they cannot be revoked, or if the transport ends the request itself. */
   readonly onRevoked?: OnRevoked | undefined;
 }
 
-/** How a client's person signs in to a server. */
+/** How the person at a client signs in to a server. */
 export interface ClientSignIn {
   /** The page on which the caller signs in to a server. */
   pageOf(server: string): string;
@@ -78,7 +78,7 @@ export interface Plane {
   readonly name: string;
   /** Opens a legacy client's session; `push` sends notifications, and `ask` sends requests, to that client outside any request. */
   openSession(peer: Peer, channel: { readonly push: Push; readonly ask: Ask }): Promise<PlaneSession>;
-  /** The one stay that all modern requests share. */
+  /** The one session that all modern requests share. */
   readonly shared: PlaneSession;
   /**
    * Calls `push` for the notifications that match a modern client's filter until the signal fires. Returns the part of the filter that is
@@ -97,12 +97,12 @@ export interface Plane {
 export const nobodyToAsk: Ask = () =>
   Promise.reject(new ArsenalError("EXECUTION_FAILED", "A client that listens cannot be asked."));
 
-/** Returns the function that sends a server's requests to the client of an exchange, only if the client supports them. */
+/** Returns the function that sends a server's requests to the client of an exchange, if the client supports them. */
 export function askOf({ peer, ask }: Pick<Exchange, "peer" | "ask">): { readonly ask?: Ask } {
   return canBeAsked(peer) ? { ask } : {};
 }
 
-/** True for a client that said a server may ask it something. */
+/** True for a client that declared support for requests from a server. */
 export function canBeAsked({ capabilities }: Peer): boolean {
   return "elicitation" in capabilities || "sampling" in capabilities || "roots" in capabilities;
 }

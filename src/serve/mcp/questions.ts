@@ -4,7 +4,7 @@ import { unaskable } from "./client-abilities.ts";
 
 type Question = Pick<PromiseWithResolvers<JsonObject>, "resolve" | "reject">;
 
-/** Keeps the unanswered questions to one legacy client. Their ids name `asker`, so that an answer that reaches another process finds its way back. */
+/** Keeps the unanswered questions to one legacy client. Their ids name `asker`, so that an answer that reaches another process can be passed on. */
 export function createQuestions(send: (message: RpcMessage, relatedTo?: RequestId) => void, asker?: string) {
   const open = new Map<RequestId, Question>();
   let last = 0;

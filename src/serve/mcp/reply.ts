@@ -8,9 +8,9 @@ export interface StreamEvent {
   /** Defaults to `message`. */
   readonly event?: string;
   readonly id?: string;
-  /** Milliseconds that the client shall wait before it comes back for a broken stream. */
+  /** Milliseconds after which the client should reconnect a broken stream. */
   readonly retry?: number;
-  /** One line: JSON, or nothing. */
+  /** One line of JSON, or an empty text. */
   readonly data: string;
 }
 
@@ -20,7 +20,7 @@ export interface EventStream {
   end(): void;
 }
 
-/** A stream of this process. */
+/** A stream that this process writes. */
 interface OwnEventStream extends EventStream {
   writeFormatted(events: string): void;
 }
@@ -65,17 +65,17 @@ export function openEventStream(
   };
 }
 
-/** An event as streams carry it. */
+/** Formats an event for a stream. */
 export function formatEvent({ event = "message", id, retry, data }: StreamEvent): string {
   const head = `${id === undefined ? "" : `id: ${id}\n`}${retry === undefined ? "" : `retry: ${retry}\n`}`;
   return `${data === "" ? "" : `event: ${event}\n`}${head}data: ${data}\n\n`;
 }
 
-/** The HTTP reply to one request: plain JSON if nothing comes before the answer, a stream of events otherwise. */
+/** The HTTP reply to one request: plain JSON if no message precedes the answer, a stream of events otherwise. */
 export interface Reply {
-  /** Sends something ahead of the answer. */
+  /** Sends a message before the answer. */
   write(event: () => StreamEvent): void;
-  /** Sends the answer and ends the reply. A stream has sent its status already, and takes the answer as `event` gives it. */
+  /** Sends the answer and ends the reply. A stream has already sent its status, and sends the answer as an event. */
   answer(message: RpcResponse, status: number, event: () => StreamEvent): void;
   /** Ends the reply without an answer. */
   end(): void;
@@ -90,11 +90,11 @@ export interface ReplyOptions {
   readonly clock: Clock;
   /** After this many milliseconds without an answer the reply becomes a stream, so that proxies do not close the idle connection. */
   readonly quietMs: number;
-  /** The same for a stream that can be resumed, and so is useful earlier. */
+  /** The same for a stream that can be resumed, which starts earlier because it is useful sooner. */
   readonly resumableAfterMs?: number;
 }
 
-/** Prepares the reply to a request; nothing is sent yet. */
+/** Prepares the reply to a request, without sending anything yet. */
 export function createReply(response: ServerResponse, options: ReplyOptions): Reply {
   const { acceptsJson, clock, quietMs, resumableAfterMs = quietMs } = options;
   let stream: EventStream | undefined;
@@ -111,7 +111,7 @@ export function createReply(response: ServerResponse, options: ReplyOptions): Re
   const open = (): EventStream =>
     (stream ??= openEventStream(response, { headers: options.headers?.() ?? {}, clock, keepAliveMs: quietMs }));
 
-  /** Opens the stream with its opening event, which comes first also in the order of ids. */
+  /** Opens the stream with its opening event, which also has the first id. */
   function begin(): EventStream {
     if (stream !== undefined) return stream;
     stopWaiting();
@@ -137,7 +137,7 @@ export function createReply(response: ServerResponse, options: ReplyOptions): Re
       if (ended) return;
       ended = true;
       stopWaiting();
-      // A stream of nothing: an unprimed one, so that the client does not come back for more.
+      // An empty stream without an opening event, so that the client does not reconnect to it.
       open().end();
     },
   };

@@ -2,15 +2,15 @@ import { createShares } from "../../base/shares.ts";
 
 const MIB = 1024 * 1024;
 
-/** Room that one process has for what MCP clients make it hold, at all its addresses together. */
+/** The memory of one process for data of MCP clients, shared by all its addresses. */
 export type McpRoom = ReturnType<typeof createMcpRoom>;
 
-/** Divides the room fairly: one caller may use all of it while no other caller needs it, and gives way to callers with less. */
+/** Divides the room fairly: one caller may use all of it while no other caller needs it, and loses it to callers with less. */
 export function createMcpRoom({ sessions = 1000, streams = 256, suspended = 1000 } = {}) {
   return {
-    /** Legacy sessions, with what their clients said about themselves and subscribed to. */
+    /** Legacy sessions, including the descriptions and subscriptions of their clients. */
     sessions: createShares({ count: sessions, bytes: 64 * MIB }),
-    /** Events that sessions keep for clients that come back. */
+    /** Events that sessions keep for clients that reconnect. */
     logs: createShares({ count: Infinity, bytes: 64 * MIB, perCaller: { bytes: 32 * MIB } }),
     streams: createShares({ count: streams }),
     /** Requests under way over HTTP+SSE, which have no open HTTP request of their own. */
@@ -19,7 +19,7 @@ export function createMcpRoom({ sessions = 1000, streams = 256, suspended = 1000
     suspended: createShares({ count: suspended, bytes: 64 * MIB, perCaller: { bytes: 16 * MIB } }),
     /** Calls that go on as tasks, with their arguments. */
     tasks: createShares({ count: 1000, bytes: 64 * MIB, perCaller: { bytes: 16 * MIB } }),
-    /** Subscriptions of modern clients, with the URIs in them. */
+    /** Subscriptions of modern clients, including their URIs. */
     subscriptions: createShares({ count: 1000, bytes: 64 * MIB, perCaller: { bytes: 16 * MIB } }),
   };
 }

@@ -8,7 +8,7 @@ import { withApps } from "./with-apps.ts";
 import { withTasks } from "./tasks/with-tasks.ts";
 import { errorBody, type Exchange, type Plane, type PlaneSession, type Push } from "./plane.ts";
 
-/** Time that searching an answer may take, in milliseconds, before other work gets a turn. */
+/** How long searching an answer may take, in milliseconds, before other work gets a turn. */
 const TURN_MS = 10;
 
 type ServedPlaneParts = Pick<Serving, "work" | "redactor" | "emit" | "replica" | "room" | "tasks" | "connections"> &
@@ -43,7 +43,7 @@ export function servedPlane(
 
 /**
  * Wraps a plane so that no known secret reaches a client through it. Text that only looks like a credential is redacted in errors, progress and
- * logs, and left alone in results. A value without a secret is returned as the same object.
+ * logs, but kept in results. A value without a secret is returned as the same object.
  */
 function redactedPlane(plane: Plane, redactor: Redactor): Plane {
   const { known } = redactor;

@@ -5,7 +5,7 @@ import { answerJson } from "../http/answer.ts";
 import { retryAfter, shuttingDown, type Work } from "../work.ts";
 import { errorBody } from "./plane.ts";
 
-/** True for a request that begins new work: not a ping, nor a repeat that continues a call with its client's answers. */
+/** True for a request that begins new work: neither a ping, nor a repeat that continues a call with its client's answers. */
 export function beginsWork(received: Received): received is Extract<Received, { readonly kind: "request" }> {
   if (received.kind !== "request") return false;
   const { method, params } = received.message;

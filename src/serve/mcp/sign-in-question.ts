@@ -5,7 +5,7 @@ import type { Connections } from "../connections.ts";
 import { CONNECTIONS_PAGE } from "../ui/connections.ts";
 import type { ClientSignIn, Exchange } from "./plane.ts";
 
-/** Returns how the callers of a gateway sign in to servers; undefined for clients that show no addresses, and without a dashboard. */
+/** Returns how the callers of a gateway sign in to servers; undefined for clients that cannot show addresses, and without a dashboard. */
 export function createSignIn(
   connections: Connections | undefined,
   addressFor: ((called: string | undefined) => string) | undefined,
@@ -25,8 +25,8 @@ export function createSignIn(
 }
 
 /**
- * Has the person at the client sign in to the server that a call needs, and waits until that is done. False if the call does not need it, or the
- * person does not want to. The page asks for the person's own identity, so that the tokens are those of the caller.
+ * Prompts the person at the client to sign in to the server that a call needs, and waits until that is done. Returns false if the call does not
+ * need it, or the person declines. The page authenticates the person, so that the tokens belong to the caller.
  */
 export async function signInForCall(
   ran: ToolResult,

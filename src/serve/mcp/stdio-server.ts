@@ -26,7 +26,7 @@ export interface StdioServerOptions extends ModernRequestsOptions {
 const MAX_VALUES = 1_000_000;
 const MAX_DEPTH = 200;
 
-/** Serves a plane to the local operator at the other end of two streams: one message per line, in either era. */
+/** Serves a plane to the local operator over two streams: one message per line, in either era. */
 export function serveStdio(plane: Plane, options: StdioServerOptions) {
   const { input, output, clock = systemClock, maxLineBytes = 64 * 1024 * 1024, drainMs = 1000 } = options;
   const principal = localOperator();
@@ -43,7 +43,7 @@ export function serveStdio(plane: Plane, options: StdioServerOptions) {
 
   function send(message: RpcMessage): void {
     if (!output.writable) return;
-    // A client that does not read is not read from either, so that answers do not pile up.
+    // If a client does not read, its input is not read either, so that answers do not pile up.
     if (!output.write(`${JSON.stringify(message)}\n`)) input.pause();
   }
 
@@ -123,6 +123,6 @@ export function serveStdio(plane: Plane, options: StdioServerOptions) {
     if (!input.readableEnded) lost();
   });
   output.on("drain", goOn).on("error", lost).once("close", lost);
-  /** `closed` resolves when the client is gone, or after `close`. */
+  /** `closed` resolves when the client has disconnected, or after `close`. */
   return { closed, close };
 }

@@ -4,7 +4,7 @@ import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Exchange, Plane } from "./plane.ts";
 import type { Leg } from "./modern/suspended-calls.ts";
 
-/** The lists of clients whose changes are announced, each with its member of a filter. */
+/** The lists whose changes are announced to clients, each with its member of a filter. */
 const LIST_FILTERS = {
   tools: "toolsListChanged",
   prompts: "promptsListChanged",
@@ -24,7 +24,7 @@ const FILTER_KEYS: ReadonlyMap<string, string> = new Map([
   ...SERVED_LISTS.map((list) => [listChanged(list).method, LIST_FILTERS[list]] as const),
 ]);
 
-/** The list of clients that an upstream's is part of. Templates count as resources. */
+/** The client's list that an upstream's list is part of. Templates count as resources. */
 export function listOf(listing: Listing): ServedList {
   return listing === "resourceTemplates" ? "resources" : listing;
 }
@@ -99,7 +99,7 @@ export function openSubscription(
   };
 }
 
-/** A notification that the protocol lets a client choose is sent only if the client chose it. */
+/** Sends an optional notification only if the client chose it. */
 function wanted({ method }: RpcNotification, filter: JsonObject): boolean {
   const key = FILTER_KEYS.get(method);
   return key === undefined || filter[key] === true || Array.isArray(filter[key]);

@@ -4,7 +4,7 @@ import { isPlainObject } from "../../tool/json-schema.ts";
 import { toServedUri } from "./aggregate/resources/resource-uri.ts";
 import type { Exchange, Plane, PlaneSession } from "./plane.ts";
 
-/** The older spelling of the interface of a tool. */
+/** The older notation for the interface of a tool. */
 const OLD_KEY = "ui/resourceUri";
 const UI_SCHEME = "ui://";
 
@@ -32,7 +32,7 @@ function forClient({ method, peer }: Exchange, result: JsonObject): JsonObject {
   };
 }
 
-/** A tool without its interface. Nothing for a tool that only an interface may call. */
+/** A tool without its interface. Returns nothing for a tool that only an interface may call. */
 function withoutApp(tool: unknown): readonly unknown[] {
   const meta = isPlainObject(tool) ? tool["_meta"] : undefined;
   if (!isPlainObject(tool) || !isPlainObject(meta) || (meta["ui"] === undefined && meta[OLD_KEY] === undefined))
@@ -47,7 +47,7 @@ function isApp(resource: unknown): boolean {
   return isPlainObject(resource) && typeof resource["uri"] === "string" && resource["uri"].startsWith(UI_SCHEME);
 }
 
-/** The `_meta` of a server's tool, with the URI of its interface as clients of the aggregate read it. */
+/** The `_meta` of a server's tool. The URI of its interface is the one that clients of the aggregate read. */
 export function withServedApp(meta: JsonObject, upstream: string | undefined): JsonObject {
   if (upstream === undefined) return meta;
   const { ui, [OLD_KEY]: old } = meta;

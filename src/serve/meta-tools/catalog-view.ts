@@ -7,7 +7,7 @@ import { type ServedArsenal, CHANGES_TOOLS } from "../served-arsenal.ts";
 import { setNewest } from "../../base/remember.ts";
 import { fromToolName } from "./shown-tool.ts";
 
-/** The tools one principal may see, indexed by every name that means one of them. */
+/** The tools one principal may see, indexed by every name that refers to one of them. */
 export type CatalogView = ReturnType<typeof createView>;
 
 /** Principals whose view is kept; beyond it the one used longest ago is dropped. */
@@ -25,7 +25,7 @@ export function createCatalogViews(arsenal: Pick<ServedArsenal, "listTools" | "s
       view.catch(() => views.delete(key));
       return setNewest(views, key, view, MAX_VIEWS);
     },
-    /** Drops every view. Events about the catalog come a turn late; a caller that has just changed the catalog calls this. */
+    /** Drops every view. Events about the catalog arrive one turn late, so a caller that has just changed the catalog calls this. */
     clear: (): void => views.clear(),
     close: unsubscribe,
   };
@@ -40,7 +40,7 @@ function createView(tools: readonly Tool[]) {
   let cut: ReadonlyMap<string, Tool> | undefined;
   let loose: ReadonlyMap<string, Tool | "several"> | undefined;
 
-  /** The tool that a client's name means, and no looser reading of it. */
+  /** The tool that a client's name refers to, matched strictly. */
   function named(name: string): Tool | undefined {
     const asked = fromToolName(name);
     if (asked === undefined) return undefined;
@@ -51,7 +51,9 @@ function createView(tools: readonly Tool[]) {
 
   return {
     named,
-    /** The tool that a model means: also by qualified name, or by a bare or source name that only one tool has. Never for a meta-tool's name. */
+    /**
+     * The tool that a model refers to: also by qualified name, or by a bare or source name that only one tool has. Never for a meta-tool's name.
+     */
     meant(name: string): Tool | undefined {
       if (META_TOOL_NAMES.has(name)) return undefined;
       const exact = named(name);
@@ -63,7 +65,7 @@ function createView(tools: readonly Tool[]) {
   };
 }
 
-/** Names and source names, each with its tool where only one has it. */
+/** Names and source names that only one tool has, each with its tool. */
 function looseNames(tools: readonly Tool[]): ReadonlyMap<string, Tool | "several"> {
   const names = new Map<string, Tool | "several">();
   for (const tool of tools) {

@@ -109,7 +109,7 @@ export function toRunContent({ value, logs, calls, truncated, error, status, con
   return { error, logs, calls, ...(confirmationId !== undefined && { status, confirmationId }) };
 }
 
-/** The result of `run` as a model reads it, without what it does not need. */
+/** The result of `run` for a model, without fields that a model does not need. */
 export function toRunText(result: CodeResult): string {
   const { value, logs, truncated, error, calls } = result;
   if (result.status === "success") {
@@ -131,7 +131,7 @@ export function readProgram(given: unknown): { readonly code: string } | CodeToo
   return invalid(`code is ${showValue(code)}. Give a program as text.`);
 }
 
-/** Models like to fence code. */
+/** Models often put code into fences. */
 function unfenced(code: string): string {
   const fenced = /^\s*```(?:ts|typescript|js|javascript)?\n([\s\S]*?)\n?```\s*$/.exec(code);
   return fenced?.[1] ?? code;

@@ -1,4 +1,4 @@
-/** The part of the catalog that a client sees: all of it, the meta-tools only, those and the common tools, or the meta-tools of code mode. */
+/** The part of the catalog that a client sees: all tools, the meta-tools only, those and the common tools, or the meta-tools of code mode. */
 export type ServeMode = "static" | "dynamic" | "hybrid" | "code";
 
 /** A tool as a model sees it. */
@@ -16,7 +16,7 @@ export const EXECUTE_TOOL = "execute_tool";
 /** Names that a served tool never gets. */
 export const META_TOOL_NAMES: ReadonlySet<string> = new Set([FIND_TOOL, EXECUTE_TOOL]);
 
-/** The tools that a model sees instead of every tool: one finds tools, one runs a tool that was found. */
+/** The tools that a model sees instead of every tool: one finds tools, the other runs a found tool. */
 export const META_TOOLS: readonly ShownTool[] = [
   {
     name: FIND_TOOL,

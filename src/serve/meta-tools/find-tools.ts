@@ -16,7 +16,7 @@ import { shownTool } from "./shown-tool.ts";
 export interface MetaCaller {
   readonly principal: Principal;
   readonly signal: AbortSignal;
-  /** Where the call stands in a trace. */
+  /** The trace context of the call. */
   readonly trace?: TraceContext;
 }
 
@@ -26,7 +26,7 @@ export interface FoundTools {
   readonly tools: readonly (ShownTool & { readonly score: number })[];
   /** Skills of servers, to be read as resources. Present if the model asked for them. */
   readonly skills?: readonly FoundSkill[];
-  /** Servers whose tools cannot be found yet. */
+  /** Servers whose tools cannot be found yet, because they are still connecting. */
   readonly connecting?: readonly string[];
   /** The model's next step. */
   readonly hint?: string;
@@ -37,7 +37,7 @@ const MAX_LIMIT = 50;
 
 const NO_TOOLS = "No tool was found. Search again in other words, or tell the user.";
 
-/** The tools that were found, or what is wrong with the model's arguments. */
+/** The tools that were found, or a correction of the model's arguments. */
 export type FindAnswer = { readonly kind: "found"; readonly found: FoundTools } | ReturnType<typeof invalid>;
 
 const invalid = (message: string) => ({ kind: "invalid", message }) as const;
@@ -78,7 +78,7 @@ export async function findTools(
 }
 
 function toFound(result: RetrievalResult, most: number, connecting: readonly string[]): FoundTools {
-  // A tool under the score threshold is still the nearest there is.
+  // A tool below the score threshold is still the nearest match.
   const tools = result.tools.length > 0 ? result.tools : (result.nearest ?? []).slice(0, most);
   const match = matchOf(tools, result.nothingFits);
   const hints = [
@@ -110,7 +110,7 @@ export function foundDefinition(tool: Tool): ShownTool {
   return { name, description, inputSchema };
 }
 
-/** A number within the limits; models also write numbers as text, or null for nothing. Undefined for anything else. */
+/** A number within the limits. Models also write numbers as text, or null for no value. Undefined for anything else. */
 function toLimit(given: unknown): number | undefined {
   if (given === undefined || given === null) return DEFAULT_LIMIT;
   const number = typeof given === "string" && given.trim() !== "" ? Number(given) : given;
@@ -118,16 +118,16 @@ function toLimit(given: unknown): number | undefined {
   return Math.min(Math.max(Math.trunc(number), 1), MAX_LIMIT);
 }
 
-/** A query takes this many messages. */
+/** The most messages of a query. */
 const MOST_MESSAGES = 10;
-/** Of a longer text the end is read, because it is the latest. */
+/** Only the end of a longer text is read, because it is the latest part. */
 const READ_LENGTH = 20_000;
 /** The speaker of a line in a transcript: `user: …`. */
 const SPEAKER = /^(user|human|assistant|ai|model|system|tool):\s*/i;
 
 /**
- * Reads the recent messages of a conversation, oldest first, as a model gives them: a transcript, a list of strings, or a list of messages. A
- * line of a transcript that names no speaker belongs to the one before it. Undefined for anything else.
+ * Reads the recent messages of a conversation, oldest first, as a model gives them: a transcript, a list of strings, or a list of messages. A line
+ * of a transcript without a speaker belongs to the line before it. Undefined for anything else.
  */
 function readMessages(given: unknown): readonly Message[] | undefined {
   if (given === undefined || given === null) return [];

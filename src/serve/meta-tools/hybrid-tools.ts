@@ -11,15 +11,15 @@ export interface CommonTools {
   close(): void;
 }
 
-/** The number of learned tools, the uses that a tool needs to be learned, and the lead that a newcomer needs over a member. */
+/** The number of learned tools, the uses after which a tool is learned, and the lead that a new tool needs to replace a learned one. */
 const MAX_LEARNED = 8;
 const MIN_USES = 3;
 const OUTDO = 2;
 
-/** A list that changes with every call would spoil the prompt caches of clients, so it is looked at this often at most. */
+/** A list that changed with every call would invalidate the prompt caches of clients, so it is updated at most this often. */
 const REVIEW_MS = 600_000;
 
-/** The tools a person chose: by id, by the name clients see, or by pattern. */
+/** The tools that an operator chose: by id, by the name clients see, or by pattern. */
 export function configuredTools(common: readonly string[]): CommonTools {
   const matches = compilePatterns(common, { field: "common", grants: true });
   const names = new Set(common);
@@ -29,7 +29,7 @@ export function configuredTools(common: readonly string[]): CommonTools {
   };
 }
 
-/** The tools used most, over all callers. `changed` is called when others are. */
+/** The most used tools, over all callers. `changed` is called when the selection changes. */
 export function learnedTools(parts: {
   readonly arsenal: Pick<ServedArsenal, "subscribe">;
   readonly clock: Clock;

@@ -4,22 +4,22 @@ import type { Tool } from "../../tool/tool.ts";
 import { EXECUTE_TOOL } from "./definitions.ts";
 import { namesProperty, takesAnyProperty } from "./schema-properties.ts";
 
-/** The call that a model meant with `execute_tool`. */
+/** The call that a model meant when it called `execute_tool`. */
 export interface RepairedCall {
   /** The tool; undefined if no tool has the name. */
   readonly tool: Tool | undefined;
   readonly toolName: string;
-  /** An object wherever one could be made of what was given. */
+  /** Converts the given value to an object if possible. */
   readonly arguments: unknown;
 }
 
-/** Where models put a tool's name, and its arguments. The first of each is the right one. */
+/** The keys under which models write a tool's name and its arguments. The first of each is the correct one. */
 const NAME_KEYS = ["tool_name", "toolName", "tool", "name"] as const;
-/** Inside something else, the other words could be a tool's own parameters. */
+/** Inside other objects, the other keys could be a tool's own parameters. */
 const INNER_NAME_KEYS = ["tool_name", "toolName"] as const;
 const ARGUMENT_KEYS = ["arguments", "params", "parameters", "input", "args"] as const;
 
-/** Deeper wrapping is no mistake that a model makes. */
+/** Models do not nest deeper by mistake. */
 const MAX_LAYERS = 4;
 
 /**
@@ -46,7 +46,7 @@ interface FoundCall {
   readonly toolName: string;
 }
 
-/** The object that names the tool: the given value, or one that is wrapped in it. */
+/** The object that names the tool: the given value, or one that it wraps. */
 function findCall(value: unknown, nameKeys: readonly string[], layers: number): FoundCall | undefined {
   const given = toObject(value);
   if (given === undefined || layers === 0) return undefined;
@@ -65,7 +65,7 @@ function findNamed(name: string, find: (name: string) => Tool | undefined): Tool
   return find(name) ?? find(unprefixed(name));
 }
 
-/** Some models write a function's name as they see it declared. */
+/** Some models write a function's name in the form of its declaration. */
 function unprefixed(name: string): string {
   return name.replace(/^functions?[.:]/, "");
 }
@@ -87,7 +87,7 @@ function toArguments(others: Readonly<Record<string, unknown>>, tool: Tool | und
   return others;
 }
 
-/** Takes off what is wrapped around a tool's arguments, layer by layer. */
+/** Removes wrappers around a tool's arguments, layer by layer. */
 function unwrap(args: unknown, tool: Tool, find: (name: string) => Tool | undefined): unknown {
   let inner = args;
   for (let layer = 0; layer < MAX_LAYERS; layer++) {
@@ -119,7 +119,7 @@ function unwrapOnce(
   return toObject(args[key]) ?? (isNothing(args[key]) ? {} : undefined);
 }
 
-/** True if there are members, and each is a parameter that the tool names. */
+/** True if there are members, and the tool declares each of them as a parameter. */
 function namesAll(tool: Tool | undefined, members: Readonly<Record<string, unknown>>): boolean {
   const keys = Object.keys(members);
   return keys.length > 0 && keys.every((key) => namesProperty(tool?.parameters, key));
@@ -129,10 +129,10 @@ function isNothing(value: unknown): boolean {
   return value === null || value === undefined || (typeof value === "string" && value.trim() === "");
 }
 
-/** JSON inside JSON inside JSON is the most that models write. */
+/** Models nest encoded JSON at most this deep. */
 const MAX_JSON_LAYERS = 3;
 
-/** An object, also one that a model wrote as JSON, or as JSON of JSON; undefined for anything else. */
+/** Returns an object, or one that a model wrote as JSON text, possibly encoded several times; undefined for anything else. */
 export function toObject(value: unknown): Readonly<Record<string, unknown>> | undefined {
   let given = value;
   for (let layer = 0; layer < MAX_JSON_LAYERS && typeof given === "string"; layer++) given = parseForeign(given);

@@ -1,14 +1,14 @@
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { follow, pointerSteps } from "../../tool/schema/keywords.ts";
 
-/** Keywords under which a schema has more schemas for the same object: in a list, alone, or by name. */
+/** Keywords under which a schema has further schemas for the same object: in a list, as one schema, or by name. */
 const LISTS = ["allOf", "anyOf", "oneOf"] as const;
 const SINGLE = ["if", "then", "else"] as const;
 
-/** Keywords by which a schema takes properties that it does not name. */
+/** Keywords with which a schema allows properties that it does not name. */
 const OPEN = ["$dynamicRef", "patternProperties", "propertyNames", "unevaluatedProperties"] as const;
 
-/** References followed from one schema to the next; a circle ends there. */
+/** The most references that are followed in a row; this ends circular ones. */
 const MAX_DEPTH = 8;
 
 /** True if a tool's schema names a property, anywhere among its alternatives. */
@@ -18,7 +18,7 @@ export function namesProperty(schema: unknown, name: string): boolean {
   );
 }
 
-/** True if a tool takes properties of any name. A schema that names some properties and does not mention others takes only those. */
+/** True if a tool accepts properties of any name. A schema that names some properties and does not mention others accepts only the named ones. */
 export function takesAnyProperty(schema: unknown): boolean {
   const schemas = schemasOf(schema, schema, MAX_DEPTH);
   const isOpen = schemas.some(({ additionalProperties, ...keywords }) => {
@@ -32,7 +32,7 @@ export function takesAnyProperty(schema: unknown): boolean {
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** A schema and all that hold for the same object. */
+/** A schema, and all schemas that apply to the same object. */
 function schemasOf(schema: unknown, root: unknown, depth: number): readonly Schema[] {
   if (!isPlainObject(schema) || depth === 0) return [];
   const { $ref, dependentSchemas } = schema;

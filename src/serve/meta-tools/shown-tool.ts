@@ -6,7 +6,7 @@ import type { Tool } from "../../tool/tool.ts";
 import { fromAlias, isCutAlias, toAlias } from "../../transcode/alias.ts";
 import { META_TOOL_NAMES, type ShownTool } from "./definitions.ts";
 
-/** A tool as models and clients see it, made once. */
+/** A tool as models and clients see it, computed once. */
 export const shownTool = remember((tool: Tool): ShownTool => {
   const texts = [tool.description, tool.extendedDescription];
   return {
@@ -17,8 +17,8 @@ export const shownTool = remember((tool: Tool): ShownTool => {
 });
 
 /**
- * The schema as the source gave it, except for errors that make clients refuse the whole list: another root type, or a property that is not an
- * object.
+ * The schema as the source gave it, except for errors because of which clients refuse the whole list: another root type, or a property that is not
+ * an object.
  */
 function toInputSchema(schema: JsonSchema): ShownTool["inputSchema"] {
   const { type, properties } = schema;

@@ -1,6 +1,6 @@
 import type { RegistryAddition, RegistryOption, RegistryServer, RegistryTrial } from "./administration.ts";
 
-/** MCP servers of the gateway's registries, over REST. */
+/** MCP servers in the gateway's registries, over REST. */
 export interface RemoteRegistries {
   /** Servers that fit a request, best first. */
   search(query: string, options?: RegistrySearch): Promise<RegistryResults>;
@@ -12,7 +12,7 @@ export interface RemoteRegistries {
 
 /** The options of a search in registries. */
 export interface RegistrySearch {
-  /** Asks only this registry. */
+  /** Searches only this registry. */
   readonly registry?: string;
   /** Defaults to 10. */
   readonly limit?: number;

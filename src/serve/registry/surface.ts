@@ -6,7 +6,7 @@ import { decodePercent } from "../../tool/schema/keywords.ts";
 import { answerJson } from "../http/answer.ts";
 import type { HttpExchange, Surface, SurfaceContext } from "../surface.ts";
 
-/** Where the registry is. */
+/** The path of the registry. */
 const PATH = "/registry/v0.1/";
 const META = "io.modelcontextprotocol.registry/official";
 const SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
@@ -15,7 +15,7 @@ const MAX_DESCRIPTION = 100;
 /** A time as in RFC 3339. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i;
 
-/** A server that a caller may use, before it is written as the registry's API has it. */
+/** A server that a caller may use, before it is converted to the format of the registry's API. */
 interface ListedServer {
   readonly name: string;
   readonly description: string;
@@ -125,7 +125,7 @@ export function registrySurface(context: SurfaceContext): Surface {
   };
 }
 
-/** Refuses what would change the registry, with the statuses that the API has for a registry that only lists. */
+/** Refuses requests that would change the registry, with the statuses that the API defines for a read-only registry. */
 function refuseChange({ request, response, url }: HttpExchange): void {
   const { method = "" } = request;
   const path = url.pathname.slice(PATH.length);

@@ -10,8 +10,8 @@ export interface Access {
   /** The role a caller needs. Omitted: any caller of the gateway, under policy. */
   readonly role?: "operator" | "approver" | "operator or approver";
   /**
-   * What a caller with the role gets who belongs to a tenant: that tenant's part (`own`, the default), the same as everybody (`all`), or a
-   * refusal (`none`), as for everything that changes what tenants share.
+   * The rights of a caller with the role who belongs to a tenant: that tenant's part (`own`, the default), the same as other callers (`all`), or a
+   * refusal (`none`), as for operations that change what tenants share.
    */
   readonly tenants?: "own" | "all" | "none";
 }

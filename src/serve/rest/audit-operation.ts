@@ -5,10 +5,10 @@ import type { OperatorActionRecord } from "../../guard/audit.port.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { RestContext, RestResponse, RestRequest, Operation } from "./operation.ts";
 
-/** The parts of a request that its record needs. */
+/** The parts of a request that its audit record needs. */
 type Recorded = Pick<RestRequest<never, never, never>, "params" | "body" | "principal" | "trace">;
 
-/** Targets that one record names. */
+/** The most targets that one record names. */
 const MAX_TARGETS = 100;
 
 /**
@@ -25,7 +25,7 @@ export async function runRecorded(
   if (recorder === undefined) return operation.run(asked, context);
   if (operation.targets === undefined) {
     const answer = await operation.run(asked, context);
-    // Events leave the records of answered approvals. They are kept before the answer too.
+    // Answered approvals are recorded through events. They are stored before the answer too.
     await recorder.settled();
     return answer;
   }
@@ -71,7 +71,7 @@ function failed(code: ErrorCode): Outcome {
 function outcomeOf(answer: RestResponse): Outcome {
   if ("refused" in answer) return failed(answer.refused.code);
   const body = "body" in answer ? answer.body : undefined;
-  // An ensemble that could not be connected is a good answer; its body has the state.
+  // A failed connection is a successful answer; the state of the ensemble is in its body.
   return { outcome: isPlainObject(body) && body["state"] === "failed" ? "failed" : "done", body };
 }
 

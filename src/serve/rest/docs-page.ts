@@ -33,7 +33,7 @@ textarea { min-height: 9rem; }
 button { margin: 0.75rem 0.5rem 0 0; padding: 0.5rem 1rem; border: 1px solid var(--link); border-radius: 4px; background: var(--link); color: var(--page); font-size: 1rem; cursor: pointer; }
 `;
 
-/** Runs in the browser. It writes text and never markup, so that nothing in the document or an answer can become a part of the page. */
+/** Runs in the browser. It writes text and never markup, so that no content of the document or an answer can become part of the page. */
 const SCRIPT = `
 "use strict";
 const $ = (id) => document.getElementById(id);

@@ -10,7 +10,7 @@ export interface DocumentParts {
   readonly version: string;
   /** The prefix of every path: `https://tools.example.com`. Empty if it is not known. */
   readonly address: string;
-  /** Where the operations are: `/api/v1`. */
+  /** The path of the operations: `/api/v1`. */
   readonly base: string;
   /** True if callers must send a key or token. */
   readonly isSecured: boolean;
@@ -185,7 +185,7 @@ function mapped<Value, Changed>(
 
 const NAMES = new Map(Object.entries(COMPONENTS).map(([name, schema]) => [schema, name]));
 
-/** A schema in which every component stands by its name. */
+/** A schema that refers to every component by its name. */
 function refer(value: unknown): unknown {
   const name = NAMES.get(value as JsonSchema);
   return name === undefined ? members(value) : { $ref: `#/components/schemas/${name}` };

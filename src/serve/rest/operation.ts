@@ -13,13 +13,13 @@ export interface Operation<
   Query extends Shape = Shape,
   Body extends Shape = Shape,
 > extends Access {
-  /** `listTools`. Clients that are generated from the document name their methods after it. */
+  /** `listTools`. Clients generated from the document use it as the name of the method. */
   readonly id: string;
   readonly method: "get" | "post" | "put" | "delete";
   /** Below `/api/v1`, as OpenAPI writes it: `/tools/{id}`. */
   readonly path: `/${string}`;
   readonly tag: string;
-  /** The feature that it belongs to, if that can be switched off: it is then not among the operations that a caller may use. */
+  /** The feature that it belongs to, if that can be switched off. Callers cannot use operations of a disabled feature. */
   readonly feature?: "teams";
   /** One sentence without a full stop. */
   readonly summary: string;
@@ -35,36 +35,39 @@ export interface Operation<
   readonly maxBytes?: number;
   /** Headers that it reads, each with a description. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** True if it needs the tools of servers that may still be connecting: it then waits for them, for a while. */
+  /** True if it needs the tools of servers that may still be connecting. It then waits for them for a limited time. */
   readonly needsTools?: boolean;
-  /** True for a stream without an end. It does not delay shutting down: its signal fires as soon as that begins. */
+  /** True for an endless stream. It does not delay shutting down: its signal fires as soon as that begins. */
   readonly endless?: boolean;
-  /** The shapes of good answers, by status. */
+  /** The formats of successful answers, by status. */
   readonly answers: Readonly<Record<number, AnswerShape>>;
   /** The operation's own error codes, besides those that every operation has. */
   readonly problems?: readonly ErrorCode[];
-  /** Statuses for codes that mean something else here: a server that a caller names and that cannot be reached is the caller's problem. */
+  /** Statuses for codes with another meaning here: if a server that a caller names cannot be reached, that is the caller's problem. */
   readonly statusOf?: Readonly<Partial<Record<ErrorCode, number>>>;
-  /** Statuses of its problems that do not follow from their codes. */
+  /** Statuses of its problems that differ from those of their codes. */
   readonly statuses?: readonly number[];
-  /** The ids or names that an operation of operators changes, for the audit log. `body` is that of a good answer; undefined if it failed. */
+  /**
+   * The ids or names that an operation of operators changes, for the audit log. `body` is that of a successful answer; undefined if the operation
+   * failed.
+   */
   targets?(asked: Pick<RestRequest<Params, Query, Body>, "params" | "body">, body: unknown): readonly string[];
   run(asked: RestRequest<Params, Query, Body>, context: RestContext): Promise<RestResponse>;
 }
 
-/** A good answer, as the document describes it. */
+/** A successful answer, as the document describes it. */
 export interface AnswerShape {
   readonly description: string;
   /** Omitted: the answer has no body. */
   readonly schema?: JsonSchema;
   /** The type of an answer that is text and not JSON: `text/csv`. */
   readonly text?: string;
-  /** Schema of the data of each event, by the event's name, if the caller may ask for `text/event-stream`. */
+  /** Schema of the data of each event, by the event's name, if the caller may request `text/event-stream`. */
   readonly events?: Readonly<Record<string, JsonSchema>>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A good answer whose body is an object with these members. */
+/** A successful answer whose body is an object with these members. */
 export function answer<const Of extends Shapes>(
   description: string,
   properties: Of,
@@ -79,7 +82,7 @@ export interface RestRequest<Params extends Shape, Query extends Shape, Body ext
   readonly query: InputOf<Query>;
   readonly body: InputOf<Body>;
   readonly principal: Principal;
-  /** The headers that the operation may look at, by their name in lower case. */
+  /** The headers that the operation may read, by their name in lower case. */
   header(name: string): string | undefined;
   /** True if the caller accepts `text/event-stream`. */
   readonly wantsEvents: boolean;
@@ -98,15 +101,15 @@ export type RestResponse =
     }
   /** Text of another type than JSON, as the answer declares it. */
   | { readonly text: string; readonly type: string; readonly headers?: Readonly<Record<string, string>> }
-  /** Refuses with another status than that of the error's code, or with the result of a call that did not run. */
+  /** A refusal with a status other than that of the error's code, or with the result of a call that did not run. */
   | { readonly refused: ArsenalError; readonly status?: number; readonly result?: unknown }
   | { readonly events: AsyncIterable<ServerSentEvent> };
 
-/** One event of a stream; or several as the stream carries them, written once for all readers, without secrets. */
+/** One event of a stream, or several in the stream's format, written once for all readers and without secrets. */
 export type ServerSentEvent =
   | {
       readonly event: string;
-      /** Where a client that lost the stream resumes. */
+      /** The position at which a client that lost the stream resumes. */
       readonly id?: string;
       readonly data: unknown;
     }
@@ -115,7 +118,7 @@ export type ServerSentEvent =
 /** The dependencies of operations. */
 export type RestContext = SurfaceContext;
 
-/** True if the gateway has the operation: a gateway that serves a single toolset has none for operators. */
+/** True if the gateway has the operation. A gateway that serves a single toolset has none of the operations for operators. */
 export function isOffered({ role }: Operation, { toolset }: Pick<RestContext, "toolset">): boolean {
   return toolset === undefined || role !== "operator";
 }

@@ -17,7 +17,7 @@ export type RequestReader = (exchange: HttpExchange, params: Readonly<Record<str
 
 const NOTHING: JsonSchema = { type: "object", properties: {} };
 
-/** Compiles what reads the requests of an operation. */
+/** Compiles the reader of an operation's requests. */
 export function createReader(operation: Operation, validator: Validator): RequestReader {
   const { maxBytes = 1024 * 1024 } = operation;
   const reader = (where: string, given = NOTHING) => {
@@ -100,7 +100,7 @@ function coerced(value: string, type: JsonSchema["type"]): unknown {
 
 function toError(where: string, value: unknown, schema: JsonSchema, problems: readonly Problem[]): ArsenalError {
   const all = problems.slice(0, 20).map((problem) => toIssue(problem, value, schema));
-  // A misspelt name is the likeliest reason for one that is missing.
+  // If a parameter is missing, a misspelt name is the most likely reason.
   const issues = all.toSorted((one, other) => Number(isMisspelt(other)) - Number(isMisspelt(one)));
   const [first] = issues;
   const { field = "", message = "", fix = "" } = first ?? {};

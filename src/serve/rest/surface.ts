@@ -21,7 +21,7 @@ import { OPERATIONS } from "./operations/all.ts";
 import { createReader, type RequestReader } from "./read-request.ts";
 import { type AnswerWriter, createWriter } from "./write-answer.ts";
 
-/** Where the REST API is. */
+/** The path of the REST API. */
 export const BASE = "/api/v1";
 
 const METHODS = ["GET", "POST", "PUT", "DELETE"] as const;
@@ -41,7 +41,7 @@ interface MatchedOperation extends Served {
 /** `/api/v1`: the arsenal for programs that use neither MCP nor A2A. Hono finds the operation; the host has authenticated the caller. */
 export function restSurface(context: SurfaceContext, clock: Clock = systemClock): Surface {
   const { arsenal, replica, work, redactor, startup } = context;
-  // Counting approvals expires old ones, so the audit log learns of them even if no one looks.
+  // Counting approvals expires old ones, so the audit log records the expiry even if no caller lists them.
   const prune = { name: "prune", everyMs: PRUNE_MS, run: () => arsenal.approvals.count() };
   const endPruning = startLeasedWork(replica.state.leases, clock, prune);
   const validator = jsonSchemaValidator();
@@ -77,7 +77,7 @@ export function restSurface(context: SurfaceContext, clock: Clock = systemClock)
     }
   }
 
-  /** The path of the operation, also if it has another method. */
+  /** The path of the operation, even if it has another method. */
   function template(method: string, path: string): string {
     for (const each of [method, ...METHODS]) {
       const [[match] = []] = router.match(each, path.slice(BASE.length));
@@ -109,7 +109,7 @@ export function restSurface(context: SurfaceContext, clock: Clock = systemClock)
     if ("refused" in given) return writer.problem(given.refused, given);
 
     const gone = new AbortController();
-    // Administration is not cut off: a caller may revoke its own key.
+    // Operations of operators are not cut off, because a caller may revoke its own key.
     const unwatch = needsTools === true ? exchange.onRevoked?.((reason) => gone.abort(reason)) : undefined;
     response.once("close", () => {
       unwatch?.();
@@ -187,7 +187,7 @@ function nothingAt(path: string): ArsenalError {
   return fixable("INPUT_INVALID", `Nothing is at ${BASE}${path.slice(0, 200)}.`, fix);
 }
 
-/** True for what another site makes a browser send without an Origin, such as an image or an old form. The host checks Origins. */
+/** True for requests that another site makes a browser send without an Origin, such as an image or an old form. The host checks Origins. */
 function isCrossSite({ origin, "sec-fetch-site": site }: HttpExchange["request"]["headers"]): boolean {
   return origin === undefined && (site === "cross-site" || site === "same-site");
 }

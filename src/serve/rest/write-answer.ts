@@ -40,7 +40,7 @@ export function createWriter(
     answerWithProblem(response, { ...redactor.value(described), ...shown }, headers);
   }
 
-  /** Answers with JSON, or 304 if the caller already has this version. */
+  /** Answers with JSON, or with 304 if the caller already has this version. */
   async function json({ status = 200, body, headers = {} }: Extract<RestResponse, { body?: unknown }>): Promise<void> {
     if (response.destroyed) return;
     const { etag } = headers;
@@ -88,7 +88,7 @@ export function createWriter(
   async function events(given: AsyncIterable<ServerSentEvent>, signal: AbortSignal): Promise<void> {
     const redactPart = redactor.stream();
     const headers = { "cache-control": "no-store, no-transform", "x-request-id": requestId };
-    // Written no faster than it is read, so that what came together last is all that can be unread.
+    // Written at the reader's speed, so that at most the last batch is unread.
     const options = { headers, clock, keepAliveMs: KEEP_ALIVE_MS, unreadLimit: Infinity };
     const stream = openEventStream(response, options);
     const write = (event: ServerSentEvent): void => {
@@ -108,7 +108,7 @@ export function createWriter(
     } catch (error) {
       if (!signal.aborted) write({ event: "error", data: redactor.value(toProblem(error, requestId)) });
     } finally {
-      // The source is not waited for: it may hang.
+      // Does not wait for the source, which may hang.
       source.return?.().catch(() => {});
       stream.end();
     }
@@ -129,7 +129,7 @@ function redacted(
   return { ...event, data: { ...shown, message: redactPart(shown["message"]) } };
 }
 
-/** Hidden characters are escaped: a program reads the same, and a person who reads the answer sees them. */
+/** Hidden characters are escaped: a program reads the same text, and a person who reads the answer sees them. */
 function toJson(value: unknown): string {
   return visibleText(stringify(value));
 }
@@ -146,13 +146,13 @@ function stringify(value: unknown): string {
 /** Each step over a longer text takes milliseconds. */
 const LARGE = 128 * 1024;
 
-/** Makes hidden characters visible part by part, and gives everything else turns of the event loop in between. */
+/** Makes hidden characters visible in parts, and yields to the event loop in between. */
 async function visibleInTurns(text: string): Promise<readonly Buffer[]> {
   await nextTurn();
   const pause = createPauses();
   const parts: Buffer[] = [];
   for (let from = 0; from < text.length;) {
-    // No character is cut in two.
+    // No character is split.
     const isSplit = (text.charCodeAt(from + LARGE) & 0xfc_00) === 0xdc_00;
     const part = text.slice(from, from + LARGE + (isSplit ? 1 : 0));
     parts.push(Buffer.from(visibleText(part)));

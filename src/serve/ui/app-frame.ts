@@ -4,7 +4,7 @@ import type { HttpExchange, Route } from "../surface.ts";
 /** The path of the empty page that shows an interface of a tool (MCP Apps). */
 const APP_FRAME = "/ui/app-frame";
 
-/** Announces itself, then becomes the page that the dashboard sends. It takes one page, and only from its parent. */
+/** Announces itself, then becomes the page that the dashboard sends. It accepts one page, and only from its parent. */
 const PAGE = `<!doctype html>
 <meta charset="utf-8">
 <title>App</title>
@@ -52,7 +52,7 @@ export function appPolicy(declared: URLSearchParams): string {
   ].join("; ");
 }
 
-/** Serves the page. It is the same for everybody, so it is public; the interface itself comes from the dashboard. */
+/** Serves the page. It is the same for every caller, so it is public; the interface itself comes from the dashboard. */
 export const appFrameRoute: Route = {
   path: APP_FRAME,
   open: true,

@@ -11,7 +11,7 @@ export const CONNECTIONS_PAGE = "/ui/connections";
 export const CALLBACK = `${CONNECTIONS_PAGE}/callback`;
 const COOKIE_S = 600;
 
-/** Binds a sign-in to the browser that started it, so that another person cannot be made to finish it. */
+/** Binds a sign-in to the browser that started it, so that an attacker cannot make another person finish it. */
 export function signInCookie(state: string, address: string, maxAge = COOKIE_S): string {
   const secure = address.startsWith("https:") ? "; Secure" : "";
   const path = basePathOf(address) + CALLBACK;
@@ -22,7 +22,7 @@ function cookieName(state: string): string {
   return `toolarsenal-connection-${createHash("sha256").update(state).digest("hex").slice(0, 16)}`;
 }
 
-/** The route to which a person comes back from an authorization server. It answers with the page that shows the outcome. */
+/** The route to which the browser returns from an authorization server. It answers with the page that shows the outcome. */
 export function connectionRoute(connections: Connections): Route {
   async function finish({ url, request }: HttpExchange): Promise<readonly [name: string, value: string]> {
     const state = url.searchParams.get("state") ?? "";

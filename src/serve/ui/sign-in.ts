@@ -10,7 +10,7 @@ import { refuseMethodWithProblem, requestIdOf } from "../http/problem.ts";
 import type { Seal, SealBinding } from "../mcp/modern/seal.ts";
 import type { HttpExchange, Route } from "../surface.ts";
 
-/** The data that the dashboard's page gets when a person comes back from the issuer. */
+/** The data for the dashboard's page when a person returns from the issuer. */
 export interface SignInOutcome {
   /** The page to show: a path below `/ui`, as the browser sees it. */
   readonly to: string;
@@ -23,7 +23,7 @@ export interface SignInOutcome {
 export interface SignInParts {
   readonly identity: Identity;
   readonly signIn: SignIn;
-  /** Every process on the same state opens what another sealed, so any of them can answer the callback. */
+  /** Every process on the same state can open sealed texts of the others, so any of them can answer the callback. */
   readonly seal: Pick<Seal, "seal" | "open">;
   readonly emit?: Emit | undefined;
   show(exchange: HttpExchange, outcome: SignInOutcome, status: number, headers: OutgoingHttpHeaders): Promise<void>;
@@ -88,7 +88,7 @@ export function signInRoutes({ identity, signIn, seal, emit, show }: SignInParts
   }
 
   async function end({ address, response }: HttpExchange): Promise<void> {
-    // The page has forgotten its token by now, so the sign-out holds here even if the issuer is unavailable.
+    // The page has already forgotten its token, so the sign-out is effective even if the issuer is unavailable.
     const location = await signIn.end(address + UI).catch(() => undefined);
     redirect(response, location ?? basePathOf(address) + UI);
   }
@@ -103,7 +103,7 @@ export function signInRoutes({ identity, signIn, seal, emit, show }: SignInParts
     return show(exchange, { to, problem }, status, headers);
   }
 
-  /** Shows the person only problems that the person can fix. The operator reads all others in the log. */
+  /** Shows the person only problems that the person can fix. Other problems are only in the operator's log. */
   function failWith(exchange: HttpExchange, error: unknown, to: string, headers?: OutgoingHttpHeaders): Promise<void> {
     const code = isArsenalError(error) ? error.code : undefined;
     const message = messageOf(error);
@@ -137,7 +137,7 @@ function redirect(response: HttpExchange["response"], location: string, headers:
     .end();
 }
 
-/** A place of the dashboard to go to after signing in. Anything else, such as another site, becomes its first page. */
+/** A page of the dashboard to open after signing in. Any other address, such as another site, becomes the dashboard's first page. */
 function placeOf(to: string | null, address: string): string {
   const base = "http://localhost";
   const prefix = basePathOf(address);
@@ -149,7 +149,10 @@ function placeOf(to: string | null, address: string): string {
   return isPage ? pathname + search : ui;
 }
 
-/** Several tabs may sign in at once. One of 16 cookies, by the first digit of the state, keeps them apart and the header short. */
+/**
+ * Several tabs may sign in at once. There are 16 cookies, chosen by the first digit of the state, which separates the tabs and keeps the header
+ * short.
+ */
 function cookieName(state: string): string {
   return `toolarsenal-sign-in-${/^[0-9a-f]/.exec(state)?.[0] ?? "0"}`;
 }

@@ -15,7 +15,7 @@ import { type SignInOutcome, signInRoutes } from "./sign-in.ts";
 const BASE = "/ui";
 const PAGE = "index.html";
 
-/** Where the build puts the dashboard: `dist/ui`, seen from the compiled package and from the sources. */
+/** The build output of the dashboard, `dist/ui`, relative to the compiled package and to the sources. */
 const FOLDERS = ["../../ui/", "../../../dist/ui/"].map((path) => new URL(path, import.meta.url));
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -58,7 +58,7 @@ export function uiSurface({
   const folder = FOLDERS.find((each) => existsSync(new URL("index.html", each)));
   const { signIn } = identity ?? {};
 
-  /** The data that the page needs before its first request: its token, and the way to sign in. */
+  /** The data that the page needs before its first request: its token, and how to sign in. */
   function metaOf(outcome: Partial<SignInOutcome>): string {
     if (signIn === undefined) return pageTokenMeta(seal);
     const known = JSON.stringify({ issuer: signIn.name, keys: !signIn.onlyWay, ...outcome });

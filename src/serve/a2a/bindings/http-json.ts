@@ -279,7 +279,7 @@ function listTasks(handler: TaskHandler): Operation {
   };
 }
 
-/** A whole number of the query; undefined if there is none. */
+/** A whole number from the query string; undefined if there is none. */
 function whole(query: URLSearchParams, name: string): number | undefined {
   const given = query.get(name);
   if (given === null || given === "") return undefined;

@@ -29,7 +29,7 @@ const BEGIN: ReadonlySet<string> = new Set([
   "tasks/sendSubscribe",
 ]);
 
-/** Answers JSON-RPC requests: those of 1.0, of 0.3, and the `tasks/send` of before. */
+/** Answers JSON-RPC requests of 1.0, of 0.3, and of the drafts before them (`tasks/send`). */
 export function createJsonRpc(parts: {
   readonly handler: TaskHandler;
   readonly streams: Streams;
@@ -147,7 +147,7 @@ function isRequest(value: unknown): value is RpcRequest {
   return isId(id) && typeof method === "string" && method !== "";
 }
 
-/** An id is repeated with everything that is answered. */
+/** The id of a request is repeated in every answer to it. */
 function isId(id: unknown): id is string | number | null {
   if (typeof id === "string") return id.length <= MOST_ID_LENGTH;
   return id === null || Number.isInteger(id);

@@ -11,9 +11,9 @@ const MOST_METADATA_BYTES = 16 * 1024;
 /** The most that is kept of one task: its status, history, artifacts and metadata, and the ids. */
 export const MOST_TASK_BYTES = 384 * 1024;
 
-/** In the metadata of a part that replaces others: the number of omitted bytes of JSON. */
+/** A key in the metadata of a part that replaces others: the number of omitted bytes of JSON. */
 const LEFT_OUT = "urn:toolarsenal:a2a:bytes-left-out";
-/** Room for a part that describes the omitted bytes. */
+/** The bytes reserved for a part that describes the omitted bytes. */
 const NOTE_BYTES = 512;
 
 /**

@@ -29,7 +29,7 @@ export interface Pushes {
 
 interface StoredConfig {
   readonly config: TaskPushNotificationConfig;
-  /** The version of A2A in which it was requested and is sent. */
+  /** The version of A2A in which the notification was requested and is sent. */
   readonly wireVersion: string;
 }
 
@@ -37,7 +37,7 @@ const MOST_CONFIGS = 10;
 /** All configurations of a task together, sealed. */
 const MOST_CONFIG_BYTES = 32 * 1024;
 const MOST_URL_LENGTH = 2_000;
-/** Notifications that wait for their turn or an answer. */
+/** The most notifications that wait for their turn or an answer. */
 const WAITING = { count: 5_000, bytes: 32 * 1024 * 1024, perCaller: { count: 1_000, bytes: 8 * 1024 * 1024 } };
 const ATTEMPT_MS = 5_000;
 /** The waits before further attempts. */

@@ -122,7 +122,7 @@ export function replicateTasks(
       const { id } = params;
       const runner = id === "" ? undefined : await elsewhere(id, context);
       if (runner === undefined) return handler.cancelTask(params, context);
-      // If the task cannot be cancelled there, the store has its final state.
+      // If the task cannot be cancelled there, the store already has its final state.
       await replica
         .call(runner, CANCEL, bodyFor(id, context), { signal: new AbortController().signal })
         .catch(() => undefined);

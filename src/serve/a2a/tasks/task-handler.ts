@@ -45,7 +45,7 @@ export interface TaskParts {
 }
 
 export interface TaskHandler extends A2ARequestHandler {
-  /** Makes a task whose id the caller chose, unless there is one. */
+  /** Creates a task whose id the caller chose, unless it exists. */
   create(taskId: string, contextId: string, context: ServerCallContext): Promise<void>;
   /** True if the task runs in this process now. */
   isRunning(taskId: string, context: ServerCallContext): boolean;
@@ -82,7 +82,7 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
     const { run: share } = state;
     delete state.run;
     const { message } = params;
-    // The SDK copies and stores the message it gets several times over, so it gets the shortened message that is stored.
+    // The SDK copies and stores its message several times, so it gets the shortened message that is stored.
     const kept = message && cutMessage(message);
     if (kept !== message) state.message = message;
     void work

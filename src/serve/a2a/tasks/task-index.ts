@@ -68,7 +68,7 @@ export const pushKey = (owner: string, taskId: string): string => `a2a/push/${pl
 export const runKey = (owner: string, taskId: string): string =>
   `a2a/run/${sha256(JSON.stringify([owner, taskId]), "base64url")}`;
 
-/** Books how much an attachment takes: it counts as its owner's and goes with the task. With 0 bytes it is gone. */
+/** Records the size of an attachment: it counts for its owner and is removed with the task. With 0 bytes it is removed. */
 export async function bookAttachment(
   documents: State,
   kind: Attachment,
@@ -84,7 +84,7 @@ export async function bookAttachment(
   else await documents.set(key, { id: taskId, owner, bytes }, { expiresAt });
 }
 
-/** A task with its attachments, as something that its owner holds. */
+/** A task with its attachments, as one of its owner's holdings. */
 interface HeldTask extends Holding {
   readonly place: string;
   readonly id: string;
@@ -95,7 +95,7 @@ interface HeldTask extends Holding {
 
 export type TaskIndex = ReturnType<typeof createTaskIndex>;
 
-/** The index of stored tasks, and the bounds of what callers make the gateway store. */
+/** The index of stored tasks, and the limits on what callers make the gateway store. */
 export function createTaskIndex(
   replica: Replica,
   {
@@ -146,7 +146,7 @@ export function createTaskIndex(
         held.set(place, { place, id, owner, holder, bytes, busy, isOver: isLastState(state), timestamp });
       }
     }
-    // Ended tasks go before those that wait for input, and of each kind the oldest.
+    // Ended tasks are removed before those that wait for input; within each group, the oldest first.
     return [...held.values()].sort(
       (left, right) => Number(right.isOver) - Number(left.isOver) || (left.timestamp < right.timestamp ? -1 : 1),
     );
@@ -157,7 +157,7 @@ export function createTaskIndex(
     await Promise.all([...keys, `a2a/push/${place}`, runKey(owner, id)].map((key) => documents.delete(key)));
   }
 
-  /** Removes what must go so that the owner can add a task. False if nothing may go. */
+  /** Removes tasks so that the owner can add one. Returns false if none may be removed. */
   async function makeRoomBelow(prefix: string, owner: string, bounds: ShareBounds): Promise<boolean> {
     const held = await toHeld(await documents.list(prefix));
     const gone = crowdedOut(held, { holder: holderOf(owner), bytes: MOST_TASK_BYTES }, bounds);
@@ -186,7 +186,7 @@ export function createTaskIndex(
       }
       count(owner, 1, 0);
     },
-    /** Counts bytes that were added to a task. True if they make it worth looking for room. */
+    /** Counts bytes that were added to a task. Returns true if it is time to check the limits. */
     grew(owner: string, bytes: number): boolean {
       count(owner, 0, bytes);
       return isDue(added.get(owner), CHECK_ONE_AFTER) || isDue(addedInAll, CHECK_ALL_AFTER);
@@ -198,7 +198,7 @@ export function createTaskIndex(
       const listed = await documents.list(`${INDEX}${ownerPlace(owner)}`);
       return listed.filter(({ key }) => !key.includes(".")).map(({ value }) => value as TaskEntry);
     },
-    /** The places of stored tasks that the index does not have: earlier releases had no index. */
+    /** The keys of stored tasks that are not in the index: earlier releases had no index. */
     async missing(): Promise<readonly string[]> {
       const known = new Set((await documents.keys(INDEX)).map((key) => key.slice(INDEX.length)));
       return (await documents.keys(TASKS)).map((key) => key.slice(TASKS.length)).filter((place) => !known.has(place));
@@ -215,7 +215,7 @@ function isDue(counted: Added | undefined, most: Added): boolean {
   return counted === undefined || counted.count >= most.count || counted.bytes >= most.bytes;
 }
 
-/** The holder that a task counts for. If the owner was not stored, its part of the place is used. */
+/** The owner that a task counts for. If it was not stored, it is derived from the task's key. */
 export function holderOf(owner: string, place = ""): Holder {
   if (owner === "") return { id: place.split("/", 1)[0] ?? "" };
   try {

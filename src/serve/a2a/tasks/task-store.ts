@@ -15,19 +15,19 @@ import { createTaskIndex, isActiveState, isLastState, placeOf, type TaskEntry, T
 export interface SharedTasks extends TaskStore {
   /** The process that runs a task; undefined if none does, or this one. */
   runnerOf(taskId: string, context: ServerCallContext): Promise<string | undefined>;
-  /** Makes room for another task of the caller. Rejects with `RATE_LIMITED` if all that could go still run. */
+  /** Makes room for another task of the caller. Rejects with `RATE_LIMITED` if every removable task is still running. */
   makeRoom(context: ServerCallContext): Promise<void>;
 }
 
 interface StoredTask {
   readonly task: unknown;
-  /** The process that runs it. Omitted once it rests. */
+  /** The process that runs it. Omitted once the task no longer runs. */
   readonly runner?: string;
 }
 
 /** Tasks that one page lists, in bytes. It has at least one task. */
 const MOST_PAGE_BYTES = 1024 * 1024;
-/** Running tasks whose line in the index is known. */
+/** Running tasks whose index entry is known. */
 const MOST_WRITTEN = 2_000;
 
 export function hasEnded({ status }: Pick<Task, "status">): boolean {
@@ -55,7 +55,7 @@ export function createSharedTasks(
   const written = new Map<string, Pick<TaskEntry, "state" | "bytes"> & { readonly at: number }>();
   let adopting: Promise<void> | undefined;
 
-  /** Stores a task with its line in the index. False if `ifVersion` does not hold. */
+  /** Stores a task with its index entry. Returns false if `ifVersion` does not match. */
   async function write(
     task: Task,
     { owner, place, runner }: { readonly owner: string; readonly place: string; readonly runner?: string | undefined },
@@ -102,7 +102,7 @@ export function createSharedTasks(
     const task = Task.fromJSON(json);
     if (runner === undefined || !isActiveState(task.status?.state)) return { task, runner: undefined };
     if (runner === replica.id) {
-      // A task that is only submitted is about to run. One that works nowhere could not be stored when it ended.
+      // A submitted task is about to run. A working task that does not run here has ended, but its end could not be stored.
       const isLost = task.status?.state === TaskState.TASK_STATE_WORKING && !isRunning(taskId, context);
       if (!isLost) return { task, runner: undefined };
     } else if (await replica.isPresent(runner)) return { task, runner };
@@ -111,7 +111,7 @@ export function createSharedTasks(
     return isKept ? { task: failed, runner: undefined } : read(taskId, context);
   }
 
-  /** Adds tasks to the index that an earlier release stored without it, cut to what is kept now. One at a time: they may be large. */
+  /** Adds tasks to the index that an earlier release stored without it, shortened to the current limits. One at a time: they may be large. */
   async function adopt(): Promise<void> {
     for (const place of await index.missing()) {
       const key = `${TASKS}${place}`;

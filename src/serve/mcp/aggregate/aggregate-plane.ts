@@ -28,12 +28,12 @@ import type { AnswerParts } from "./upstream-request.ts";
 
 export interface AggregateParts extends Pick<Serving, "mode" | "common" | "toolset" | "clientQuirks"> {
   readonly arsenal: ServedArsenal & Pick<ServableArsenal, "toolsets">;
-  /** The MCP servers behind it now. A toolset is served without their resources and prompts. */
+  /** The current MCP servers behind it. A toolset is served without their resources and prompts. */
   readonly upstreams: () => readonly McpUpstream[];
-  /** Seals what upstreams want back. */
+  /** Seals the request state of upstreams. */
   readonly seal: Seal;
   readonly clock?: Clock;
-  /** Which servers are still connecting, and the wait for them. Defaults to: none are. */
+  /** The servers that are still connecting, and the wait for them. Defaults to no servers. */
   readonly startup?: Startup;
 }
 
@@ -48,17 +48,17 @@ const CAPABILITIES: JsonObject = {
 
 const TOOLSET_CAPABILITIES: JsonObject = { tools: { listChanged: true }, logging: {} };
 
-/** The arsenal's tools, and everything else that its MCP servers have, as one MCP server. */
+/** The tools of the arsenal, and the resources and prompts of its MCP servers, as one MCP server. */
 export function aggregatePlane(parts: AggregateParts): Plane {
   const { arsenal, mode, toolset, upstreams, clock = systemClock, startup = STARTED } = parts;
-  // Sessions and sealed states are valid at one plane only: those of one toolset do not open at another.
+  // Sessions and sealed states are valid at one plane only: the state of one toolset does not open at another.
   const name = toolset === undefined ? "aggregate" : `toolset/${toolset}`;
   /** The servers whose resources and prompts are served. */
   const listed = toolset === undefined ? upstreams : () => [];
   const changes = createChanges(listed, clock);
   const metaTools = createMetaTools({ arsenal, startup });
   const common = commonTools();
-  // The first program finds its thread ready. If that fails, so does the program, with the reason.
+  // Prepares a thread for the first program. If that fails, the program fails too, with the reason.
   if (mode === "code")
     codeOf(arsenal).then(
       ({ prepare }) => prepare(),
@@ -67,7 +67,7 @@ export function aggregatePlane(parts: AggregateParts): Plane {
   const heard = (event: ArsenalEvent): void => {
     if (event.name === "ensemble-connected" || event.name === "ensemble-disconnected") changes.follow();
     else if (event.name === "ensemble-accepted") changes.changed(...(toolset === undefined ? BESIDES_TOOLS : []));
-    // No tool changes the list of dynamic mode.
+    // The list of dynamic mode does not depend on tools.
     else if (mode !== "dynamic") changes.changed("tools");
   };
   const names = [...CHANGES_TOOLS, "ensemble-accepted", "ensemble-connected", "ensemble-disconnected"] as const;

@@ -22,7 +22,7 @@ export interface SessionState {
 type AggregateHandler = (exchange: Exchange, parts: AnswerParts) => Promise<JsonObject>;
 type SessionAnswer = (exchange: Exchange, parts: AnswerParts, session: SessionState) => Promise<JsonObject>;
 
-/** The requests that every client can make, and what answers each. */
+/** The requests that every client can make, and their handlers. */
 const ANSWERS: Readonly<Record<string, AggregateHandler>> = {
   ping: async () => ({}),
   "tools/list": listTools,
@@ -107,12 +107,12 @@ export async function answerRequest(
   throw new RpcError({ code: RPC.methodNotFound, message: `Method not found: ${method}` });
 }
 
-/** Something of an upstream that a client named. */
+/** An entry of an upstream that a client named. */
 interface Target {
   readonly upstream: McpUpstream;
   /** The members of the request that name it, in the upstream's spelling. */
   readonly own: JsonObject;
-  /** The answer to a client that may not see it. */
+  /** The answer to a client that may not see the entry. */
   readonly unknown: () => RpcError;
 }
 
@@ -132,7 +132,7 @@ async function ask(exchange: Exchange, parts: AnswerParts, { upstream, own, unkn
   return answer;
 }
 
-/** Answers with a page of one of the upstreams' lists, once the upstreams have been tried. */
+/** Answers with a page of one of the upstreams' lists, once every upstream was tried. */
 function listing(kind: ListedKind): AggregateHandler {
   return async ({ params, peer, signal }, { listings, startup }) => {
     await startup.wait(signal);

@@ -48,7 +48,7 @@ export function createChanges(upstreams: () => readonly McpUpstream[], clock: Cl
       if (listener.watches(name, uri)) listener.push({ jsonrpc: "2.0", method, params: served });
   }
 
-  /** Watches new upstreams, and stops watching removed ones. True if there were any. */
+  /** Watches new upstreams, and stops watching removed ones. Returns whether there were any. */
   function watchCurrent(): boolean {
     const current = new Set(upstreams());
     const gone = [...watched].filter(([upstream]) => !current.has(upstream));
@@ -67,7 +67,7 @@ export function createChanges(upstreams: () => readonly McpUpstream[], clock: Cl
 
   watchCurrent();
   return {
-    /** Returns what ends it. */
+    /** Returns a function that stops it. */
     add(listener: Listener): () => void {
       listeners.add(listener);
       return () => void listeners.delete(listener);

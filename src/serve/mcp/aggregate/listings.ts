@@ -21,7 +21,7 @@ const NAMED_BY = { resources: "uri", resourceTemplates: "uriTemplate", prompts: 
 
 export type ListedKind = keyof typeof NAMED_BY;
 
-/** Time an upstream has for its list before the others' are shown without it. */
+/** How long an upstream may take for its list before the other lists are shown without it. */
 const LIST_DEADLINE_MS = 3_000;
 
 /** Reads the upstreams' lists side by side. `late` is called when a list arrives after it was last shown without it. */
@@ -87,7 +87,7 @@ export async function servedList(
   });
 }
 
-/** Entries a page. Many clients never ask for the second one, so it is large. */
+/** The number of entries of a page. It is large, because many clients never request the second page. */
 export const PAGE_SIZE = 1_000;
 
 /** The page of a list at a cursor, and the start of the next one. Without a cursor it is the first page. */

@@ -24,7 +24,7 @@ export function createRelay(exchange: Pick<Exchange, "params" | "notify">, level
   }
 
   return {
-    /** From the arsenal, about any tool. */
+    /** Progress that the arsenal reports, for any tool. */
     onProgress: (update: Progress): void => tellProgress({ ...update }),
     onNotification(notification: RpcNotification): void {
       const { method, params = {} } = notification;

@@ -7,7 +7,7 @@ import type { ServedArsenal } from "../../served-arsenal.ts";
 import { mayKnow } from "../guarded-request.ts";
 import { withServedUri } from "./resources/resource-uri.ts";
 
-/** Pages of one server's list that are read. */
+/** The most pages that are read of one server's list. */
 const MOST_PAGES = 20;
 
 /** True for a connected server that serves skills. */

@@ -54,7 +54,7 @@ export async function requestUpstream(
 }
 
 /**
- * Creates the request state that an upstream wants back with a repeated request, sealed and carried by the client. It is valid for one caller and
+ * Creates request state for an upstream that expects it in a repeated request. It is sealed, carried by the client, and valid for one caller and
  * one target.
  */
 export function createRequestState(
@@ -64,7 +64,7 @@ export function createRequestState(
 ) {
   const binding: SealBinding = { principal: peer.principal, plane, method, params: target };
   return {
-    /** The members of a repeated request for the upstream, its own state among them. Throws if the client's state is not for this request. */
+    /** The members of a repeated request for the upstream, including its own state. Throws if the client's state belongs to another request. */
     open(extra: JsonObject): JsonObject {
       if (extra["requestState"] === undefined) return extra;
       const { requestState: sealed, ...others } = extra;

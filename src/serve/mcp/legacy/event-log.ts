@@ -1,7 +1,7 @@
 import type { RequestId } from "../../../mcp/protocol.ts";
 import type { Share } from "../../../base/shares.ts";
 
-/** A position in one of a session's streams: the event that was sent last there. */
+/** A position in one of a session's streams: the last event that was sent there. */
 export interface StreamPosition {
   readonly stream: number;
   readonly sequence: number;
@@ -29,7 +29,7 @@ export interface LoggedEvent extends StreamPosition {
 export type EventLog = ReturnType<typeof createEventLog>;
 
 export interface EventLogOptions {
-  /** Takes room for the log. The log is emptied if it has to give way, or if there is no room. */
+  /** Reserves room for the log. The log is emptied if another caller needs the room, or there is none. */
   readonly take?: (giveWay: () => void) => Share | undefined;
   /** 256 by default. */
   readonly maxEvents?: number;
@@ -67,7 +67,7 @@ export function createEventLog(keeper: string, { maxEvents = 256, maxLength = 1_
   }
 
   return {
-    /** Keeps an event, and gives the id that it is sent under. */
+    /** Stores an event, and returns its id. */
     append(stream: number, data: string, request?: RequestId): LoggedEvent {
       sequence += 1;
       const event = { id: nameOf(stream, sequence, request), data, stream, sequence };
@@ -79,9 +79,9 @@ export function createEventLog(keeper: string, { maxEvents = 256, maxLength = 1_
       return event;
     },
     clear,
-    /** An id for a position on a stream. Defaults to the present end of the log. */
+    /** An id for a position on a stream. Defaults to the current end of the log. */
     mark: (stream: number, { at = sequence, request }: MarkOptions = {}): string => nameOf(stream, at, request),
-    /** The position that an event id names, and the process whose log it is in if that is another. Undefined if it is not an id of ours. */
+    /** The position that an event id names, and the process that keeps its log if that is another one. Undefined if it is not an id of ours. */
     locate(eventId: string): LocatedEvent | undefined {
       const [, other, stream, at, name] =
         /^([\w-]{1,64})\.(\d{1,15})-(\d{1,15})(?:\.([\w-]{1,128}))?$/.exec(eventId) ?? [];
@@ -97,7 +97,7 @@ export function createEventLog(keeper: string, { maxEvents = 256, maxLength = 1_
   };
 }
 
-/** The request id in a part of an event id, which a client may have made up. */
+/** The request id in an event id, which a client may have forged. */
 function requestIn(name: string): RequestId | undefined {
   try {
     const id: unknown = JSON.parse(Buffer.from(name, "base64url").toString("utf8"));

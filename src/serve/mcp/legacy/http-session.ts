@@ -13,7 +13,7 @@ import type { McpRoom } from "../room.ts";
 import { createReply, type EventStream, openEventStream, type Reply, type StreamEvent } from "../reply.ts";
 import type { SessionRecord, SessionRecords } from "./session-records.ts";
 
-/** The reason why a stream is not opened: there is one already, or the event does not belong to this session. */
+/** The reason why a stream is not opened: one is already open, or the event does not belong to this session. */
 export type ListenRefusal = "conflict" | "unknown event";
 
 /** A legacy client's session over streamable HTTP. */
@@ -32,16 +32,16 @@ interface RequestStream {
   reply: Reply | undefined;
 }
 
-/** The stream for what belongs to no request. */
+/** The stream for messages that belong to no request. */
 const OWN_STREAM = 0;
 const RETRY_MS = 1000;
 /** From this revision on clients understand an event without data. */
 const PRIMING_SINCE = "2025-11-25";
 
-/** A call that takes longer than this is worth a stream whose answer is not lost with the connection. */
+/** After this time, a call gets a stream, so that its answer is not lost with the connection. */
 const RESUMABLE_AFTER_MS = 250;
 
-/** Carries a legacy session over HTTP: a reply for each request, one stream for the rest, and a log of what can be sent again. */
+/** Carries a legacy session over HTTP: a reply for each request, one stream for all other messages, and a log of events that can be sent again. */
 export function createHttpSession(parts: {
   readonly id: string;
   readonly plane: Plane;
@@ -49,14 +49,14 @@ export function createHttpSession(parts: {
   readonly clock: Clock;
   readonly quietMs: number;
   readonly replica: Replica;
-  /** Where other processes find the session. */
+  /** The registry through which other processes find the session. */
   readonly records: SessionRecords;
   /** The kind of requests between processes about streams. */
   readonly streamKind: string;
   /** A session that another process began, and that continues here. */
   readonly record: SessionRecord | undefined;
   readonly room: Pick<McpRoom, "logs">;
-  /** Receives the number of bytes that the client makes the session keep. Throws if there is no room for them. */
+  /** Receives the number of bytes that the session keeps for the client. Throws if there is no room for them. */
   keeps(bytes: number): void;
   /** Called once when the session has ended in this process, whatever ended it. */
   ended(): void;
@@ -90,13 +90,13 @@ export function createHttpSession(parts: {
     const stream = relatedTo === undefined ? undefined : streams.get(relatedTo);
     if (stream === undefined || relatedTo === undefined) return sendOnOwn(message);
     const { reply, number } = stream;
-    // Nothing is lost after the answer.
+    // No event follows the answer, so none can be lost.
     const asked = isResponse(message) ? undefined : relatedTo;
     const event = (): StreamEvent => log.append(number, JSON.stringify(message), asked);
     if (reply === undefined) event();
     if (!isResponse(message)) return reply?.write(event);
     finish(relatedTo);
-    // The only answer of a session without a version is that to a failed initialize.
+    // A session without a version answers only a failed `initialize`.
     failed = legacy.protocolVersion === undefined;
     reply?.answer(message, 200, event);
     if (failed) void end();
@@ -142,7 +142,7 @@ export function createHttpSession(parts: {
     legacy.take(message, from);
   }
 
-  /** Opens a stream on the response: the session's own, or the one that broke after that event. Resolves with why not, if it does not. */
+  /** Opens a stream on the response: the session's own, or the one that broke after that event. Resolves with the reason if it does not open. */
   async function listen(response: ServerResponse, lastEventId: string | undefined): Promise<ListenRefusal | undefined> {
     const position = lastEventId === undefined ? undefined : log.locate(lastEventId);
     if (lastEventId === undefined || position?.elsewhere === undefined)
@@ -212,7 +212,7 @@ export function createHttpSession(parts: {
     return undefined;
   }
 
-  /** Sends the events of a request's broken stream again, and continues the stream if the request still runs. */
+  /** Sends the events of a request's broken stream again, and continues the stream if the request is still running. */
   function resume(outlet: Outlet, position: StreamPosition): undefined {
     const stream = outlet.open();
     for (const event of log.after(position)) stream.write(event);
@@ -259,7 +259,7 @@ export function createHttpSession(parts: {
     },
     has: (requestId: RequestId): boolean => streams.has(requestId),
     request,
-    /** Takes what needs no reply: a notification, or the answer to a question. */
+    /** Takes a message without a reply: a notification, or the answer to a question. */
     take: (message: RpcMessage): void => legacy.receive(message),
     listen,
     replay,
@@ -267,7 +267,7 @@ export function createHttpSession(parts: {
   };
 }
 
-/** Answers a request whose process ended: a client that came back for the answer would wait for it until its own time is over. */
+/** Answers a request whose process ended. Otherwise a client that resumes its stream would wait until its own timeout. */
 function lostEvent(id: RequestId, error: ArsenalError): StreamEvent {
   const answer: RpcResponse = { jsonrpc: "2.0", id, error: errorBody(error) };
   return { data: JSON.stringify(answer) };

@@ -27,7 +27,7 @@ export type LegacySession = ReturnType<typeof createLegacySession>;
 export interface Sender {
   /** The headers of its HTTP request. */
   readonly headers?: Headers;
-  /** The sender: the same caller may come back with fewer rights. Defaults to the caller that opened the session. */
+  /** The sender. The same caller may return with fewer rights. Defaults to the caller that opened the session. */
   readonly principal?: Principal;
   /** The span of its HTTP request. */
   readonly trace?: TraceContext | undefined;
@@ -37,7 +37,7 @@ export interface Sender {
 const NO_HEADERS: Headers = {};
 const NOBODY_NEW: Sender = {};
 
-/** Bounds of a session's stored state, by default in characters. No honest client comes near them. */
+/** The limits of a session's stored state, by default in characters. Real clients stay far below them. */
 const MAX_DESCRIPTION = 65_536;
 const MAX_SUBSCRIPTIONS = 1000;
 const MAX_URIS = 262_144;
@@ -56,11 +56,11 @@ export function createLegacySession(parts: {
   readonly asker?: string;
   /** A session that another process began, and that continues here. */
   readonly record?: SessionRecord | undefined;
-  /** Receives the number of bytes that the client makes the session keep. Throws if there is no room for them. */
+  /** Receives the number of bytes that the session keeps for the client. Throws if there is no room for them. */
   keeps?(bytes: number): void;
   /** Called before `initialize` is answered. */
   opened?(peer: Peer): Promise<void>;
-  /** Called before the request is answered that changed a setting. */
+  /** Called before the answer to a request that changed a setting. */
   changed?(change: (settings: SessionSettings) => SessionSettings): Promise<void>;
 }) {
   const { plane, principal, send } = parts;
@@ -72,12 +72,12 @@ export function createLegacySession(parts: {
   let early: RpcNotification[] | undefined = [];
   let peer: Peer | undefined;
   let initializing: RequestId | undefined;
-  /** Resolves once `initialize` was answered; what came before that waits for it. */
+  /** Resolves once `initialize` was answered. Earlier messages wait for it. */
   let ready: Promise<void> | undefined;
   let opening: Promise<PlaneSession> | undefined;
   let session: PlaneSession | undefined;
   let settings: SessionSettings = { subscriptions: [] };
-  /** Characters of the client's description of itself. */
+  /** The most characters of the client's description of itself. */
   let described = 0;
   if (parts.record !== undefined) ready = restore(parts.record);
   ready?.catch(() => undefined);
@@ -171,7 +171,7 @@ export function createLegacySession(parts: {
     await apply(record);
   }
 
-  /** Takes over what the client set in another process. */
+  /** Takes over the settings that the client made in another process. */
   async function apply({ logLevel, subscriptions }: SessionSettings): Promise<void> {
     const before = settings;
     settings = { logLevel, subscriptions };
@@ -182,7 +182,7 @@ export function createLegacySession(parts: {
     for (const uri of added) await set("resources/subscribe", { uri });
   }
 
-  /** Repeats a request of the client that another process answered. If this one cannot, the client is no worse off. */
+  /** Repeats here a request that another process answered, to restore its effect. If that fails, the client loses nothing that it had. */
   async function set(method: string, params: JsonObject): Promise<void> {
     if (session === undefined || peer === undefined) return;
     const { signal } = lifetime;
@@ -190,7 +190,7 @@ export function createLegacySession(parts: {
     await session.handle({ id: "restored", method, params, peer, ...channel }).catch(() => undefined);
   }
 
-  /** Keeps what a request set, for other processes. */
+  /** Stores the settings that a request changed, for other processes. */
   async function keep(change: (settings: SessionSettings) => SessionSettings): Promise<void> {
     settings = change(settings);
     await parts.changed?.(change);
@@ -252,7 +252,7 @@ export function createLegacySession(parts: {
   function notification(message: RpcNotification): void {
     if (message.method === "notifications/initialized") return;
     if (message.method === "notifications/cancelled") return cancel(message.params);
-    // An unknown notification, or a plane that stumbles over one, must not harm the session.
+    // An unknown notification, or one that makes a plane fail, must not harm the session.
     void ready?.then(() => session?.notified(message)).catch(() => undefined);
   }
 
@@ -274,7 +274,7 @@ export function createLegacySession(parts: {
 
   return {
     receive,
-    /** Takes one request that was checked already. */
+    /** Takes one request that was already checked. */
     take: request,
     /** Answers a request with an error, without running it. */
     refuse,
@@ -317,7 +317,7 @@ function changeOf(method: string, params: JsonObject): ((settings: SessionSettin
   }
 }
 
-/** Counts the characters in the URIs that a session has with one more. Throws if they are too many. */
+/** Counts the characters of a session's URIs, including a new one. Throws if they exceed the limit. */
 function lengthWith({ subscriptions }: SessionSettings, { uri }: JsonObject): number {
   const kept = [...subscriptions, String(uri)];
   const { length } = kept.join("");

@@ -6,7 +6,7 @@ import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { Peer } from "../plane.ts";
 import type { Replica } from "../../replica.ts";
 
-/** The settings that a client made in the course of its session. */
+/** The settings that a client made during its session. */
 export interface SessionSettings {
   readonly logLevel?: unknown;
   readonly subscriptions: readonly string[];
@@ -35,13 +35,13 @@ const TOPIC = "mcp/sessions";
 
 export const IDLE_MS = 3_600_000;
 
-/** Keeps records in the shared state. They expire with the session. */
+/** Stores records in the shared state. They expire with the session. */
 export function createSessionRecords(
   { id: self, state: { documents, changes } }: Replica,
   plane: string,
   clock: Clock,
 ) {
-  /** Names a session without giving its id away. */
+  /** Names a session without revealing its id. */
   const keyOf = (id: string): string => createHash("sha256").update(`${plane}\0${id}`).digest("base64url");
   const tell = (id: string, news: SessionNews): Promise<void> =>
     changes.publish(TOPIC, { from: self, key: keyOf(id), news });
@@ -83,7 +83,7 @@ export function createSessionRecords(
       await documents.delete(RECORD + keyOf(id));
       await tell(id, { what: "ended" });
     },
-    /** Calls back for the news of other processes. Returns what ends it. */
+    /** Calls back with messages of other processes. Returns a function that stops it. */
     watch: (listener: (key: string, news: SessionNews) => void): (() => void) =>
       changes.subscribe(TOPIC, (data) => {
         if (!isPlainObject(data) || data["from"] === self) return;

@@ -21,13 +21,16 @@ interface StoredSession {
   stopTimer: () => void;
 }
 
-/** The other processes learn this often that a session is in use, so that they may take it for idle so much too early. */
+/** How often the other processes learn that a session is in use. They may consider it idle this much too early. */
 const TELL_MS = 60_000;
 const LONGEST_REASON = 500;
 /** The approximate size of a session before its client's first message. */
 const SESSION_BYTES = 16 * 1024;
 
-/** The sessions of one endpoint, in every process. They are kept until they are ended, have been idle too long, or give way to callers with fewer. */
+/**
+ * The sessions of one endpoint, in every process. They are kept until they end, are idle for too long, or are dropped for callers with fewer
+ * sessions.
+ */
 export function createSessionStore(parts: {
   readonly plane: Plane;
   readonly clock: Clock;
@@ -158,7 +161,7 @@ export function createSessionStore(parts: {
     await Promise.all([session.end(), records.delete(session.id).catch(() => undefined)]);
   }
 
-  /** Hands on what concerns other processes. True if it concerns them alone. */
+  /** Passes a message on to other processes. Returns true if only they need it. */
   async function passOn(id: string, message: RpcMessage, session: HttpSession | undefined): Promise<boolean> {
     if (isResponse(message)) {
       const asker = askedBy(message.id);
@@ -178,15 +181,15 @@ export function createSessionStore(parts: {
   }
 
   return {
-    /** Begins a session. Undefined if there is no room: all sessions are in use, and no caller has more than this one. */
+    /** Begins a session. Undefined if there is no room: all sessions are in use, and no caller has more sessions than this one. */
     open: (principal: Principal): HttpSession | undefined => create(randomUUID(), principal),
     /** The session of that id, if it is this caller's. A session of another process continues here. Rejects if it cannot. */
     find: async (id: string, principal: Principal) => inUse(id, principal) ?? restore(id, principal),
-    /** Takes what needs no reply: a notification, or the answer to a question. False if the caller has no such session. */
+    /** Takes a message without a reply: a notification, or the answer to a question. Returns false if the caller has no such session. */
     async take(id: string, principal: Principal, message: RpcMessage): Promise<boolean> {
       const session = inUse(id, principal);
       if (session === undefined && (await load(id, principal)) === undefined) return false;
-      // The client learns that the message arrived. Its receiver may have gone.
+      // If passing it on fails, the message still counts as delivered: its receiver may have ended.
       const isPassedOn = await passOn(id, message, session).catch(() => true);
       if (!isPassedOn) session?.take(message);
       return true;

@@ -24,7 +24,7 @@ interface Stream {
   readonly principal: Principal;
   readonly response: ServerResponse;
   readonly session: LegacySession;
-  /** The shares that the requests under way take, by request id. */
+  /** The room that each open request takes, by request id. */
   readonly running: Map<RequestId, Share>;
 }
 
@@ -113,7 +113,7 @@ export function createSseEndpoint(plane: Plane, options: ModernRequestsOptions) 
     if (stream !== undefined) receive(stream, read.value, headers);
   }
 
-  /** Hands a message to its session. A request takes room until it is answered; no open HTTP request stands for it. */
+  /** Passes a message to its session. A request takes room until it is answered, because no open HTTP request represents it. */
   function receive({ principal, session, running }: Stream, value: unknown, headers: Headers): void {
     const received = readMessage(value);
     const { id } = received.kind === "request" ? received.message : {};

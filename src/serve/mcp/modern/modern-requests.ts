@@ -20,7 +20,7 @@ import { createMcpRoom } from "../room.ts";
 import { openSubscription } from "../subscription.ts";
 import { createSuspendedCalls, type Leg, type ModernRequestsOptions } from "./suspended-calls.ts";
 
-/** The origin of a modern request, and the destination of notifications before its answer. */
+/** The origin of a modern request, and the receiver of notifications before its answer. */
 export interface ModernContext {
   readonly principal: Principal;
   readonly headers: Readonly<Record<string, string>>;
@@ -41,7 +41,7 @@ export interface OngoingRequest {
 /** Answers requests of 2026-07-28, which has no sessions. */
 export type ModernRequests = ReturnType<typeof createModernRequests>;
 
-/** Methods of earlier revisions that this one has not. */
+/** Methods of earlier revisions that this revision does not have. */
 const REMOVED = ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
 
 /** Methods whose results carry a time to live. */
@@ -98,7 +98,7 @@ export function createModernRequests(plane: Plane, options: ModernRequestsOption
   async function complete({ id, method }: RpcRequest, leg: Leg): Promise<RpcResponse> {
     try {
       const result = await leg.answer;
-      // A plane that cannot describe itself must not spoil a result.
+      // A plane that fails to describe itself must not break a result.
       if (serverInfo === undefined) await discover().catch(() => undefined);
       return answer(id, completed(method, result, serverInfo));
     } catch (error) {
@@ -135,7 +135,7 @@ export function createModernRequests(plane: Plane, options: ModernRequestsOption
   };
 }
 
-/** Adds the members that this revision demands of every result, if the plane did not set them. Existing members keep their position. */
+/** Adds the required members of every result in this revision, if the plane did not set them. Existing members keep their position. */
 function completed(method: string, result: JsonObject, serverInfo: JsonObject | undefined): JsonObject {
   const { resultType = "complete", ttlMs = 0, cacheScope = "private" } = result;
   const meta = isPlainObject(result["_meta"]) ? result["_meta"] : {};

@@ -5,7 +5,7 @@ import type { Principal } from "../../../guard/principal.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { canonicalJson } from "../../../tool/json/canonical-json.ts";
 
-/** The scope of a sealed text: one caller's one request to one plane. */
+/** The scope of a sealed text: one request of one caller to one plane. */
 export interface SealBinding {
   readonly principal: Pick<Principal, "id" | "tenant">;
   readonly plane: string;
@@ -14,11 +14,11 @@ export interface SealBinding {
   readonly params: JsonObject;
 }
 
-/** Seals data in a text that a client carries and that no other party can read, change, or use for another purpose. */
+/** Seals data in a text that a client carries and that only this gateway can read, and only for its purpose. */
 export interface Seal {
-  /** `ttlMs` is how long it opens. Defaults to that of the seal. */
+  /** `ttlMs` is the lifetime. Defaults to that of the seal. */
   seal(payload: JsonObject, binding: SealBinding, ttlMs?: number): string;
-  /** Returns the sealed data; undefined if the text was changed, has expired, or was sealed for another caller or request. */
+  /** Returns the sealed data; undefined if the text was changed, has expired, or belongs to another caller or request. */
   open(text: string, binding: SealBinding): JsonObject | undefined;
   /** True for a text that was sealed with this key, whether or not it opens. */
   owns(text: string): boolean;

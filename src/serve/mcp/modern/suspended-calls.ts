@@ -21,11 +21,11 @@ export interface Carrier {
   notify(notification: RpcNotification): void;
 }
 
-/** One request's part in a call: the first request starts the call, each repeat continues it. */
+/** A request's part in a call: the first request starts the call, and each repeat continues it. */
 export interface Leg {
   /** The call's result, or the requests that the client must answer first. */
   readonly answer: Promise<JsonObject>;
-  /** Ends the call where this request still carries it. The reason defaults to the client's wish. */
+  /** Cancels the call, if this request still carries it. The reason defaults to a cancellation by the client. */
   cancel(reason?: ArsenalError): void;
 }
 
@@ -36,9 +36,9 @@ type Run = (channel: CallChannel) => Promise<JsonObject>;
 export interface ModernRequestsOptions {
   /** This process among others that share a state: a repeat may reach any of them. */
   readonly replica: Replica;
-  /** The work of the gateway. While it drains, new requests are refused; those that other processes run for this one count as work. */
+  /** The open work of the gateway. While it drains, new requests are refused; requests that other processes run for this one count as work. */
   readonly work: Pick<Work, "run" | "draining" | "retryAfterS">;
-  /** Shared by all addresses of the gateway. Defaults to room of its own. */
+  /** Shared by all addresses of the gateway. Defaults to its own room. */
   readonly room?: McpRoom;
   readonly clock?: Clock;
 }
@@ -50,7 +50,7 @@ interface Question extends Pick<PromiseWithResolvers<JsonObject>, "resolve" | "r
 }
 
 interface OngoingCall {
-  /** Continues a call that waits for its client, with the client's answers. Throws if the call does not wait for them. */
+  /** Continues a call that waits for its client, with the client's answers. Throws if the call is not waiting for them. */
   goOn(round: unknown, inputResponses: unknown, carrier: Carrier): Leg;
   end(message: string): void;
 }
@@ -62,7 +62,7 @@ interface CallStart extends Pick<CallChannel, "params" | "resumed"> {
 
 /** Requests that the protocol lets a server answer with `input_required`. */
 const MAY_ASK: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
-/** Distinguishes the state of a suspended call from a text that a plane sealed with the same key. */
+/** Marks the state of a suspended call, which a plane seals with the same key as other texts. */
 const MARK = "call.";
 const KEPT_NOTIFICATIONS = 100;
 const KEPT_CHARACTERS = 262_144;
@@ -70,15 +70,15 @@ const KEPT_CHARACTERS = 262_144;
 const LONGEST_WAIT_MS = 600_000;
 
 /**
- * Carries the calls of modern clients over several requests. The client carries, sealed, a call that can start over from its question. Any other
- * call waits in this process, to which other processes hand the answers.
+ * Carries the calls of modern clients over several requests. A call that can start over from its question is sealed and carried by the client. Any
+ * other call waits in this process, and other processes pass the answers to it.
  */
 export function createSuspendedCalls(plane: string, options: ModernRequestsOptions) {
   const { replica, work, room = createMcpRoom(), clock = systemClock } = options;
   const { seal } = replica;
   const live = createOpenSet<OngoingCall>();
   const waiting = new Map<string, OngoingCall>();
-  /** Repeats that were handed to other processes. */
+  /** Repeats that were passed to other processes. */
   const elsewhere = new Set<AbortController>();
   const kind = `call/${plane}`;
   const stopServing = replica.serve(kind, (body, { signal, note }) => {
@@ -93,7 +93,7 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
     const controller = new AbortController();
     const abort = (reason: unknown): void => controller.abort(reason);
     const questions = new Map<string, Question>();
-    /** Notifications sent while no request was open; the repeat gets them. */
+    /** Notifications sent while no request was open. The next repeat gets them. */
     const kept: RpcNotification[] = [];
     let keptLength = 0;
     let carrier: (Carrier & Pick<Question, "resolve" | "reject">) | undefined;
@@ -176,7 +176,7 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
       });
     };
 
-    /** Puts questions that come together into one answer. */
+    /** Collects simultaneous questions into one answer. */
     function schedule(): void {
       if (isScheduled) return;
       isScheduled = true;
@@ -192,7 +192,7 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
       });
     }
 
-    /** Gives the client all that the call needs to start over, and forgets the call. */
+    /** Gives the client the sealed data that restarts the call, and forgets the call. */
     function handOver(resume: JsonObject): void {
       const { requestState, inputResponses } = params;
       answerWith({ resume, asked: questionCount - 1, given: { requestState, inputResponses } });
@@ -219,7 +219,7 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
       stopWaiting = clock.after(LONGEST_WAIT_MS, endLate, { background: true });
     }
 
-    /** Answers the request that carries the call with the open questions. False if that failed, and ended the call. */
+    /** Answers the current request with the open questions. Returns false if that failed, which ends the call. */
     function answerWith(state: JsonObject): boolean {
       let requestState: string;
       try {
@@ -234,7 +234,7 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
       return true;
     }
 
-    /** Hands the outcome to the request that carries the call; without one it is kept for the repeat. */
+    /** Passes the outcome to the current request; without one, it is kept for the next repeat. */
     function settle(): void {
       if (carrier === undefined || outcome === undefined) return;
       forget();
@@ -277,7 +277,7 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
     return call.goOn(round, inputResponses, carrier);
   }
 
-  /** Hands a repeat to the process that its call waits in. */
+  /** Passes a repeat to the process in which its call waits. */
   function passOn(to: string, body: JsonObject, { notify: tell, ...carrier }: Carrier): Leg {
     const controller = new AbortController();
     elsewhere.add(controller);
@@ -291,7 +291,7 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
     /** Starts a call, or continues the one that `requestState` names. Throws an `RpcError` if that state, or the answers with it, are not valid. */
     handle(given: SealBinding, carrier: Carrier, run: Run): Leg {
       const { requestState, inputResponses = {}, ...others } = given.params;
-      // The plane may seal with the same key; its texts must not open here.
+      // The plane may seal with the same key, but its texts must not open here.
       const binding = { ...given, plane: kind };
       const isOwn = typeof requestState === "string" && requestState.startsWith(MARK);
       if (!isOwn || !seal.owns(requestState.slice(MARK.length)))

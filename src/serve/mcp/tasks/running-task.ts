@@ -27,7 +27,7 @@ interface TaskParts {
 
 /** The longest result that is kept, in characters of JSON. */
 const MAX_RESULT = 4 * 1024 * 1024;
-/** Waits before the last state of a task is written again, if the store was unavailable. */
+/** Delays between attempts to write the last state of a task while the store is unavailable. */
 const PAUSES_MS: readonly number[] = [1_000, 5_000, 30_000];
 /** The longest message about a task's progress. */
 const MAX_MESSAGE = 500;
@@ -52,7 +52,7 @@ export function createRunningTask({ peer, store, clock, owner, ttlMs, abort, rep
   let written = record;
   let writing: Promise<void> | undefined;
 
-  /** Writes the newest state until it is in the store, one write at a time. Gives up if the store stays unavailable. */
+  /** Writes the newest state until it is stored, one write at a time. Gives up if the store stays unavailable. */
   async function writeNewest(): Promise<void> {
     for (let failures = 0; written !== record;) {
       const current = record;
@@ -99,7 +99,7 @@ export function createRunningTask({ peer, store, clock, owner, ttlMs, abort, rep
     });
   };
 
-  /** Puts the questions of a result to the client, all at once. */
+  /** Sends the questions of a result to the client, all at once. */
   async function answersTo({ inputRequests, requestState }: JsonObject, signal: AbortSignal): Promise<JsonObject> {
     const requests = Object.entries(isPlainObject(inputRequests) ? inputRequests : {});
     const answers = await Promise.all(
@@ -118,7 +118,7 @@ export function createRunningTask({ peer, store, clock, owner, ttlMs, abort, rep
   }
 
   return {
-    /** The newest state, which may not be in the store yet. */
+    /** The newest state, which may not be stored yet. */
     get record(): TaskRecord {
       return record;
     },
@@ -128,13 +128,13 @@ export function createRunningTask({ peer, store, clock, owner, ttlMs, abort, rep
       written = record;
     },
     ask,
-    /** Shows what the call reports about its progress, at most once in the interval at which clients poll. */
+    /** Stores the progress that the call reports, at most once per polling interval of clients. */
     report(message: unknown): void {
       if (typeof message !== "string" || message === "" || clock.now() - reportedAt < POLL_MS) return;
       reportedAt = clock.now();
       void change({ statusMessage: message.slice(0, MAX_MESSAGE) });
     },
-    /** Waits for the call's outcome, asks the client what a server wants to know, and keeps the result. Never rejects. */
+    /** Waits for the call's outcome, passes the server's questions to the client, and stores the result. Never rejects. */
     async follow(outcome: Promise<JsonObject>, signal: AbortSignal): Promise<void> {
       try {
         let result = await outcome;
@@ -145,7 +145,7 @@ export function createRunningTask({ peer, store, clock, owner, ttlMs, abort, rep
         await change({ status: "failed", statusMessage: body.message, error: body });
       }
     },
-    /** Marks a question as put to the client. False if it was before, or is not open any more. */
+    /** Marks a question as sent to the client. Returns false if it was already sent, or is no longer open. */
     claim(key: unknown): boolean {
       if (typeof key !== "string" || !questions.has(key) || claimed.has(key)) return false;
       claimed.add(key);
@@ -171,7 +171,7 @@ export function createRunningTask({ peer, store, clock, owner, ttlMs, abort, rep
       abort(reason);
       await saved;
     },
-    /** Ends the call for a reason of the gateway. */
+    /** Ends the call for a reason of the gateway, such as a shutdown. */
     async fail(error: ArsenalError): Promise<void> {
       const body = errorBody(error);
       const saved = change({ status: "failed", statusMessage: body.message, error: body });

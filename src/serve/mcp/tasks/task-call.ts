@@ -21,7 +21,7 @@ export interface TaskCallParts {
   readonly running: Map<string, RunningTask>;
 }
 
-/** Tasks that one caller can have at one address, ended ones included. */
+/** The most tasks of one caller at one address, including ended ones. */
 const MOST_TASKS = 200;
 
 /** A call, as its result, or as the task that it became. */
@@ -44,9 +44,9 @@ export async function runTaskCall(
   const clientGone = (): void => abort(exchange.signal.reason);
   if (exchange.signal.aborted) clientGone();
   exchange.signal.addEventListener("abort", clientGone, { once: true });
-  /** The call's task, from the moment it is in the store. */
+  /** The call's task, once it is stored. */
   let task: RunningTask | undefined;
-  /** Questions that the client gets in place of a result, before there is a task. */
+  /** Questions that the client gets instead of a result, before a task exists. */
   let asking = 0;
   let becomeTask = (): void => undefined;
   let share: Share | undefined;
@@ -80,7 +80,7 @@ export async function runTaskCall(
     });
     share = await keepTask(created, exchange, parts);
     exchange.signal.removeEventListener("abort", clientGone);
-    // From now on no open request stands for the call.
+    // From now on, the call no longer depends on an open request.
     unwatch = exchange.onRevoked?.((reason) => void created.cancel(reason).catch(() => undefined));
     task = created;
     return created;
@@ -104,7 +104,7 @@ export async function runTaskCall(
 
   const isDue = Promise.withResolvers<"due">();
   let stopTimer = clock.after(afterMs, due, { background: true });
-  /** A client that has to answer first cannot get a task meanwhile. */
+  /** A client must answer these questions before it can get a task. */
   function due(): void {
     if (asking > 0) stopTimer = clock.after(afterMs, due, { background: true });
     else isDue.resolve("due");
@@ -116,7 +116,7 @@ export async function runTaskCall(
     const first = await Promise.race([outcome, isDue.promise]);
     if (first !== "due") return { result: first };
     const created = await create().catch(() => undefined);
-    // Without room or a store the client waits, as it would without tasks.
+    // Without room or a store, the client waits for the result as it would without tasks.
     if (created === undefined) return { result: await outcome };
     if (!isSettled) return follow(created, outcome);
     forget(created);

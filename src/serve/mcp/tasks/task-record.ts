@@ -3,7 +3,7 @@ import type { JsonObject, RpcErrorBody } from "../../../mcp/protocol.ts";
 /** The states of a task. The last three are final. */
 export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";
 
-/** One call that goes on without its client, as it is kept in the shared state. */
+/** A call that continues without its client, as it is stored in the shared state. */
 export interface TaskRecord {
   readonly taskId: string;
   readonly status: TaskStatus;
@@ -15,7 +15,7 @@ export interface TaskRecord {
   readonly ttlMs: number;
   /** The process that runs the call. */
   readonly owner: string;
-  /** The questions that the client has not answered yet, by key. A key is used once. */
+  /** The unanswered questions to the client, by key. A key is used once. */
   readonly inputRequests?: JsonObject;
   readonly result?: JsonObject;
   readonly error?: RpcErrorBody;
@@ -28,12 +28,12 @@ export function isOver({ status }: Pick<TaskRecord, "status">): boolean {
   return status !== "working" && status !== "input_required";
 }
 
-/** A new task in place of a result, as 2026-07-28 has it. */
+/** A new task in place of a result, in the format of 2026-07-28. */
 export function toCreated(record: TaskRecord): JsonObject {
   return { resultType: "task", ...commonOf(record), ttlMs: record.ttlMs, pollIntervalMs: POLL_MS };
 }
 
-/** A task with its questions, its result or its error, as 2026-07-28 has it. */
+/** A task with its questions, its result or its error, in the format of 2026-07-28. */
 export function toDetailed(record: TaskRecord): JsonObject {
   const { status, inputRequests, result, error, ttlMs } = record;
   return {
@@ -46,7 +46,7 @@ export function toDetailed(record: TaskRecord): JsonObject {
   };
 }
 
-/** A task as 2025-11-25 has it: without its result, for which `tasks/result` is there. */
+/** A task in the format of 2025-11-25, without its result, which `tasks/result` returns. */
 export function toLegacyTask(record: TaskRecord): JsonObject {
   return { ...commonOf(record), ttl: record.ttlMs, pollInterval: POLL_MS };
 }

@@ -40,7 +40,7 @@ export function createTaskStore(replica: Replica, plane: string, clock: Clock) {
     const left = Math.max(1, expiresAt - clock.now());
     const sealed = seal.seal({ ...record }, bindingOf(owner, taskId), left);
     const isWritten = await documents.set(prefixOf(owner) + taskId, sealed, { expiresAt, ...condition });
-    // The task is kept. Without the message, others read its state when they next poll.
+    // The task is stored. Without the message, other processes read its state when they next poll.
     if (isWritten) await changes.publish(TOPIC, prefixOf(owner) + taskId).catch(() => undefined);
     return isWritten;
   }

@@ -5,11 +5,11 @@ import { untilAborted } from "../../../base/turns/until-aborted.ts";
 import type { Exchange } from "../plane.ts";
 import { isOver, type TaskRecord } from "./task-record.ts";
 
-/** How one request reaches its task, in whichever process the task runs. */
+/** Connects one request to its task, in whichever process the task runs. */
 export interface TaskWays {
   find(): Promise<TaskRecord>;
   answer(record: TaskRecord, inputResponses: JsonObject): Promise<unknown>;
-  /** Marks a question as put to the client. False if the client has it already. */
+  /** Marks a question as sent to the client. Returns false if the client already has it. */
   claim(record: TaskRecord, key: string): Promise<boolean>;
   watch(changed: () => void): () => void;
   readonly clock: Clock;
@@ -20,7 +20,7 @@ type Asker = Pick<Exchange, "ask" | "signal">;
 /** The state is read again after this time, in case the process that runs the task has ended. */
 const LOOK_AGAIN_MS = 5_000;
 
-/** Puts the questions to a client of 2025-11-25 that it has not got yet, on the stream of its request. Does not wait for the answers. */
+/** Sends a client of 2025-11-25 the questions that it does not have yet, on the stream of its request. Does not wait for the answers. */
 export async function putNewQuestions(record: TaskRecord, { ask, signal }: Asker, ways: TaskWays): Promise<void> {
   for (const [key, request] of Object.entries(record.inputRequests ?? {})) {
     if (!(await ways.claim(record, key))) continue;
@@ -28,7 +28,7 @@ export async function putNewQuestions(record: TaskRecord, { ask, signal }: Asker
     const related = { "io.modelcontextprotocol/related-task": { taskId: record.taskId } };
     const given = isPlainObject(params) ? params : {};
     const meta = { ...(isPlainObject(given["_meta"]) ? given["_meta"] : {}), ...related };
-    // A client that cannot or does not want to answer declines.
+    // A client that cannot or will not answer declines.
     ask(String(method), { ...given, _meta: meta }, { signal })
       .catch((error: unknown) => (signal.aborted ? Promise.reject(error) : { action: "cancel" }))
       .then((response) => ways.answer(record, { [key]: response }))

@@ -21,16 +21,16 @@ export interface TaskSettings {
 
 export const TASK_DEFAULTS: TaskSettings = { afterMs: 5_000, ttlMs: 3_600_000 };
 
-/** The revision before 2026-07-28 that has tasks, as a part of the protocol. */
+/** The revision before 2026-07-28 that includes tasks. */
 const TASKS_IN_CORE = "2025-11-25";
-/** The longest time that a client can have a task kept for. */
+/** The longest lifetime of a task that a client can request. */
 const MAX_TTL_MS = 86_400_000;
 const RELATED_TASK = "io.modelcontextprotocol/related-task";
 const CORE_CAPABILITY = { list: {}, cancel: {}, requests: { tools: { call: {} } } };
 
 /**
- * Adds tasks to a plane, in the form that each era has: long calls go on without their clients, and any process answers for them. A client that
- * does not announce tasks gets none.
+ * Adds tasks to a plane, in the format of each era: long calls continue without their clients, and any process answers for them. Clients without
+ * support for tasks never get one.
  */
 export function withTasks(
   plane: Plane,
@@ -63,7 +63,7 @@ export function withTasks(
     return running.get(known.taskId)?.record ?? known;
   }
 
-  /** Hands a change to the process that runs the task. */
+  /** Passes a change to the process that runs the task. */
   async function change(record: TaskRecord, { signal }: Exchange, given: TaskChange): Promise<JsonObject> {
     if (isOver(record)) return {};
     const { taskId, owner } = record;
@@ -71,7 +71,7 @@ export function withTasks(
     return own === undefined ? replica.call(owner, kind, { taskId, ...given }, { signal }) : apply(own, given);
   }
 
-  /** The ways to a task for a request of 2025-11-25, which may carry the task's questions to the client. */
+  /** Connects a request of 2025-11-25 to a task, and may carry the task's questions to the client. */
   const waysOf = (exchange: Exchange): TaskWays => ({
     find: () => find(exchange),
     answer: (record, inputResponses) => change(record, exchange, { inputResponses }),
@@ -120,7 +120,7 @@ export function withTasks(
     },
   };
 
-  /** Runs a call. `session` answers it, and `held` if it may become a task. */
+  /** Runs a call. `session` answers it; `held` if the call may become a task. */
   async function call(exchange: Exchange, session: PlaneSession, held: PlaneSession): Promise<JsonObject> {
     const { task: asked } = exchange.params;
     const { era, protocolVersion, capabilities } = exchange.peer;
@@ -149,7 +149,7 @@ export function withTasks(
     return answer(exchange);
   }
 
-  /** Sends a client the state of its tasks after each change. Returns the tasks that exist. */
+  /** Sends a client the state of its tasks after each change. Returns those of the tasks that exist. */
   async function listenTo(
     taskIds: readonly unknown[],
     push: Push,
@@ -224,11 +224,11 @@ export function withTasks(
   };
 }
 
-/** A change of a task that a client, or another process for it, asks for. */
+/** A change of a task that a client requests, possibly through another process. */
 interface TaskChange {
   readonly cancel?: unknown;
   readonly inputResponses?: unknown;
-  /** The key of a question that is about to be put to the client. */
+  /** The key of a question that is about to be sent to the client. */
   readonly claim?: unknown;
 }
 
@@ -239,16 +239,16 @@ async function apply(task: RunningTask, { cancel, claim, inputResponses }: TaskC
   return {};
 }
 
-/** The request without the member that asks for a task, which is for the gateway. */
+/** The request without the member that requests a task, which only the gateway reads. */
 function withoutTask(exchange: Exchange): Exchange {
   const { task: _, ...params } = exchange.params;
   return { ...exchange, params };
 }
 
-/** Tasks that one subscription follows. */
+/** The most tasks that one subscription follows. */
 const MOST_FOLLOWED = 100;
 
-/** In 2025-11-25 a client may call only those tools as a task that say so. */
+/** In 2025-11-25, a client may call a tool as a task only if the tool declares support for it. */
 function withTaskSupport(result: JsonObject): JsonObject {
   const { tools } = result;
   if (!Array.isArray(tools)) return result;

@@ -13,7 +13,7 @@ export async function createOwnConnection(
   peer: Peer,
   channel: Parameters<Plane["openSession"]>[1],
 ) {
-  /** Requests under way, the latest last. */
+  /** Open requests, the latest last. */
   const running = createOpenMap<number, Exchange>();
   let count = 0;
   let current: Promise<McpConnection> | undefined;
@@ -23,7 +23,7 @@ export async function createOwnConnection(
     const { info = { name: "unknown", version: LATEST_VERSION.legacy }, capabilities, principal: caller } = peer;
     const connection = await upstream.openSession({ info, capabilities }, { caller, ...(signal && { signal }) });
     connection.setAsk((method, params, options) => {
-      // A client that keeps no stream open of its own still reads that of its latest request.
+      // A client without an open stream of its own still reads that of its latest request.
       const { ask } = running.values().at(-1) ?? channel;
       return ask(method, params, options);
     });
@@ -48,10 +48,10 @@ export async function createOwnConnection(
   }
 
   return {
-    /** `modern` if the server has no sessions and the connection is the one that everybody shares. */
+    /** `modern` if the server has no sessions and the connection is the shared one. */
     era,
     server,
-    /** Sends a request over the connection, which is opened again first if it has ended. */
+    /** Sends a request over the connection, which is reopened first if it has ended. */
     request: (async (method, params, options) =>
       (await get(options?.signal)).request(method, params, options)) satisfies McpConnection["request"],
     /** Runs a request while the server's questions go to that request's own stream. */

@@ -35,14 +35,14 @@ const PASSES: Readonly<Record<string, Pass>> = {
   "resources/subscribe": guarded,
   "prompts/get": guarded,
   "completion/complete": guarded,
-  // These reveal nothing: they end a subscription, set the log level of the session, and check the connection.
+  // These requests reveal nothing: they end a subscription, set the log level of the session, and check the connection.
   "resources/unsubscribe": forward,
   "logging/setLevel": forward,
   ping: forward,
 };
 const passes = new Map(Object.entries(PASSES));
 
-/** The known methods of one upstream's plane. Any other passes as the one tool `mcp/request`. */
+/** The known methods of one upstream's plane. Any other method is passed on as the tool `mcp/request`. */
 export const TRANSPARENT_METHODS: readonly string[] = [...passes.keys()];
 
 /** Hands one request to the upstream, under policy if it reads or runs anything, and returns its answer. */
@@ -113,7 +113,7 @@ async function forward(exchange: Exchange, { upstream, connection }: Relay): Pro
   return upstream.request(method, params, asked);
 }
 
-/** A list that is empty for callers who may not see what is on it. */
+/** A list that is empty for callers who may not see its entries. */
 function listed(tool: RequestTool, nothing: JsonObject): Pass {
   return async (exchange, relay) => {
     const { upstream, arsenal } = relay;
@@ -121,12 +121,15 @@ function listed(tool: RequestTool, nothing: JsonObject): Pass {
   };
 }
 
-/** Of a request's headers only those that mirror arguments are the server's affair. */
+/** Only those headers of a request that mirror arguments are passed on to the server. */
 function mirroredHeaders({ headers }: Exchange): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith("mcp-param-")));
 }
 
-/** Leaves out tools that a principal may not see, that the catalog refused, or that differ from what was accepted, and references out of schemas. */
+/**
+ * Leaves out tools that a principal may not see, that the catalog refused, or that differ from the accepted definition. Removes external references
+ * from schemas.
+ */
 async function withoutHidden(result: JsonObject, { principal }: Peer, names: NameIndex): Promise<JsonObject> {
   const { tools } = result;
   if (!Array.isArray(tools)) return result;

@@ -4,7 +4,7 @@ import type { Principal } from "../../../guard/principal.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import { CHANGES_TOOLS, type ServedTools } from "../../served-arsenal.ts";
 
-/** Which registered tool a name of the upstream stands for. */
+/** Finds the registered tool for a name of the upstream. */
 export type NameIndex = ReturnType<typeof createNameIndex>;
 
 /** Keeps the index of one ensemble's names, read again only after the catalog changed. */
@@ -27,7 +27,10 @@ export function createNameIndex(arsenal: ServedTools, ensemble: string) {
   return {
     /** The tool's id; undefined if the catalog has no such tool of this upstream. */
     idOf: async (sourceName: string): Promise<string | undefined> => (await (ids ??= read())).get(sourceName),
-    /** Returns a test for the entries of the upstream's list that a principal is offered: it may call the tool, and the entry's content was accepted. */
+    /**
+     * Returns a function that checks whether a principal gets an entry of the upstream's list: it may call the tool, and the entry's content was
+     * accepted.
+     */
     async shownTo(principal: Principal): Promise<(listed: JsonObject) => boolean> {
       const visible = new Map((await ours({ principal })).map((tool) => [tool.sourceName, tool]));
       return (listed) => {

@@ -16,7 +16,7 @@ export function transparentPlane({ upstream, arsenal }: Pick<Relay, "upstream" |
   const relay = { upstream, arsenal, names };
 
   return {
-    // Not the upstream's bare name, which may be that of another plane.
+    // Not the upstream's bare name, because another plane may have that name.
     name: `upstreams/${upstream.name}`,
     shared: {
       describe: () => describe(relay),
@@ -43,14 +43,14 @@ export function transparentPlane({ upstream, arsenal }: Pick<Relay, "upstream" |
 
 type Channel = Parameters<Plane["openSession"]>[1];
 
-/** The only notifications that pass: no policy decides on them, and a careless server could run a request without an id. */
+/** The only notifications that are passed on: no policy checks them, and a careless server could run a request without an id. */
 const CLIENT_NOTIFICATIONS: ReadonlySet<string> = new Set([
   "notifications/progress",
   "notifications/roots/list_changed",
   "notifications/tasks/status",
 ]);
 
-/** A legacy client's stay with a legacy server: one session on either side. */
+/** A legacy client of a legacy server: one session on each side. */
 function ownSession(own: OwnConnection, relay: Relay, closed: () => void): PlaneSession {
   return {
     describe: () => withAcceptedInstructions(own.server, relay.upstream.name, relay.arsenal.pins),
@@ -65,7 +65,7 @@ function ownSession(own: OwnConnection, relay: Relay, closed: () => void): Plane
   };
 }
 
-/** A legacy client's stay with a modern server, which keeps nothing for it. */
+/** A legacy client of a modern server, which stores nothing for the client. */
 function sharedSession(
   own: OwnConnection,
   peer: Peer,
@@ -78,7 +78,7 @@ function sharedSession(
   let logLevel: unknown;
   void listen(relay, toFilter(SERVED_LISTS, []), channel.push, { peer, signal: ended.signal }).catch(() => {});
 
-  /** Adds the members of `_meta` that a modern server needs and that this session set once. */
+  /** Adds the members of `_meta` that a modern server needs. This session set them once. */
   const withSessionMeta = (exchange: Exchange): Exchange => {
     const { _meta, ...params } = exchange.params;
     const meta = {

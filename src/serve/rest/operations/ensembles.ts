@@ -54,7 +54,7 @@ const ADDED = openEntry(
   ["name", "tools", "persisted"],
 );
 
-/** Does something to an ensemble, and answers with its state. */
+/** Changes an ensemble, and answers with its state. */
 function changing(
   action: "connect" | "disconnect" | "reload" | "restart",
   about: Pick<Operation, "summary" | "description">,
@@ -148,7 +148,7 @@ export const ensembleOperations: readonly Operation[] = [
       },
       server: { type: "mcp", name: "files", url: "http://127.0.0.1:9000/mcp" },
     },
-    // A whole document may be in it.
+    // The body may contain a whole document.
     maxBytes: 4 * 1024 * 1024,
     answers: { 201: { description: "Its tools are registered.", schema: ADDED } },
     problems: ["SOURCE_UNAVAILABLE", "CONFIG_INVALID", "CLOSED"],

@@ -54,7 +54,7 @@ export const eventOperations: readonly Operation[] = [
     answers: { 200: { description: "Events as they happen.", events: { event: EVENT, gap: GAP } } },
     async run({ query: { names, level }, principal, header, signal }, context) {
       const after = header("last-event-id");
-      // Listening begins before the answer does: what happens once the caller has its headers is not missed.
+      // Listening begins before the answer, so a caller misses no event after it has received the headers.
       const entries = await administrationOf(context).events.follow({
         reader: principal,
         names,

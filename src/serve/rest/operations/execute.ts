@@ -75,13 +75,13 @@ function keyOf(header: string | undefined, member: string | undefined): string |
   throw fixable("INPUT_INVALID", problem, "Send one of them.", { field: "idempotencyKey", value: member });
 }
 
-/** A call that ran is an answer; one that was refused before that is a problem. */
+/** A call that ran is an answer; a call that was refused before it ran is a problem. */
 function answerOf(result: ToolResult): RestResponse {
   const { status, attempts, error } = result;
   if (status === "pending_confirmation") return { status: 202, body: result };
   if (status === "success" || attempts > 0 || error === undefined) return { body: result };
   const { code, message, ...details } = error;
-  // It is the caller's time that ran out, and no tool's.
+  // The caller's own time limit ended the call, not the tool's.
   const own = code === "TIMEOUT" ? { status: 408 } : {};
   return { refused: new ArsenalError(code, message, details), ...own, result };
 }

@@ -136,8 +136,8 @@ function toolsetsFor(principal: Principal, context: RestContext): readonly Tools
 }
 
 /**
- * A toolset as a caller may see it. Only operators of the whole gateway see its definition, which can name other tenants and hidden tools. Others
- * see the roles that it is for, and of its tenants their own.
+ * A toolset as a caller may see it. Only operators of the whole gateway see its definition, which can name other tenants and hidden tools. Other
+ * callers see its roles, and of its tenants only their own.
  */
 async function shownTo(principal: Principal, toolset: Toolset, context: RestContext): Promise<MarkedToolset> {
   const { name } = toolset;

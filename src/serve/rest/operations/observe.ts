@@ -269,7 +269,7 @@ export const observeOperations: readonly Operation[] = [
   }),
 ];
 
-/** Time and how many records of that time were shown, as in a cursor. */
+/** A time, and the number of records of that time that were already shown, as in a cursor. */
 const PLACE = /^(\d{1,15}(?:\.\d{1,9})?):(\d{1,9})$/;
 
 function noHistory(): RestResponse {

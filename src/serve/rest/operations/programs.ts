@@ -110,7 +110,7 @@ function shown({ owner, waits, spanId: _span, parentSpanId: _parent, asked: _ask
   return { ...rest, owner: id, ...(tenant !== undefined && { tenant }), waits: shownWaits };
 }
 
-/** A workflow may name tools that its caller must not know of, so its definition is left out. */
+/** A workflow may name tools that its caller must not see, so its definition is left out. */
 function shownWork({ kind, work }: Run): unknown {
   if (kind === "program" || !isPlainObject(work)) return work;
   const { tool, inputs } = work;
@@ -118,10 +118,15 @@ function shownWork({ kind, work }: Run): unknown {
 }
 
 const unknown = (id: string) =>
-  fixable("INPUT_INVALID", "There is no such run, or you may not see it.", "List the runs. A run is kept for a day, and of each caller the last 1,000.", {
-    field: "id",
-    value: id,
-  });
+  fixable(
+    "INPUT_INVALID",
+    "There is no such run, or you may not see it.",
+    "List the runs. A run is kept for a day, and of each caller the last 1,000.",
+    {
+      field: "id",
+      value: id,
+    },
+  );
 
 /** Running programs, and looking at runs. */
 export const programOperations: readonly Operation[] = [
@@ -184,7 +189,8 @@ export const programOperations: readonly Operation[] = [
   }),
   operation("listRuns", "GET /runs", {
     summary: "List the programs and workflows that were run",
-    description: "Your own, or those of your tenant if you are an operator. They are kept for a day, and of each caller the last 1,000.",
+    description:
+      "Your own, or those of your tenant if you are an operator. They are kept for a day, and of each caller the last 1,000.",
     query: entry("", {
       limit: whole("Runs on a page. Default 50.", 1, 200),
       cursor: refined(text("`next` of the page before."), { maxLength: 1_024 }),

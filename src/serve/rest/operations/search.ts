@@ -15,7 +15,7 @@ const EXPORTED = entry(
   ["tools", "losses", "missing"],
 );
 
-/** Finding tools, and writing them as other programs take them. */
+/** Finding tools, and writing them in the formats of other programs. */
 export const searchOperations: readonly Operation[] = [
   operation("search", "POST /search", {
     summary: "Find the tools that fit a request",

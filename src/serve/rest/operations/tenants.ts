@@ -14,7 +14,7 @@ const memberParams = entry("", { tenant, id: refined(text("Who it is."), { maxLe
   "id",
 ]);
 
-/** Without tenants, operations on them answer as if there were nothing to find. */
+/** Without tenants, operations on them answer as if none existed. */
 export const NO_TEAMS = { problems: ["CONFIG_INVALID"], statusOf: { CONFIG_INVALID: 404 } } as const;
 
 const STATUS = entry(

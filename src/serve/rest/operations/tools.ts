@@ -104,7 +104,7 @@ export const toolOperations: readonly Operation[] = [
     async run({ params: { id }, query, principal }, { arsenal }) {
       const tool = await arsenal.getTool(...split(id), { ...query, principal });
       if (tool === undefined) throw notFound(id);
-      // Why it is refused can change while the tool does not.
+      // The reason of a refusal can change although the tool does not.
       return { body: tool, ...(tool.refused === undefined && { headers: { etag: `"${tool.contentHash}"` } }) };
     },
   }),
@@ -196,7 +196,7 @@ export const toolOperations: readonly Operation[] = [
   }),
 ];
 
-/** A namespace may have dots; a name has none. */
+/** A namespace may contain dots; a name does not. */
 function split(id: string): [name: string, namespace: string] {
   const dot = id.lastIndexOf(".");
   return [id.slice(dot + 1), dot === -1 ? DEFAULT_NAMESPACE : id.slice(0, dot)];

@@ -4,7 +4,7 @@ import { choice, entry, flag, list, number, string, strings, time } from "../../
 import { answer, type Operation, operationsOf } from "../operation.ts";
 import { administrationOf } from "./administered.ts";
 
-// A workflow names tools that a tenant's operator may not know of.
+// A workflow may name tools that a tenant's operator must not see.
 const operation = operationsOf({ tag: "Workflows", role: "operator", tenants: "none" });
 
 const STEP = entry(

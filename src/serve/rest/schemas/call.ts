@@ -85,7 +85,7 @@ export const BATCH_RESULT = entry(
   ["results", "totalTimeMs", "successfulCount", "failedCount"],
 );
 
-/** Every refusal, as RFC 9457 has it. */
+/** Every refusal, in the format of RFC 9457. */
 export const PROBLEM = entry(
   "Why a request was refused.",
   {

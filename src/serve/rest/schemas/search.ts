@@ -18,7 +18,7 @@ export const TOOL_QUERY = bodyOf(QUERY);
 
 const DIALECT = string("The dialect of an API or framework: `openai`, `anthropic`, `gemini`, `mcp` and others.");
 
-// Definitions for a model have no place for a mark, so they are of tools that the caller may call.
+// Definitions for a model cannot be marked as refused, so they include only tools that the caller may call.
 const { context, includeRefused: _, includeSkills: __, ...query } = TOOL_QUERY.properties;
 const { query: words, ...conversation } = context.properties;
 

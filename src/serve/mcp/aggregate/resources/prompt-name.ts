@@ -19,7 +19,7 @@ export function toPromptName(upstream: string, prompt: string): string {
   const fits = PLAIN_UPSTREAM.test(upstream) && PLAIN_PROMPT.test(prompt);
   const plain = fits ? `${double(upstream)}-${double(prompt)}` : undefined;
   if (plain !== undefined && plain.length <= MAX_NAME) return plain;
-  // No prompt's plain name has a digit after its one single dash, so what ends like this ends in a hash.
+  // No prompt's plain name has a digit after its only single dash, so a name with this ending ends in a hash.
   const tail = `-0${shortHash(`${upstream}\0${prompt}`, HASH_DIGITS)}`;
   const readable = `${toName(upstream)}_${toName(prompt)}`.slice(0, MAX_NAME - tail.length).replace(/_+$/, "");
   return readable + tail;
@@ -37,7 +37,7 @@ function double(text: string): string {
   return text.replaceAll("-", "--");
 }
 
-/** The prompt that a client's name means. Throws the protocol's error if it means none. */
+/** The prompt that a client's name refers to. Throws the protocol's error if there is none. */
 export async function findPrompt(
   name: unknown,
   principal: Principal,

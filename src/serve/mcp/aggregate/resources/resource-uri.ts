@@ -7,7 +7,7 @@ import { isPlainObject } from "../../../../tool/json-schema.ts";
  */
 const SCHEME = "toolarsenal:";
 
-/** Schemes that mean something to clients, and so stay: the server's name becomes the first part of the path. */
+/** Schemes with a meaning for clients. They are kept: the server's name becomes the first segment of the path. */
 const KEPT_SCHEMES: readonly string[] = ["ui://", "skill://"];
 
 /** Converts an upstream's URI, or URI template, to the one that clients see. */

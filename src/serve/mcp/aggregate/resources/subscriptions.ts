@@ -9,7 +9,7 @@ export interface OwnResource {
   readonly uri: string;
 }
 
-/** The resource that a client's URI means. Throws the protocol's error if it means none. */
+/** The resource that a client's URI refers to. Throws the protocol's error if there is none. */
 export function findResource(served: unknown, upstream: (name: string) => McpUpstream | undefined): OwnResource {
   const parts = typeof served === "string" ? fromServedUri(served) : undefined;
   const found = parts === undefined ? undefined : upstream(parts.upstream);
@@ -28,12 +28,12 @@ export function unknownResource(served: unknown): RpcError {
 
 export type Subscriptions = ReturnType<typeof createSubscriptions>;
 
-/** Subscribes to a resource, under policy, until the signal fires. Rejects if that may not or cannot be. */
+/** Subscribes to a resource, under policy, until the signal fires. Rejects if the client may not subscribe, or the server cannot. */
 export type Subscribe = (resource: OwnResource, until: AbortSignal) => Promise<void>;
 
 interface Held extends OwnResource {
   readonly controller: AbortController;
-  /** Until then another client's subscription must not be heard through this one. */
+  /** While false, updates caused by another client's subscription must not reach this client. */
   granted: boolean;
 }
 

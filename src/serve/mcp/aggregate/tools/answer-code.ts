@@ -29,7 +29,7 @@ export async function callCodeTool(name: string, exchange: Exchange, parts: Answ
   if (!("code" in program)) return toText(program);
   await startup.wait(signal);
   let ran: CodeResult | undefined;
-  // The person at the client can answer the approval that the program waits for; then the same program goes on.
+  // The person at the client can answer the approval that the program waits for. The same program then continues.
   const execute = async (): Promise<ToolResult> => {
     ran = await code.run({ ...program, principal, signal, ...trace });
     return toToolResult(ran);
@@ -43,7 +43,7 @@ export async function callCodeTool(name: string, exchange: Exchange, parts: Answ
       canBeAsked: false,
     },
   );
-  // A modern client's answer reaches a process that did not run the program: its request state has the pending result.
+  // A modern client's answer may reach a process that did not run the program, so the request state holds the pending result.
   return toRunAnswer(ran ?? (result.result as CodeResult));
 }
 

@@ -47,7 +47,7 @@ export async function listTools({ params, peer, signal }: Exchange, parts: Answe
 
 const MAY_BE_THEIRS = "The tool may be theirs: try again in a few seconds.";
 
-/** Runs a `tools/call` request. It names a meta-tool of the mode, or any tool that the caller may see, also one that the mode does not list. */
+/** Runs a `tools/call` request. It names a meta-tool of the mode, or any tool that the caller may see, even one that the mode does not list. */
 export async function callNamed(exchange: Exchange, parts: AnswerParts): Promise<JsonObject> {
   const { params, peer, signal } = exchange;
   const { name, arguments: given } = params;
@@ -56,7 +56,7 @@ export async function callNamed(exchange: Exchange, parts: AnswerParts): Promise
   const quirks = parts.quirksOf(peer);
   const hasMetaTools = parts.mode !== "static" || quirks.maxTools !== undefined || quirks.listsOnce === true;
   if (hasMetaTools && META_TOOL_NAMES.has(name)) return callMetaTool(name, exchange, parts);
-  // An invalid name is still called, as an id that no tool has, so that every call leaves a record.
+  // An invalid name is still called, as an unknown id, so that every call leaves a record.
   const asked = (await fittedId(name, exchange, parts)) ?? fromToolName(name) ?? `.${name}`;
   if (given !== undefined && given !== null && !isPlainObject(given)) {
     const message = "arguments is not an object. Give an object with one member for each parameter.";
@@ -80,7 +80,7 @@ async function fittedId(
   return tools.find(({ id }) => fittedName(toToolName(id), quirks) === name)?.id;
 }
 
-/** Sends found tools once, as text: some clients show a model structured content besides the text, which would cost twice. */
+/** Sends found tools once, as text: some clients also show a model the structured content, which would cost twice. */
 async function callMetaTool(name: string, exchange: Exchange, parts: AnswerParts): Promise<JsonObject> {
   const { params, peer, signal, trace } = exchange;
   const caller = { principal: peer.principal, signal, ...(trace && { trace }) };
@@ -93,14 +93,14 @@ async function callMetaTool(name: string, exchange: Exchange, parts: AnswerParts
     case "call": {
       const called = await callTool(exchange, answer, parts);
       if (!("missing" in called)) return called.answer;
-      // To the client the tool is `execute_tool`, which exists; the model reads about the other.
+      // The client called `execute_tool`, which exists; the model reads that the tool inside does not.
       const connecting = parts.startup.shown();
       return withConnecting(refusal(called.missing, sayConnecting(connecting, MAY_BE_THEIRS)), connecting);
     }
   }
 }
 
-/** Runs one tool. An MCP server's answer goes back unchanged, except for its URIs. `missing` if the client sees no such tool. */
+/** Runs one tool. An MCP server's answer is returned unchanged, except for its URIs. Returns `missing` if the client sees no such tool. */
 async function callTool(
   exchange: Exchange,
   target: { readonly toolName: string; readonly arguments: unknown },
@@ -136,7 +136,7 @@ async function callTool(
   return { answer: tool?.ensemble === undefined ? answer : rewriteUris(answer, tool.ensemble) };
 }
 
-/** Lets a server make a task of any client's call: the gateway follows the task, and the client gets the result. */
+/** Allows a server to make a task of any client's call: the gateway follows the task, and the client gets the result. */
 function followingTasks(extra: JsonObject): JsonObject {
   const { _meta: meta } = extra;
   const capabilities = isPlainObject(meta) ? meta[META.clientCapabilities] : undefined;
