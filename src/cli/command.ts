@@ -1,10 +1,10 @@
 import type { Readable, Writable } from "node:stream";
 
-/** One command of the command line. Each has its own file under commands/ and is loaded only when it runs. */
+/** One command of the command line. Each has its own file under commands/, which is loaded only when the command runs. */
 export interface Command {
-  /** Names of the positional arguments, as the usage line shows them: `QUERY`, `[SHELL]`. A command with actions has them in its actions. */
+  /** Names of the positional arguments, as the usage line shows them: `QUERY`, `[SHELL]`. If a command has actions, each action names its own. */
   readonly positionals?: readonly string[];
-  /** The actions of a command, by the word that follows its name: `list` of `approvals list`. That word is then the first positional. */
+  /** The actions of a command, by the word after its name: `list` of `approvals list`. That word is then the first positional. */
   readonly actions?: Readonly<Record<string, Action>>;
   readonly options?: Readonly<Record<string, Option>>;
   /** Example command lines, without the program's name. */

@@ -9,7 +9,7 @@ export function errorHelp(word: string): string | undefined {
   return `${code}\n\n${sectionOf(code) ?? meaning}\n`;
 }
 
-/** The page ships with the package. A bundler may have left it out: the meaning of the code is then all there is to show. */
+/** The page ships with the package. A bundler may have left it out; then only the meaning of the code is shown. */
 function sectionOf(code: string): string | undefined {
   try {
     const page = readFileSync(new URL("../../docs/reference/errors.md", import.meta.url), "utf8");

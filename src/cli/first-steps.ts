@@ -1,7 +1,7 @@
 import type { Terminal } from "./command.ts";
 import { styles, wrap } from "./terminal/style.ts";
 
-/** A thing that a newcomer wants to do, and the command line that does it. */
+/** A first step for newcomers, and its command line. */
 interface FirstStep {
   readonly title: string;
   readonly argv: readonly string[];
@@ -24,7 +24,7 @@ export function canAsk({ out, keyboard }: Terminal): boolean {
   return out.isTTY === true && input.isTTY === true;
 }
 
-/** Offers the three things that a newcomer wants to do. Returns the chosen command line; undefined to show the help instead. */
+/** Offers three first steps to a newcomer. Returns the chosen command line; undefined to show the help instead. */
 export async function askFirstStep(terminal: Terminal): Promise<readonly string[] | undefined> {
   const paint = styles(terminal.err, terminal.environment);
   terminal.err.write(`${paint.bold("toolarsenal")}: the tool layer of an agent\n\n`);

@@ -27,7 +27,7 @@ const WRONG_USAGE: ReadonlySet<string> = new Set(["INPUT_INVALID", "CONFIG_INVAL
 
 /** Runs one command line. Returns the exit code: 0 success, 1 failure, 2 wrong usage. */
 export async function runCli(argv: readonly string[], given: Terminal): Promise<number> {
-  // Much of the output was written by others, and piped output ends up on a screen too.
+  // Much of the output was written by others, and piped output may also reach a terminal.
   const terminal: Terminal = { ...given, out: safeStream(given.out), err: safeStream(given.err) };
   const [name, ...rest] = argv;
   const json = argv.includes("--json");
@@ -183,7 +183,9 @@ function parse(argv: readonly string[], known: Readonly<Record<string, Option>>)
   });
 }
 
-/** Splits a line that contains another command, such as `import mcp npx -y server`: from its first word on, everything belongs to that command. */
+/**
+ * Splits a line that contains another command, such as `import mcp npx -y server`: all words from the other command's first word on belong to it.
+ */
 function divideRest(
   { actions = {} }: NamedCommand,
   known: Readonly<Record<string, Option>>,

@@ -47,12 +47,12 @@ type Camel<Name> = Name extends `${infer Start}-${infer Rest}` ? `${Start}${Capi
 
 interface Declared {
   readonly create: boolean;
-  /** Shapes that it cannot do without, each with what to write. */
+  /** Required settings, each with the fix if it is missing. */
   readonly needs?: Readonly<Record<string, string>>;
   readonly config?: Shape;
-  /** The endings of the files that it reads; `*` for any that no other adapter reads. */
+  /** The endings of the files that it reads; `*` for endings that no other adapter reads. */
   readonly reads?: readonly string[];
-  /** Its module, from the folder of its kind, if it reads files. */
+  /** Its module, relative to the folder of its kind, if it reads files. */
   readonly file?: string;
 }
 const DECLARED = declared as unknown as Readonly<Record<Kind, Readonly<Record<string, Declared>>>>;
@@ -64,12 +64,12 @@ export function namesOf<Of extends Kind>(kind: Of): readonly NameOf<Of>[] {
     .map(([name]) => name as NameOf<Of>);
 }
 
-/** The settings that an adapter cannot do without, each with what to write. */
+/** The required settings of an adapter, each with the fix if it is missing. */
 export function needsOf(kind: Kind, name: string): Readonly<Record<string, string>> {
   return DECLARED[kind][name]?.needs ?? {};
 }
 
-/** The module of the adapter of a kind that reads a file, from src/adapters. Undefined if none does. */
+/** The module of the adapter of a kind that reads a file, relative to src/adapters. Undefined if none does. */
 export function readerOf(kind: Kind, ending: string): string | undefined {
   const adapters = Object.values(DECLARED[kind]);
   const found =
@@ -97,7 +97,7 @@ export function listed<Name extends WithConfig<"sources">>(
   return { ...config, properties: { ...properties, ...LISTED } } as JsonSchema;
 }
 
-/** An entry of a list of sources of any type, which it names. */
+/** An entry of a list of sources, whose `type` names the type of the source. */
 export function anySource(): Shape<NamedSource & ListedSource, NamedSource & ListedSource, false> {
   const anyOf = namesOf("sources").map((name) => {
     const { properties, required = [], ...config } = configOf("sources", name) as Shape;
@@ -108,7 +108,7 @@ export function anySource(): Shape<NamedSource & ListedSource, NamedSource & Lis
   return { description: "One source.", type: "object", properties: { type }, required: ["type"], anyOf };
 }
 
-/** A section that chooses among the adapters of a kind: settings of its own, then those of each adapter. */
+/** A section that selects one adapter of a kind: its own settings, then those of each adapter. */
 export function section<Of extends Kind, const Own extends Shapes>(
   description: string,
   kind: Of,

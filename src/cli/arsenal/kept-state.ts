@@ -28,14 +28,14 @@ type RunKept<States> = (kept: {
   readonly recorded: RecordedChange;
 }) => Promise<ExitCode>;
 
-/** `action` is the name of the REST operation that does the same. */
+/** `action` is the name of the equivalent REST operation. */
 export type RecordedChange = <Result>(
   action: string,
   targets: readonly string[],
   run: () => Promise<Result>,
 ) => Promise<Result>;
 
-/** Runs a step on the configured state. `what` names the contents for messages: "Pins". */
+/** Runs a step on the configured state. `what` names its contents for messages: "Pins". */
 export function withKeptState(what: string, input: Input, terminal: Terminal, run: RunKept<readonly [SharedState]>) {
   const open: OpenStates<readonly [SharedState]> = (config, surroundings) => {
     if (stateType(config.state) === "memory") throw keptInMemory(what, SET_FILE);

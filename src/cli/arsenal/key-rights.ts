@@ -4,7 +4,7 @@ import { CAPABILITIES } from "../../tool/tool.ts";
 import type { Input, Terminal } from "../command.ts";
 import { configFiles, openArsenal } from "./open-arsenal.ts";
 
-/** Servers that connect later are not counted: the key itself is there already. */
+/** Servers that connect later are not counted, because the key already exists. */
 const COUNT_WITHIN_MS = 10_000;
 
 /** The tools that a caller may call, of all that are registered, and what the others need. */
@@ -82,7 +82,7 @@ function inWords({ callable, total, ...others }: Reach): readonly string[] {
   return [`It may call ${callable} of the ${count(total, "tool")} registered now.${why}`];
 }
 
-/** Undefined without a configuration, whose tools could be counted. */
+/** Undefined without a configuration, because there are no tools to count. */
 async function reachOf(principal: Principal, input: Input, terminal: Terminal): Promise<Reach | undefined> {
   if (configFiles(input, terminal).paths.length === 0) return undefined;
   const signal = AbortSignal.any([terminal.signal, AbortSignal.timeout(COUNT_WITHIN_MS)]);
@@ -102,7 +102,7 @@ async function reachOf(principal: Principal, input: Input, terminal: Terminal): 
   return { callable: callable.size, total: all.length, ...needs, byPolicy };
 }
 
-/** The options that lead a later command to the same keys. */
+/** The options with which a later command finds the same keys. */
 function samePlace({ options, config }: Input): string {
   const file = options["file"] === undefined ? "" : ` --file ${options["file"]}`;
   return `${file}${config === undefined ? "" : ` --config ${config}`}`;

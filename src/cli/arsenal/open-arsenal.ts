@@ -43,7 +43,7 @@ export function throughToolset({ options }: Input, arsenal: ToolArsenal): { read
 
 export type ConfigFiles = ReturnType<typeof configFiles>;
 
-/** A configuration with the sources it names, and what is wrong with others. */
+/** A configuration with its sources, and the problems of sources that cannot be used. */
 export interface Configured extends LoadedConfig {
   readonly sources: readonly FollowedSource[];
 }
@@ -58,7 +58,7 @@ export function configPath(input: Input, terminal: Terminal): string | undefined
   return existsSync(beside) ? beside : undefined;
 }
 
-/** The settings of a command's configuration file, or the defaults. Opens none of the files they name. */
+/** The settings of a command's configuration file, or the defaults. Does not open files named in it. */
 export async function readSettings(input: Input, terminal: Terminal): Promise<ResolvedConfig> {
   const { loadConfig } = await import("../../config/load/load-config.ts");
   const { environment, folder } = terminal;
@@ -94,7 +94,7 @@ async function withContentHash(source: ConfiguredSource): Promise<FollowedSource
   return { ...source, contentHash: createHash("sha256").update(Buffer.concat(bytes)).digest("hex") };
 }
 
-/** The arsenal of a command: the configured one, or else the demo catalog. It has tried to connect each server once. */
+/** The arsenal of a command: the configured one, or else the demo catalog. Each server was tried once. */
 export async function openArsenal(
   input: Input,
   terminal: Terminal,
@@ -161,7 +161,7 @@ const TOLD_BY_COMMANDS: readonly EventName[] = [
   "confirmation-requested",
 ];
 
-/** The output of an arsenal's reports. */
+/** The streams to which an arsenal reports. */
 export interface Reader extends Pick<Terminal, "err" | "environment"> {
   readonly json: boolean;
   /** Further events that the command reports itself; `all` if it has its own report. */

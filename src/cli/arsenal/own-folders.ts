@@ -7,7 +7,7 @@ import type { Terminal } from "../command.ts";
 import { approvalsFolder } from "./local-approvals.ts";
 
 /**
- * Warns once if the folders in the user's home cannot be written. The command goes on: vectors are not cached, and approvals that would be kept
+ * Warns once if the folders in the user's home are not writable. The command continues: vectors are not cached, and approvals that would be stored
  * there end with the process.
  */
 export function warnOfOwnFolders(

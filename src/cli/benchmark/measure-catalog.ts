@@ -15,7 +15,7 @@ interface MeasureOptions {
   /** The number of rounds for retrieval, and for registration of few tools. The best round counts, because the machine may be busy. */
   readonly rounds: number;
   readonly signal: AbortSignal;
-  /** Shows the progress of a part of the measurement. */
+  /** Shows the progress of one part of the measurement. */
   readonly show: ShowProgress;
 }
 
@@ -28,7 +28,7 @@ export type ShowProgress = <Result>(
 
 const QUERIES = 100;
 
-/** Up to this many tools are registered in every round. */
+/** Up to this many tools, each round registers them again. */
 const FEW = 10_000;
 
 /** The number of tools registered between two checks for an interrupt, with progress. */
@@ -68,7 +68,7 @@ export async function measureCatalog(size: number, options: MeasureOptions) {
   return {
     tools: size,
     ...retrieval,
-    /** Registered and indexed until they can be found. The tuned tier indexes them afterwards. */
+    /** Registered and indexed until they can be found. The tuned tier indexes them later. */
     toolsPerSecond: Math.round((size / registrationMs) * 1000),
     /** Copying each definition into a map. */
     copiedPerSecond: Math.round((size / copyMs) * 1000),

@@ -2,7 +2,7 @@ import type { Terminal } from "../command.ts";
 import { styles, table } from "../terminal/style.ts";
 import type { CatalogFigures, measureEngine } from "./measure-catalog.ts";
 
-/** The only time that is a contract; all others are aims. */
+/** The only time that is guaranteed; the others are goals. */
 export const CONTRACT_MS = 50;
 
 /** The output of `toolarsenal benchmark --json`. Times are milliseconds. */

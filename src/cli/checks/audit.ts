@@ -5,7 +5,7 @@ import { localOperator } from "../../guard/principal.ts";
 import type { StartedGateway } from "./checks.ts";
 import { failed, type Finding, ok } from "./finding.ts";
 
-/** Opens the audit log. For `doctor`, also writes a record, which says so, and verifies every record up to it. */
+/** Opens the audit log. `doctor` also writes a record that marks its check, and verifies every record up to it. */
 export async function checkAudit({
   arsenal,
   writes,

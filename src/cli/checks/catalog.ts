@@ -16,7 +16,7 @@ export async function checkHealth({ arsenal }: StartedGateway): Promise<readonly
   });
 }
 
-/** State that a strict policy needs and a restart would lose. */
+/** State that a strict policy requires and that a restart would lose. */
 export function checkMemory({ configured: { config } }: StartedGateway): readonly Finding[] {
   const { security, state, audit } = config;
   if (security.policy !== "strict") return [];
@@ -26,7 +26,7 @@ export function checkMemory({ configured: { config } }: StartedGateway): readonl
   ];
 }
 
-/** Folders open to tools that do not exist: every call of their tools fails. */
+/** Folders open to tools that do not exist: every call that uses them fails. */
 export async function checkRoots({ configured: { config } }: StartedGateway): Promise<readonly Finding[]> {
   const { openFolders } = await import("../../config/load/own-files.ts");
   return openFolders(config)
@@ -44,7 +44,7 @@ export async function checkFolders({ configured: { config } }: StartedGateway): 
   });
 }
 
-/** Tools that wait to be accepted, and how many there are. */
+/** The tools that wait to be accepted, and their number. */
 export async function checkTools({ arsenal }: StartedGateway): Promise<readonly Finding[]> {
   const { pins, toolCount } = arsenal;
   const found = (await pins?.list()) ?? [];
@@ -68,7 +68,7 @@ export async function checkTools({ arsenal }: StartedGateway): Promise<readonly 
   ];
 }
 
-/** Toolsets that have no tools, or name some that do not exist. Looks at the whole catalog, whatever the policy lets callers see. */
+/** Toolsets without tools, or with names of missing tools. Checks the whole catalog, whatever the policy lets callers see. */
 export async function checkToolsets({ arsenal, configured }: StartedGateway): Promise<readonly Finding[]> {
   const toolsets = configuredToolsets(configured.config);
   if (toolsets.length === 0) return [];

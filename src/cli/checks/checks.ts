@@ -25,12 +25,12 @@ import {
 } from "./gateway.ts";
 import { checkSecrets, checkServers, checkSources } from "./sources.ts";
 
-/** One check. `doctor` runs all of them, and fails if one of them does. */
+/** One check. `doctor` runs all checks, and fails if one of them does. */
 interface Check<Subject> {
   readonly name: string;
   /**
-   * With `stops`, `serve` does not start if the check finds an error. With `warns`, it reports what the check finds. With `skips`, it leaves the check
-   * to `doctor`, because the check takes long or `serve` reports the same in its own way.
+   * With `stops`, `serve` does not start if the check finds an error. With `warns`, `serve` prints the findings. With `skips`, only `doctor` runs
+   * the check, because it takes long or `serve` reports the same in its own way.
    */
   readonly serve: "stops" | "warns" | "skips";
   run(subject: Subject): readonly Finding[] | Promise<readonly Finding[]>;
@@ -88,7 +88,7 @@ export function diagnoseStarted(gateway: Omit<StartedGateway, "writes">): Promis
   return runAll(AFTER_START, { ...gateway, writes: true });
 }
 
-/** Throws the first error because of which a gateway cannot start. Returns what `serve` warns of. */
+/** Throws the first error that keeps a gateway from starting. Returns the warnings for `serve`. */
 export async function stopAtErrors(plan: GatewayPlan): Promise<readonly Finding[]> {
   const found: Finding[] = [];
   for (const check of BEFORE_START) {
@@ -101,7 +101,7 @@ export async function stopAtErrors(plan: GatewayPlan): Promise<readonly Finding[
   return found.filter(isProblem);
 }
 
-/** Finds what `serve` warns of once the sources were tried. Events and the status of sources report their own errors. */
+/** Finds the warnings for `serve` once the sources were tried. Events and the status of sources report their own errors. */
 export async function problemsOf(gateway: Omit<StartedGateway, "writes">): Promise<readonly Finding[]> {
   const checks = AFTER_START.filter(({ serve }) => serve === "warns");
   const found = await runAll(checks, { ...gateway, writes: false });

@@ -1,7 +1,7 @@
 import { isArsenalError, withoutFix } from "../../errors/arsenal-error.ts";
 import { messageOf } from "../../errors/show-value.ts";
 
-/** The result of a check: `failed` if the gateway, its audit log or an ordinary call fails because of it. */
+/** The result of a check: `failed` if it breaks the gateway, its audit log or ordinary calls. */
 export interface Finding {
   readonly check: string;
   readonly state: "ok" | "warning" | "failed";
@@ -9,7 +9,7 @@ export interface Finding {
   readonly fix?: string | undefined;
   /** The error behind a failure. */
   readonly error?: unknown;
-  /** True for a finding that says nothing if another one is about the same part. */
+  /** True for a general finding that is redundant if another one is about the same part. */
   readonly general?: true;
   /** The message of the event that the finding replaces. */
   readonly reported?: string;
@@ -43,7 +43,7 @@ export function failure(check: string, error: unknown): Finding {
   return failures(check, error)[0] ?? failed(check, messageOf(error));
 }
 
-/** The findings of work, or those of the error that it throws. */
+/** The findings of a check, or those of the error that it throws. */
 export async function findingsOf(
   check: string,
   work: () => readonly Finding[] | Promise<readonly Finding[]>,

@@ -14,7 +14,7 @@ import type { Configured } from "../arsenal/open-arsenal.ts";
 import type { Terminal } from "../command.ts";
 import { failed, failures, type Finding, findingsOf, ok, warning } from "./finding.ts";
 
-/** A gateway that is about to start: its configuration, and where it would listen. */
+/** A gateway that is about to start: its configuration, and its address. */
 export type GatewayPlan = ReturnType<typeof planGateway>;
 
 /** Plans a gateway from its configuration. `given` overrides the section `server`. */
@@ -54,13 +54,13 @@ export function planGateway(
   };
 }
 
-/** The proxy, the authorities and the certificate pins of requests that leave this machine. */
+/** How requests leave this machine: the proxy, the certificate authorities and the certificate pins. */
 export function checkEgress({ configured: { config }, terminal: { environment } }: GatewayPlan): readonly Finding[] {
   configuredEgress(config, environment).close();
   return [];
 }
 
-/** The way that requests take out of this machine. Reports nothing if they leave directly, with the authorities of Node. */
+/** Reports how requests leave this machine. Reports nothing if they leave directly, with Node's certificate authorities. */
 export function checkRoute({ configured: { config }, terminal: { environment } }: GatewayPlan): readonly Finding[] {
   const { egress } = config;
   const routeTo = createProxyRoutes(egress, environment);
@@ -94,7 +94,7 @@ export async function checkParts({ configured: { config }, terminal }: GatewayPl
   }
 }
 
-/** The tokens, keys and issuers that prove who calls. */
+/** The tokens, keys and issuers that authenticate callers. */
 export async function checkIdentity({ identity }: GatewayPlan): Promise<readonly Finding[]> {
   await identity();
   return [];
@@ -148,10 +148,10 @@ function checkNames({ allowedHosts, allowedOrigins }: ResolvedConfig["server"]):
   ];
 }
 
-/** Stands for an identity that cannot be created, which has its own finding. */
+/** Replaces an identity that cannot be created. That failure has its own finding. */
 const UNUSABLE: Identity = { name: "unusable", challenge: "Bearer", authenticate: async () => undefined };
 
-/** An identity whose keys are in the shared state, without that state. */
+/** Turns an identity whose keys are in the shared state into one that works without the state. */
 async function inNoState(
   identity: Exclude<Awaited<ReturnType<GatewayPlan["identity"]>>, undefined>,
 ): Promise<Identity> {
@@ -195,7 +195,7 @@ export function checkPermissions({ configured, listening: { tls } }: GatewayPlan
   const kept = [stateFile(config.state), config.audit.file].filter((file) => file !== undefined);
   const secret = [...(tls === undefined ? [] : [tls.key]), ...envFiles, ...kept];
   const open = secret.filter((file) => (modeOf(file) & 0o077) !== 0);
-  // A sticky folder, such as /tmp, lets others add files and not replace these.
+  // In a sticky folder, such as /tmp, others can add files but not replace these.
   const shared = [...new Set(kept.map(dirname))].filter((folder) => (modeOf(folder) & 0o1002) === 0o002);
   return [
     ...open.map((file) => warning("permissions", `${file} can be read by other users`, `Run: chmod 600 ${file}`)),

@@ -10,7 +10,7 @@ import type { SourceReport } from "../../config/start/start-configured.ts";
 import type { StartedGateway } from "./checks.ts";
 import { failed, failure, failures, type Finding, ok, warning } from "./finding.ts";
 
-/** The MCP servers, each of which was tried once, within its own deadline. */
+/** The MCP servers. Each was tried once, within its own deadline. */
 export async function checkServers({ arsenal }: StartedGateway): Promise<readonly Finding[]> {
   return Promise.all(internalsOf(arsenal).upstreams.map(checkServer));
 }
@@ -32,7 +32,7 @@ async function checkServer(upstream: McpUpstream): Promise<Finding> {
   }
 }
 
-/** The other sources: each with its problems, and the tools that nothing runs. */
+/** The other sources: each with its problems, and its tools without a function to run them. */
 export function checkSources({ arsenal, reports }: StartedGateway): readonly Finding[] {
   const servers = new Set(internalsOf(arsenal).upstreams.map(({ name }) => name));
   return reports.filter(({ name }) => !servers.has(name)).flatMap(checkSource);
@@ -84,7 +84,7 @@ export async function checkSecrets({ configured, terminal: { environment } }: St
       "builtins.web_search.api_key": search,
     }).map(([field, text]) => ({ check: "secrets", scope: field.split(".")[0] ?? "", field, text })),
   ];
-  // At once, because a manager of secrets may take a second for each.
+  // Concurrently, because a secret manager may take a second for each.
   const found = uses.map(async ({ check, scope, field, text }): Promise<readonly Finding[]> => {
     if (typeof text !== "string" || !hasSecret(text) || isPerCaller(text)) return [];
     try {

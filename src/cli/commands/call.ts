@@ -33,7 +33,7 @@ export const command: Command = {
   },
 };
 
-/** Runs a tool, approves what it waits for if that is wanted, and prints the result. Returns the exit code. */
+/** Runs a tool, approves its calls if `--approve` is given, and prints the result. Returns the exit code. */
 export async function callTool(
   arsenal: ToolArsenal,
   toolName: string,
@@ -50,7 +50,7 @@ export async function callTool(
   };
   let result = await arsenal.execute(request);
   const approved = new Set<string>();
-  // A workflow may wait for one approval after the other.
+  // A workflow may wait for several approvals in a row.
   for (;;) {
     const { confirmationId } = result;
     const isWaiting = result.status === "pending_confirmation" && confirmationId !== undefined;

@@ -45,7 +45,7 @@ function checkNode(): Finding {
   return failed("node", `Node ${node} is too old`, `Install Node ${MINIMUM_NODE} or newer.`);
 }
 
-/** True for an error that an earlier finding reports, and for a finding on a part in general, if another one says the same or more of that part. */
+/** True for an error that an earlier finding reports, and for a general finding on a part if another finding says the same or more. */
 function isRepeated(finding: Finding, all: readonly Finding[]): boolean {
   const { general, check, state, message } = finding;
   if (state === "failed" && all.find((other) => other.message === message) !== finding) return true;
@@ -53,7 +53,7 @@ function isRepeated(finding: Finding, all: readonly Finding[]): boolean {
   return general === true && all.some((other) => other.general !== true && other.check === check && says(other));
 }
 
-/** A busy port may be that of the gateway that is being checked. */
+/** A busy port may belong to the gateway that is being checked. */
 function withPortFix(finding: Finding): Finding {
   const { field = "" } = isArsenalError(finding.error) ? finding.error.details : {};
   if (!PORTS.has(field)) return finding;

@@ -30,7 +30,7 @@ export const command: Command = {
     let skipped = 0;
     for (const each of opened) {
       tools += await printTools(each.source, terminal).catch((error: unknown) => {
-        // One of several servers may be down. A single one must work.
+        // One of several servers may be down, but a single one must work.
         if (opened.length === 1) throw error;
         tell(`${each.source.name}: ${messageOf(error)}`, terminal);
         return 0;

@@ -76,7 +76,7 @@ export const command: Command = {
   },
 };
 
-/** Up to this many new tools are worth waiting for: about a second. */
+/** Up to this many new tools, waiting takes at most about a second. */
 const FEW_TOOLS = 64;
 
 /** Waits for the requested tier; without one, for the best tier only if few tools are new to it. Returns the number of tools that the best tier has not indexed. */

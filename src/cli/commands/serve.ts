@@ -91,10 +91,10 @@ export const command: Command = {
     }
 
     async function overStdio(): Promise<ServedGateway> {
-      // Answers first, connects afterwards: a client waits for the handshake, not for servers.
+      // Answers first and connects afterwards, because a client waits for the handshake but not for servers.
       const { promise: starting, resolve: started } = Promise.withResolvers<void>();
       const served = await arsenal.serve({ transport: "stdio", ...shown, ...terminal.protocol, starting });
-      // Requests that the client already sent are answered before connecting uses the processor.
+      // Requests that the client has already sent are answered before connecting uses the processor.
       for (let turn = 0; turn < 10; turn++) await nextTurn();
       await start();
       if (toolset !== undefined) arsenal.toolsets.get(toolset, localOperator());
@@ -137,7 +137,7 @@ export const command: Command = {
       };
     }
 
-    /** Reports what `doctor` would, once every source was tried. */
+    /** Reports the same problems as `doctor`, once every source was tried. */
     async function warnOfProblems(): Promise<void> {
       const [reports] = await Promise.all([sources, internalsOf(arsenal).upstreamsAttempted()]);
       await internalsOf(arsenal).workflows();
@@ -169,7 +169,7 @@ export const command: Command = {
       if (url !== undefined) announcer.tellEndpoint({ url, publicUrl: server.publicUrl, needsToken }, files);
       announcer.tellFindings(problems);
       announcer.tellConfigured(configured, sources);
-      // It ends with an error if the arsenal is closed meanwhile.
+      // The wait ends with an error if the arsenal is closed meanwhile.
       if (!isDemo) warnOfProblems().catch(() => {});
       await untilStopped();
       announcer.close();
@@ -188,7 +188,7 @@ export const command: Command = {
   },
 };
 
-/** The files that a configuration names and that change what it means. */
+/** Files named in a configuration that change its meaning. */
 function namedFiles({ sources, envFiles }: Configured): readonly string[] {
   const files = sources.flatMap(({ watched }) => (watched?.followed === false ? watched.files : []));
   return [...new Set([...files, ...envFiles])];

@@ -56,7 +56,7 @@ export const command: Command = {
   },
 };
 
-/** Another gateway's file is only read, so the options that write clients' files do not apply to it. */
+/** Another gateway's file is only read, so options about writing clients' files do not apply to it. */
 function refuseMixedOptions({ options, flags }: Input): void {
   if (options["from"] === undefined) {
     if (options["from-kind"] === undefined) return;
@@ -88,7 +88,7 @@ async function prepare(input: Input, terminal: Terminal) {
   const choices = {
     replaceClients: input.flags.has("write-clients"),
     share: input.flags.has("share"),
-    // A gateway that wants a token would refuse clients that have none.
+    // A gateway that requires a token would refuse clients without one.
     stdio: input.flags.has("stdio") || Boolean(terminal.environment["TOOLARSENAL_TOKEN"]),
   };
   const plan = await planSetup({ clients, gathered, target, force, ...choices, ...(from && { sections: from }) });
@@ -137,7 +137,7 @@ function toJson({ from, clients, gathered, target, config, envFiles, plan, backu
   };
 }
 
-/** The settings that are not written, including tools that only a policy file can deny. */
+/** The settings that are not written, including tools that can only be denied in a policy file. */
 function leftOutOf({ leftOut }: FromFile, { undenied }: Prepared["plan"]): readonly LeftOut[] {
   return [
     ...leftOut,
@@ -149,7 +149,7 @@ function leftOutOf({ leftOut }: FromFile, { undenied }: Prepared["plan"]): reado
   ];
 }
 
-/** Prints the kind of a file, and its settings that are not written. */
+/** Prints the type of a file, and its settings that are not written. */
 function showFrom(from: FromFile, plan: Prepared["plan"], terminal: Terminal): void {
   const { out } = terminal;
   const paint = styles(out, terminal.environment);
@@ -230,7 +230,7 @@ function showOutcome(outcome: Outcome, input: Input, terminal: Terminal): void {
     const name = client === undefined ? short(file) : `${client}, ${short(file)}`;
     out.write(`\n${paint.bold(name)} ${dryRun ? "would be " : ""}${said}${how}${kept}.\n`);
   }
-  // A person or a command supplies these values, so no file has them.
+  // A person or a command supplies these values, so they are in no file.
   const missing = envFiles.flatMap(({ server, path, missing: names }) =>
     names.map((name) => [`  ${name}`, server, short(resolve(dirname(target), path))]),
   );
@@ -244,7 +244,7 @@ function showOutcome(outcome: Outcome, input: Input, terminal: Terminal): void {
     out.write(`\n${share} Keep it running: ${PROGRAM} serve${option}\nWith --stdio, each starts its own.\n`);
   }
   if (config !== "written" || dryRun) return;
-  // The clients of another gateway have its address, not servers of their own.
+  // The clients of another gateway store its address instead of their own servers.
   const isOffered = !input.flags.has("write-clients") && input.options["from"] === undefined;
   const more = isOffered ? `\n  ${PROGRAM} setup --write-clients${option}` : "";
   if (input.flags.has("write-clients") && plan.files.some(({ client }) => client !== undefined))

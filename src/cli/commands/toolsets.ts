@@ -44,7 +44,7 @@ export const command: Command = {
   },
 };
 
-/** The callers that a toolset is for: `For the roles devops, sre. ` */
+/** The callers of a toolset: `For the roles devops, sre. ` */
 function forWhom({ policy: { allowedRoles, allowedTenants } }: Toolset): string {
   const who = [
     ...(allowedRoles === undefined ? [] : [`the roles ${allowedRoles.join(", ")}`]),
@@ -53,7 +53,7 @@ function forWhom({ policy: { allowedRoles, allowedTenants } }: Toolset): string 
   return who.length === 0 ? "" : `For ${who.join(" of ")}. `;
 }
 
-/** The tools of a toolset, also those that the operator may not call, and the ids that it names and no tool has. */
+/** The tools of a toolset, including those that the operator may not call, and its ids without a tool. */
 export async function toolsetTools(arsenal: ToolArsenal, { name, filter }: Toolset) {
   const tools = await arsenal.listTools({ toolset: name, includeRefused: true });
   const named = namedIds(filter);

@@ -97,7 +97,7 @@ export function sarifOutput(): ScanOutput {
     runs: [{ tool: { driver }, columnKind: "utf16CodeUnits" }],
   };
   return {
-    // The run stays open: results follow one by one.
+    // The run stays open, because results follow one by one.
     begin: `${JSON.stringify(head).slice(0, -"}]}".length)},"results":[`,
     item({ place, ...scanned }) {
       const failure = "error" in scanned ? scanned.error : scanned.report.failure;

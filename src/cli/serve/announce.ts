@@ -37,7 +37,7 @@ export function createAnnouncer(parts: {
   };
   const tell = (text: string): void => say(text, { message: text });
 
-  /** Resolves once the tools of every connected server are registered. Concurrent calls report one total. */
+  /** Resolves once the tools of every connected server are registered. Concurrent calls print the total once. */
   const tellTotal = async (sources: Promise<unknown> = Promise.resolve()): Promise<void> => {
     if (summing) return;
     summing = true;
@@ -122,7 +122,7 @@ export function createAnnouncer(parts: {
         const text = `${note.server}: ${note.message}`;
         lines.set(text, () => say(paint.dim(text), { note }));
       }
-      // Problems that were already reported and remain after a reload are not repeated.
+      // Problems that were already reported are not repeated if they remain after a reload.
       for (const [text, sayIt] of lines) if (!saidOfConfig.has(text)) sayIt();
       saidOfConfig = new Set(lines.keys());
       const { upstreams } = internalsOf(arsenal);

@@ -18,17 +18,17 @@ import { toldFailure } from "./upstream-status.ts";
 
 const NOT_RELOADED = "The configuration was not reloaded: the old one stays in force.";
 
-/** Takes a changed configuration into a running arsenal: only sources and toolsets that changed are touched. */
+/** Applies a changed configuration to a running arsenal: only sources and toolsets that changed are affected. */
 export function createFollower(
   start: Configured,
   parts: {
     readonly arsenal: ToolArsenal;
     readonly load: () => Promise<Configured>;
-    /** How the sources fared that were there at the start. */
+    /** The results of the sources that were configured at the start. */
     readonly reports?: Promise<readonly SourceReport[]>;
-    /** Says what was done, on one line. */
+    /** Reports the changes in one line. */
     readonly tell: (text: string) => void;
-    /** Called after sources came or left, with how those fared that came. */
+    /** Called after sources were added or removed, with the results of the added ones. */
     readonly changed: (configured: Configured, reports: readonly SourceReport[]) => void;
   },
 ) {
@@ -48,13 +48,13 @@ export function createFollower(
 
   const namesOf = (source: string): readonly string[] => known.get(source)?.names ?? [source];
 
-  /** A source that failed, and did not come since, counts as new. One that follows its files comes by itself. */
+  /** A failed source that has not connected since counts as new. A source that follows its files recovers by itself. */
   const isMissing = ({ name, watched }: FollowedSource): boolean =>
     known.get(name)?.failed === true &&
     watched?.followed !== true &&
     namesOf(name).every((each) => internalsOf(arsenal).ensembleTools(each).length === 0);
 
-  /** One after the other: a reload never runs into another. */
+  /** One reload after the other, never concurrently. */
   function enqueue(): Promise<void> {
     const turn = running.then(() => (closed ? undefined : reload()));
     running = turn.catch(() => {});
@@ -71,7 +71,7 @@ export function createFollower(
     } catch (error) {
       return refuse(problemsOf(error));
     }
-    // An editor may truncate a file before it writes, and a full disk leaves it empty: an empty file does not remove every server.
+    // An editor may truncate a file before it writes, and a full disk leaves it empty, so an empty file does not remove the servers.
     if (next.emptyFile !== undefined && current.emptyFile === undefined)
       return tell(`${next.emptyFile} is empty. ${NOT_RELOADED}`);
     next = { ...next, sources: await usableSources(current.sources, next.sources) };
@@ -86,7 +86,7 @@ export function createFollower(
       return refuse(problemsOf(error));
     }
     current = next;
-    // One that failed may still be retried.
+    // A failed source may still be retried.
     const failed = coming.map(({ name }) => name).filter((name) => known.get(name)?.failed === true);
     for (const name of [...leaving, ...failed]) for (const each of namesOf(name)) await arsenal.remove(each);
     const reports = await (await addSources(coming, arsenal)).reports;
@@ -98,7 +98,7 @@ export function createFollower(
     changed(next, reports);
   }
 
-  /** The new sources, with the old one in place of each whose files cannot be used now: its tools stay. */
+  /** The new sources. If the files of a source cannot be used now, its previous version and its tools stay. */
   async function usableSources(
     before: readonly FollowedSource[],
     after: readonly FollowedSource[],
@@ -148,7 +148,10 @@ async function sourceProblem({ settings, watched }: FollowedSource): Promise<Err
   }
 }
 
-/** Applies the toolsets that differ between two configurations. Each is named `toolset NAME`; replaced ones are in both lists. Throws if one is invalid. */
+/**
+ * Applies the toolsets that differ between two configurations. Returns the added and removed ones as `toolset NAME`; replaced ones are in both
+ * lists. Throws if one is invalid.
+ */
 function followToolsets(
   { toolsets }: Pick<ToolArsenal, "toolsets">,
   before: Configured["config"],

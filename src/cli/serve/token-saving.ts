@@ -5,13 +5,13 @@ import { shownTool } from "../../serve/meta-tools/shown-tool.ts";
 import { count } from "../../errors/show-value.ts";
 import { estimateTokens } from "../../tool/estimate-tokens.ts";
 
-/** The token cost of a client's tools, in this mode and with every tool listed. */
+/** The tokens for a client's tools, in this mode and with every tool listed. */
 export interface TokenSaving {
   readonly tools: number;
   readonly tokensOfAll: number;
-  /** The cost of the list. Omitted in hybrid mode, where it differs between callers. */
+  /** The tokens of the list. Omitted in hybrid mode, where it differs between callers. */
   readonly tokensShown?: number;
-  /** The cost of one search result: the most tools that it returns, of average size. Present in dynamic mode. */
+  /** The tokens of one search result with the most tools, of average size. Present in dynamic mode. */
   readonly tokensPerSearch?: number;
 }
 

@@ -60,7 +60,7 @@ function failed(name: string, state: Extract<UpstreamState, { kind: "failed" }>,
   const fix = isArsenalError(state.error) ? state.error.details.fix : undefined;
   const retryInMs = Math.max(0, Math.round(state.retryAt - now));
   const told = toldFailure(state.error).replace(/\.$/, "");
-  // A server that waits for a person has no time for its next attempt.
+  // If a server waits for a person, the time of its next attempt is unknown.
   const next = retryInMs === 0 ? "" : `; next attempt in ${Math.ceil(retryInMs / 1000)} s`;
   const text = `${name}: failed: ${told}${next}`;
   return { upstream: name, state: "failed", text, error, ...(fix === undefined ? {} : { fix }), retryInMs };

@@ -11,11 +11,11 @@ export interface ClientFile {
   readonly path: readonly string[];
   /** How the client writes an entry. */
   readonly style: StyleName;
-  /** The toolset of this file's servers, if several files have different ones. */
+  /** The toolset for this file's servers, if several files have different ones. */
   readonly toolset: string;
   /** The references that the client itself expands: none, those with a prefix (`${env:NAME}`), or also `${NAME}`. */
   readonly expands: "nothing" | "prefixed" | "all";
-  /** The base of relative paths and `${workspaceFolder}`; omitted if it depends on the folder open in the client. */
+  /** The base of relative paths and of `${workspaceFolder}`; omitted if it depends on the folder that is open in the client. */
   readonly workspace?: string;
 }
 
@@ -75,7 +75,7 @@ function userFiles(
   const { join } = platform === "win32" ? win32 : posix;
   const isWindows = platform === "win32";
   const roaming = APPDATA ?? (home && join(home, "AppData", "Roaming"));
-  /** The folder of programs that follow XDG on every system but Windows. */
+  /** The folder of programs that follow XDG on every system except Windows. */
   const config = XDG_CONFIG_HOME ?? (home && join(home, ".config"));
   const library = platform === "darwin" && home !== undefined ? join(home, "Library", "Application Support") : config;
   const settings = isWindows ? roaming : library;

@@ -8,7 +8,7 @@ import type { FoundClient } from "./find-clients.ts";
 import { replaceEntries } from "./formats/file-format.ts";
 import { FORMATS } from "./formats/formats.ts";
 
-/** How a client reaches this program. */
+/** How a client connects to this program. */
 export interface ClientRoute {
   /** The path of arsenal.yaml. */
   readonly config: string;
@@ -25,7 +25,7 @@ export function ownEntry({ style }: FoundClient, { config, toolset, gateway }: C
   return address(`${gateway}/mcp${toolset === undefined ? "" : `/toolsets/${toolset}`}`);
 }
 
-/** The text of a client's file with this program in place of its servers; comments, order and all other content stay. */
+/** The text of a client's file with this program in place of its servers. All other content stays, including comments and order. */
 export function editedText(client: FoundClient, text: string, route: ClientRoute): Promise<string> {
   const { file, format, path, servers } = client;
   const removed = new Set(Object.keys(servers));
@@ -60,7 +60,7 @@ const HEADER = `# yaml-language-server: $schema=./node_modules/toolarsenal/confi
 # MCP servers in the words of MCP clients; everything else that can be set is in docs/reference/configuration.md.
 `;
 
-/** The keys of an entry that describe the connection. They belong together: none of an old entry may remain. */
+/** The keys of an entry that describe the connection. They belong together, so all of them are replaced. */
 const CONNECTION: readonly string[] =
   "command args env envFile cwd url serverUrl httpUrl endpoint type transport transportType headers oauth auth".split(
     " ",
@@ -88,7 +88,7 @@ export function heldDenials(settings: unknown): readonly string[] {
   return asTexts(asRecord(asRecord(settings)["security"])["deny"]);
 }
 
-/** The text of an arsenal.yaml with these servers and sections. All other content of an existing file is kept. */
+/** The text of an arsenal.yaml with these servers and sections. All other content of an existing file stays. */
 export async function arsenalText(
   existing: string | undefined,
   servers: Readonly<Record<string, ServerEntry>>,

@@ -12,7 +12,7 @@ export interface Program {
 
 /** How one client writes a server, in both directions. The common form is that of Claude Desktop: `command`, `args`, `env`, `url`, `headers`. */
 export interface EntryStyle {
-  /** The entry in the common form. Undefined if the entry is not an MCP server, such as a part that the client has built in. */
+  /** The entry in the common form. Undefined if the entry is not an MCP server, such as a feature that is built into the client. */
   read(entry: ServerEntry): ServerEntry | undefined;
   program(started: Program): ServerEntry;
   /** Omitted if the client only starts programs. */
@@ -22,7 +22,7 @@ export interface EntryStyle {
 const same = (entry: ServerEntry): ServerEntry => entry;
 const plain = ({ command, args }: Program): ServerEntry => ({ command, args });
 
-/** Entries with a `type`, and the client's word for streamable HTTP. */
+/** Entries with a `type`, and the client's name for streamable HTTP. */
 const typed = (http: string): EntryStyle => ({
   read: same,
   program: (started) => ({ type: "stdio", ...plain(started) }),
@@ -50,7 +50,7 @@ export const STYLES = {
   /** VS Code, Claude Code, JetBrains Air. */
   typed: typed("http"),
   cline: typed("streamableHttp"),
-  /** Nests everything but the switches: `"transport": { "type": "stdio", "command": … }`. */
+  /** Nests all members except switches: `"transport": { "type": "stdio", "command": … }`. */
   clineCli: {
     read: ({ transport, ...entry }) => ({
       ...entry,

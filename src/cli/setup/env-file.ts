@@ -11,7 +11,7 @@ export function fitsEnvFile(name: string, value: string): boolean {
   return lineFor(name, value) !== undefined;
 }
 
-/** The text of an env file with these values, and an empty line for each missing one. Further values of an existing file are kept. */
+/** The text of an env file with these values, and an empty line for each missing one. Other values of an existing file stay. */
 export function envFileText(
   values: Readonly<Record<string, string>>,
   missing: readonly string[] = [],
@@ -28,7 +28,7 @@ export function readEnv(text: string): Readonly<Record<string, string>> {
   return { ...parseEnv(text) } as Record<string, string>;
 }
 
-/** The first notation of a value that is read back unchanged: bare, or in one of the three quotes. */
+/** The first notation of a value that is read back unchanged: unquoted, or in one of three kinds of quotes. */
 function lineFor(name: string, value: string): string | undefined {
   if (!/^[A-Za-z_]\w*$/.test(name) || value === "") return undefined;
   const ways = [/^[\w./:@%+=,~-]+$/.test(value) ? value : undefined, `'${value}'`, `"${value}"`, `\`${value}\``, value];

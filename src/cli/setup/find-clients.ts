@@ -35,7 +35,7 @@ async function readClient(given: ClientFile, terminal: Terminal): Promise<FoundC
   try {
     root = await FORMATS[given.format].parse(text, given.file);
   } catch (error) {
-    // The second path in one file would report the same error again.
+    // The second path in the same file would report the same error again.
     if (given.path.length > 1) return undefined;
     return { ...empty, problems: [messageOf(error)] };
   }

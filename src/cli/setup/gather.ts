@@ -18,7 +18,7 @@ export interface EnvFile {
   /** Relative to the folder of arsenal.yaml. */
   readonly path: string;
   readonly values: Readonly<Record<string, string>>;
-  /** Variables without a value in any client's file, because VS Code prompts for them. */
+  /** Variables without a value in the clients' files, because VS Code prompts for them. */
   readonly missing: readonly string[];
 }
 
@@ -72,7 +72,7 @@ export function gather(
   };
 }
 
-/** The entry without a type that its command or address implies anyway: VS Code writes it, and other clients do not. */
+/** The entry without a type that follows from its command or address: VS Code writes it, and other clients do not. */
 function withoutUsualType(entry: ServerEntry): ServerEntry {
   const { type, ...rest } = entry;
   const usual = entry["command"] === undefined ? ["http", "streamable-http"] : ["stdio"];
@@ -91,7 +91,7 @@ function missingVariables(entry: ServerEntry): readonly string[] {
   return [...new Set(Array.from(ids, ([, id = ""]) => inputVariable(id)))];
 }
 
-/** Rewrites the entry for arsenal.yaml in `folder`: paths are relative to it, and inputs get their default. */
+/** Converts the entry for arsenal.yaml in `folder`: paths become relative to it, and inputs get their default. */
 function portableEntry(entry: ServerEntry, { workspace, inputs }: FoundClient, folder: string): ServerEntry {
   const moved = workspace !== undefined && resolve(workspace) !== resolve(folder);
   const reference = (text: string): string =>
@@ -100,7 +100,7 @@ function portableEntry(entry: ServerEntry, { workspace, inputs }: FoundClient, f
         const id = inner.slice("input:".length);
         const given = inputs.find((input) => input.id === id)?.default;
         if (given === undefined) return whole;
-        // A brace in a default would end the reference early.
+        // A brace in a default would end the reference too early.
         return /[{}]/.test(given) ? given.replaceAll("${", () => "$${") : `\${${inputVariable(id)}:-${given}}`;
       }
       if (moved && inner === "workspaceFolder") return workspace;

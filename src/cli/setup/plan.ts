@@ -89,19 +89,19 @@ export async function planSetup(parts: {
   const blocked = conflicts.length > 0 && !force;
   return {
     files: steps.map(({ text: _text, ...shown }) => shown),
-    /** The existing content that prevents writing. */
+    /** The existing content because of which a file cannot be written. */
     conflicts: blocked ? conflicts : [],
-    /** Servers whose entries in arsenal.yaml were edited. They are left as they are, unless setup is forced. */
+    /** Servers whose entries in arsenal.yaml were edited. They stay unchanged unless `--force` is given. */
     edited: differing,
     /** The address that clients share; undefined if each starts its own gateway. */
     gateway: replaceClients && clients.some(({ style }) => styleOf(style).address !== undefined) ? gateway : undefined,
-    /** Clients whose files are written in a way that setup cannot edit. */
+    /** Clients whose files have a form that setup cannot edit. */
     unedited,
     toolsets: toolsets.map(({ name }) => name),
     denied: sections.denied,
-    /** Tools that a policy file has to deny, because security.deny cannot be combined with it. */
+    /** Tools that a policy file has to deny, because security.deny cannot be combined with a policy file. */
     undenied: hasPolicyFile ? undenied : [],
-    /** Servers that arsenal.yaml configures outside `mcpServers`. They are left as they are. */
+    /** Servers that arsenal.yaml configures outside `mcpServers`. They stay unchanged. */
     kept: Object.keys(parts.gathered.servers).filter(isElsewhere),
     /** Writes the files. Returns the name of each backup, by file. */
     async write(now: Date): Promise<ReadonlyMap<string, string>> {
@@ -198,13 +198,13 @@ function isSame(wanted: ServerEntry = {}, held: unknown): boolean {
   return isPlainObject(held) && Object.entries(wanted).every(([key, value]) => isDeepStrictEqual(held[key], value));
 }
 
-/** Servers that arsenal.yaml has under the same name and otherwise. */
+/** Servers that arsenal.yaml has under the same name but with other settings. */
 async function differingServers(servers: GatheredServers["servers"], existing = ""): Promise<readonly string[]> {
   const held = heldServers(await parseMapping(existing));
   return Object.keys(servers).filter((name) => Object.hasOwn(held, name) && !isSame(servers[name], held[name]));
 }
 
-/** One toolset for each client that has not all servers. A client whose own entry has no toolset gets all of them. */
+/** One toolset for each client that does not have all servers. A client whose own entry has no toolset gets all of them. */
 async function planToolsets(
   clients: readonly FoundClient[],
   { servers, ofClients }: GatheredServers,
@@ -232,7 +232,7 @@ function heldEnsembles({ toolsets }: Readonly<Record<string, unknown>>, name: st
   return isPlainObject(where) && isTexts(where["ensembles"]) ? where["ensembles"] : [];
 }
 
-/** The address of the gateway; undefined if it is not fixed, or callers must prove who they are, which stdio spares them. */
+/** The address of the gateway; undefined if the port is not fixed, or if callers must authenticate, which stdio does not require. */
 async function sharedAddress(existing = ""): Promise<string | undefined> {
   const { server } = (await parseMapping(existing)) ?? {};
   const {
@@ -278,7 +278,7 @@ async function planClients(
   return steps;
 }
 
-/** Names of servers in an arsenal.yaml under `mcp.servers`, `arsenal.mcp_servers` or `servers`. */
+/** Names of servers that an arsenal.yaml configures under `mcp.servers`, `arsenal.mcp_servers` or `servers`. */
 async function namesElsewhere(text = ""): Promise<ReadonlySet<string>> {
   const { mcp, arsenal, servers } = (await parseMapping(text)) ?? {};
   const lists = [isPlainObject(mcp) && mcp["servers"], isPlainObject(arsenal) && arsenal["mcp_servers"]];

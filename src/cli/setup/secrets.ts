@@ -11,7 +11,7 @@ export const HIDDEN = "…";
 interface SecretPlace {
   /** `env.TOKEN`, `args.2`, `url` */
   readonly field: string;
-  /** The name of the secret there: `TOKEN`, `--api-key`. */
+  /** The name of the secret: `TOKEN`, `--api-key`. */
   readonly key: string;
   readonly value: string;
 }
@@ -47,7 +47,7 @@ export function withoutSecrets(entry: ServerEntry): ServerEntry {
   return replaceSecrets(entry, () => HIDDEN);
 }
 
-/** Returns a function that hides the secrets of these entries in a text, however the file's language escapes them. */
+/** Returns a function that hides the secrets of these entries in a text, whatever the escape rules of its format. */
 export function hideSecretsOf(entries: Readonly<Record<string, unknown>>): (text: string) => string {
   const found = new Set<string>();
   for (const entry of Object.values(entries))
@@ -63,12 +63,15 @@ export function hideSecretsOf(entries: Readonly<Record<string, unknown>>): (text
   return (text) => secrets.reduce((shown, secret) => shown.replaceAll(secret, HIDDEN), text);
 }
 
-/** A line of a secret that is shorter says nothing, and may be part of anything. */
+/** A shorter line of a secret reveals nothing, and may occur in any text. */
 const SHORTEST = 8;
 
-/** Replaces each secret: in `env`, `headers`, `oauth`, after flags such as `--api-key`, in header arguments and in addresses. Undefined removes it. */
+/**
+ * Replaces each secret: in `env`, `headers` and `oauth`, after flags such as `--api-key`, in header arguments and in addresses. Returning undefined
+ * removes the secret.
+ */
 function replaceSecrets(entry: ServerEntry, replace: (place: SecretPlace) => string | undefined): ServerEntry {
-  /** Keeps `Bearer` and the like readable. */
+  /** Keeps prefixes such as `Bearer` readable. */
   const credential = (place: SecretPlace): string | undefined => {
     const [, scheme = ""] = /^((?:Bearer|Basic|Token) )/i.exec(place.value) ?? [];
     if (place.field.startsWith("env.")) return replace(place);

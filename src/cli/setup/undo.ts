@@ -12,11 +12,11 @@ export interface WrittenFile {
   readonly file: string;
   /** The copy of the file as it was before. */
   readonly backup: string;
-  /** The hash of what setup wrote: a file that differs was changed since. */
+  /** The hash of the text that setup wrote, to detect later changes. */
   readonly sha256: string;
 }
 
-/** The outcome of an undo, for one file. */
+/** The result of an undo, for one file. */
 export interface UndoneFile extends Pick<WrittenFile, "client" | "file" | "backup"> {
   readonly outcome: "restored" | "refused";
   /** Why the file was not restored. */
@@ -34,7 +34,7 @@ async function readRuns(target: string): Promise<readonly (readonly WrittenFile[
     const value: unknown = JSON.parse(text);
     if (isPlainObject(value) && Array.isArray(value["runs"])) return value["runs"] as (readonly WrittenFile[])[];
   } catch {
-    // Reported below.
+    // The failure is reported below.
   }
   const fix = "Restore the clients' files from their copies, FILE.bak-TIME, and delete it.";
   throw fixable("INPUT_INVALID", `${file} is not a record of setup.`, fix, { field: file });
@@ -47,7 +47,7 @@ async function writeRuns(target: string, runs: readonly (readonly WrittenFile[])
   await writeFile(file, `${JSON.stringify({ runs }, undefined, 2)}\n`, { mode: 0o600 });
 }
 
-/** Remembers the clients' files of one run, so that it can be undone. */
+/** Records the clients' files of one run, so that the run can be undone. */
 export async function recordRun(
   target: string,
   files: readonly (Omit<WrittenFile, "sha256"> & { readonly text: string })[],

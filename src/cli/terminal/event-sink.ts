@@ -7,10 +7,10 @@ import type { Sink } from "../../observe/sink.port.ts";
 import type { Terminal } from "../command.ts";
 import { styles } from "./style.ts";
 
-/** Events that may recur, each time as news. Any other event is one problem, however often a server is listed. */
+/** Events that may recur and are printed each time. Any other event is one problem and is printed once, however often a server is listed. */
 const REPEATED = /^(?:call|circuit|retry|audit|sink|certificate)-/;
 
-/** The number of lines remembered, so that each is written once. */
+/** The number of remembered lines, so that each is printed once. */
 const MAX_REMEMBERED = 10_000;
 
 const LABELS: Readonly<Record<EventLevel, string>> = { debug: "debug", info: "info", warn: "warning", error: "error" };

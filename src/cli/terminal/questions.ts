@@ -2,11 +2,11 @@ import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import type { Terminal } from "../command.ts";
 
-/** Asks the person at the keyboard. */
+/** Prompts the person at the keyboard. */
 export interface Questions {
-  /** Reads one line; undefined once the input has ended. A hidden answer is not shown while it is typed. */
+  /** Reads one line; undefined once the input has ended. A hidden answer is not displayed while it is typed. */
   ask(question: string, options?: { readonly hidden?: boolean }): Promise<string | undefined>;
-  /** Asks for yes or no. Anything but yes is no. */
+  /** Asks a yes-or-no question. Any other answer than yes is no. */
   confirm(question: string): Promise<boolean>;
   close(): void;
 }

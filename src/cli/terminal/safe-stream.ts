@@ -4,7 +4,7 @@ import type { Stream } from "../command.ts";
 /** Line breaks of other systems. */
 const BREAKS = String.raw`\r(?=\n)`;
 
-/** Control sequences that this program itself writes to a terminal: colours, the beginning of a progress bar, line breaks. */
+/** Control sequences that this program itself writes to a terminal: colours, the start of a progress bar, line breaks. */
 const OWN = String.raw`\u001B\[(?:1|2|22|3[1236]|39)m|^\r\u001B\[K|${BREAKS}`;
 
 const toTerminal = createEscaper(OWN);

@@ -10,7 +10,7 @@ import type { SetReport, Summary } from "../../eval/summarise.ts";
 /** Suggestions and changed queries shown on a terminal; JSON has them all. */
 const MOST_SHOWN = 20;
 
-/** The figures of a run as a table, others by style, and by catalog size and style. */
+/** The figures of a run as a table: overall, by style, and by catalog size and style. */
 export function showFigures(report: SetReport, terminal: Terminal): string {
   const paint = styles(terminal.out, terminal.environment);
   const { by_style: byStyle = {}, by_size: bySize = {}, ...figures } = report;

@@ -37,7 +37,7 @@ export function countRefused(tools: readonly { readonly refused?: Refusal }[]): 
   return refused === 0 ? "" : `, ${refused} of them refused`;
 }
 
-/** Rows as aligned columns, two spaces apart. Numbers are set to the right. */
+/** Rows as aligned columns, two spaces apart. Numbers are right-aligned. */
 export function table(rows: Rows): string {
   const widths: number[] = [];
   for (const row of rows)
@@ -67,7 +67,7 @@ export function definitions(rows: readonly (readonly [name: string, description:
     .join("\n");
 }
 
-/** Breaks lines between words at a width; what goes on is indented by two more spaces. Colours have no width. A longer word stays whole. */
+/** Wraps lines between words at a width, and indents continuation lines by two more spaces. Colours have no width. Longer words are not split. */
 export function wrap(text: string, width: number): string {
   return flow(text, width, "  ");
 }

@@ -15,19 +15,19 @@ export interface ClientServers {
   readonly servers: readonly McpServerConfig[];
   readonly problems: readonly ServerProblem[];
   readonly notes: readonly ServerNote[];
-  /** The env files that entries name, readable or not. */
+  /** The env files that entries name, whether or not they are readable. */
   readonly envFiles: readonly string[];
 }
 
 /** The location of a client's configuration. */
 export type ClientPlace = Omit<ClientContext, "inputs"> & {
-  /** Names the file in problems. */
+  /** The name of the file in problems. */
   readonly file?: string;
 };
 
 type Type = NonNullable<McpServerConfig["type"]>;
 
-/** The clients' spellings of a transport. */
+/** The names that clients use for a transport. */
 const TYPES: Readonly<Record<string, Type>> = {
   stdio: "stdio",
   http: "http",
@@ -44,7 +44,7 @@ const ALLOWANCES: ReadonlySet<string> = new Set(["alwaysAllow", "autoApprove", "
 
 const SETTINGS = config.properties as Readonly<Record<string, JsonSchema>>;
 
-/** The numbers of a server, as its settings name them. */
+/** The settings of a server that are numbers. */
 const NUMBERS = Object.entries(SETTINGS).filter(([, { type }]) => type === "integer");
 
 const KNOWN: ReadonlySet<string> = new Set(
@@ -56,7 +56,7 @@ const KNOWN: ReadonlySet<string> = new Set(
     ),
 );
 
-/** The members of a client's entry that mean something here. */
+/** The members of a client's entry that are supported here. */
 export function knownMembers(entry: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(entry).filter(([key]) => KNOWN.has(key) && !ALLOWANCES.has(key)));
 }
@@ -98,7 +98,7 @@ export async function readClientConfig(
 
 type Problem = Omit<ServerProblem, "server" | "file">;
 
-/** Leaves the reading of one server. */
+/** Ends the reading of one server. */
 class RefusedServer extends Error {
   readonly problem: Problem;
   constructor(problem: Problem) {
@@ -129,7 +129,7 @@ async function readServer(
     return undefined;
   }
 
-  /** The entry's env files fill `${NAME}` in the entry, before the environment does. */
+  /** The entry's env files have precedence over the environment for `${NAME}` in the entry. */
   let environment = context.environment;
   const expand = (field: string, text: string): string =>
     expandClientText(text, { ...context, environment }, (problem) => refuse({ field, ...problem }));
@@ -140,7 +140,7 @@ async function readServer(
     if (typeof value === "string" && value !== "") return expand(field, value);
     return refuse({ field, value: shape(value), message: "must be a non-empty string", fix: `Fix ${field}.` });
   };
-  /** A number or flag is taken as it is written. */
+  /** Numbers and flags are converted to text. */
   const asText = (field: string, value: unknown): string =>
     ["string", "number", "boolean"].includes(typeof value)
       ? expand(field, String(value))
@@ -212,7 +212,7 @@ async function readServer(
   });
 }
 
-/** Reads the limits of a server's program. A misspelt one is refused, because the program would run without it. */
+/** Reads the limits of a server's program. A misspelt limit is refused, because the program would run without it. */
 function readLimits(value: unknown): Readonly<Record<string, number>> | undefined {
   if (!isGiven(value)) return undefined;
   const known = SETTINGS["limits"]?.properties as Readonly<Record<string, JsonSchema>>;

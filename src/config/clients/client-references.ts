@@ -8,7 +8,7 @@ export interface ClientInput {
   readonly default?: string;
 }
 
-/** The values of the references in a client's configuration. */
+/** The sources of values for references in a client's configuration. */
 export interface ClientContext {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The value of `${workspaceFolder}`, and the base of relative paths. */
@@ -18,7 +18,7 @@ export interface ClientContext {
 
 const REFERENCE = /\$\$\{|\$\{secret:(?:[^{}]|\{(?:principal|tenant)\})*\}|\$\{([^}]*)\}/g;
 
-/** Replaces the references of MCP clients (`${input:id}`, `${env:NAME}`, `${workspaceFolder}`, …) and ours (`${NAME}`, `${NAME:-default}`). */
+/** Replaces the references of MCP clients (`${input:id}`, `${env:NAME}`, `${workspaceFolder}`, …) and our own (`${NAME}`, `${NAME:-default}`). */
 export function expandClientText(text: string, context: ClientContext, refuse: RefuseReference): string {
   return text.replaceAll(REFERENCE, (reference: string, inner: string | undefined) => {
     const fill = (given: string): string => fillReferences(given, context.environment, refuse);
@@ -39,7 +39,7 @@ const VARIABLES: Readonly<Record<string, (context: ClientContext) => string | un
   "/": () => sep,
 };
 
-/** The environment variable that stands in for an input of VS Code: `github-token` is `GITHUB_TOKEN`. */
+/** The environment variable that replaces an input of VS Code: `GITHUB_TOKEN` for `github-token`. */
 export function inputVariable(id: string): string {
   const name = id
     .replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2")

@@ -1,14 +1,14 @@
 import { fixable } from "../../errors/arsenal-error.ts";
 
-/** A value of a JSON text with its position, so that a part of the text can be replaced and the rest kept. */
+/** A value in a JSON text with its position, so that part of the text can be replaced while the rest stays. */
 export interface JsoncNode {
   readonly value: unknown;
-  /** Offsets of the value's first character and of what follows it. */
+  /** The offset of the value's first character, and the offset after its last. */
   readonly start: number;
   readonly end: number;
   /** The offset of the first character of the key, if the value is a member of an object. */
   readonly keyStart?: number;
-  /** The values of an object's members. If two members have one name, the last one wins. */
+  /** The values of an object's members. If two members have the same name, the last one counts. */
   readonly members?: ReadonlyMap<string, JsoncNode>;
 }
 
@@ -32,7 +32,7 @@ export function parseJsonc(text: string, name: string): JsoncNode {
     if (found !== undefined) at += found.length;
     return found;
   };
-  /** Takes the sign, if it is what comes next. */
+  /** Skips the given character if it comes next. */
   const sign = (character: string): boolean => {
     take(BLANK);
     if (text[at] !== character) return false;
@@ -50,7 +50,7 @@ export function parseJsonc(text: string, name: string): JsoncNode {
     }
   };
 
-  /** Takes entries, separated by commas, until the sign that closes them. */
+  /** Reads comma-separated entries up to the closing character. */
   const entries = (close: string, readOne: () => void): void => {
     while (!sign(close)) {
       readOne();

@@ -35,7 +35,7 @@ async function parse(source: string, path: string): Promise<unknown> {
   }
 }
 
-/** The part of a client's file that has its servers; the settings of VS Code have it under `mcp`. */
+/** The part of a client's file that contains its servers; in the settings of VS Code it is under `mcp`. */
 function clientBlock(value: unknown): Readonly<Record<string, unknown>> | undefined {
   if (!isPlainObject(value)) return undefined;
   if (CLIENT_KEYS.some((key) => Object.hasOwn(value, key))) return value;

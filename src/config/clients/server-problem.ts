@@ -33,7 +33,7 @@ export function nameTaken(server: string, what: string, more = ""): ServerProble
   return { server, field: "name", value: server, message, fix: "Give each its own name." };
 }
 
-/** A remark on a server that is still used. */
+/** A remark on a server that is used anyway. */
 export interface ServerNote {
   readonly server: string;
   readonly message: string;

@@ -7,10 +7,10 @@ import { describeExpected } from "./setting.ts";
 import type { Spelling } from "../../tool/shape/shape.ts";
 import { present } from "../../base/present.ts";
 
-/** The spelling of keys: snake in files, camel in code. */
+/** The spelling of keys: snake_case in files, camelCase in code. */
 export type KeyStyle = "snake" | "camel";
 
-/** The origin of a configuration that was read from a file. */
+/** The file that a configuration was read from. */
 export interface Origin {
   /** The position of a key, for the start of a message: `arsenal.yaml:3:5 `. */
   locate(path: readonly string[]): string;
@@ -49,7 +49,7 @@ interface Reading {
   readonly wrong: LocatedIssue[];
 }
 
-/** Reads a value as its schema describes it. Settings need a few keywords of JSON Schema only, and a start no validator. */
+/** Reads a value according to its schema. Settings use few keywords of JSON Schema, so a start needs no validator. */
 function readSetting(given: unknown, schema: JsonSchema, path: readonly string[], reading: Reading): unknown {
   const { items, properties, additionalProperties } = schema;
   const alternatives = alternativesOf(schema);
@@ -122,7 +122,7 @@ function readMembers(
   return Object.fromEntries(filled.filter(([, member]) => member !== undefined));
 }
 
-/** Replaces other spellings by the settings that they stand for. */
+/** Replaces other spellings by the settings that they mean. */
 function resolveSpellings(
   members: Record<string, unknown>,
   schemas: Readonly<Record<string, JsonSchema>>,
@@ -177,7 +177,7 @@ function toIssue(held: unknown, schema: JsonSchema, keys: readonly string[], ori
   };
 }
 
-/** Users choose the keys below these, so the values may be secrets whatever the keys are. */
+/** Users choose the keys below these keys, so the values may be secrets whatever the keys are. */
 const USERS_OWN: ReadonlySet<string> = new Set(["headers", "env", "options", "tokens", "credentials"]);
 
 function isSecret(path: readonly string[]): boolean {
@@ -187,7 +187,7 @@ function isSecret(path: readonly string[]): boolean {
   );
 }
 
-/** Lists and mappings are named, not shown: a secret may be in them. */
+/** Lists and mappings are named but not shown, because they may contain a secret. */
 function inWords(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
   return isPlainObject(value) ? "an object" : showValue(value);

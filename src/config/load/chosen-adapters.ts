@@ -4,11 +4,11 @@ import type { ResolvedConfig } from "./resolve-config.ts";
 
 /** An adapter that a configuration names. */
 export interface ChosenAdapter {
-  /** The part of the arsenal that it is. */
+  /** Which part of the arsenal the adapter provides. */
   readonly part: string;
   readonly kind: Kind;
   readonly name: string;
-  /** Where its settings are in the configuration. */
+  /** The position of its settings in the configuration. */
   readonly path: readonly string[];
   readonly settings: Readonly<Record<string, unknown>>;
 }
@@ -32,7 +32,7 @@ export function chosenAdapters(config: ResolvedConfig): readonly ChosenAdapter[]
   ].flat();
 }
 
-/** The settings of the store: those of its section, and what `options` adds or overrides. */
+/** The settings of the store: those of its section, with those of `options` added or overriding. */
 export function storeSettings({
   options,
   ...settings
@@ -40,12 +40,12 @@ export function storeSettings({
   return { ...settings, ...(isPlainObject(options) ? options : {}) };
 }
 
-/** Which model API the settings name. Undefined if no model is configured. */
+/** The model API that the settings name. Undefined if no model is configured. */
 export function llmType({ type, model }: ResolvedConfig["llm"]): ResolvedConfig["llm"]["type"] {
   return type ?? (model === undefined ? undefined : "openai");
 }
 
-/** Which audit log the settings name: without a type, a file means that one. Undefined if nothing is recorded. */
+/** The audit log that the settings name; without a type, `file` selects the file log. Undefined if nothing is recorded. */
 export function auditType({ type, file }: ResolvedConfig["audit"]): ResolvedConfig["audit"]["type"] {
   return type ?? (file === undefined ? undefined : "file");
 }
@@ -63,18 +63,18 @@ function chosen(
 /** The value of `state.file` that keeps everything in memory. */
 export const IN_MEMORY = ":memory:";
 
-/** The file of `state.type: sqlite` unless one is named. */
+/** The default file of `state.type: sqlite`. */
 const STATE_FILE = "./.toolarsenal/state.sqlite";
 
 type StateSettings = Pick<ResolvedConfig["state"], "type" | "file">;
 
-/** Which store the settings name: without a type, a file means SQLite. */
+/** The store that the settings name; without a type, `file` selects SQLite. */
 export function stateType({ type, file }: StateSettings): NonNullable<StateSettings["type"]> {
   if (file === IN_MEMORY && (type ?? "sqlite") === "sqlite") return "memory";
   return type ?? (file === undefined ? "memory" : "sqlite");
 }
 
-/** The SQLite file that the state is kept in; undefined if it is kept elsewhere. */
+/** The SQLite file of the state; undefined if another store is configured. */
 export function stateFile(settings: StateSettings): string | undefined {
   return stateType(settings) === "sqlite" ? (settings.file ?? STATE_FILE) : undefined;
 }

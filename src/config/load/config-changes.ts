@@ -9,26 +9,26 @@ export interface ConfiguredState<Of extends ConfiguredSource = ConfiguredSource>
   readonly sources: readonly Of[];
 }
 
-/** Returns the steps by which a running program follows its changed configuration. Unchanged entries are in none of the lists. */
+/** Returns the steps with which a running program follows its changed configuration. Unchanged entries are in none of the lists. */
 export function configChanges<Of extends ConfiguredSource>(before: ConfiguredState<Of>, after: ConfiguredState<Of>) {
   const [old, next] = [sectionsOf(before.config), sectionsOf(after.config)];
   return {
-    /** Names of sources that are gone, or come back changed. */
+    /** Names of removed or changed sources. */
     leaving: missingIn(after.sources, before.sources).map(({ name }) => name),
     /** Sources that are new or changed. */
     coming: missingIn(before.sources, after.sources),
-    /** Sections that changed and hold from the next start only, as files spell them. */
+    /** Changed sections that take effect only at the next start, as files spell them. */
     needRestart: [...next.keys()].filter((section) => !isDeepStrictEqual(old.get(section), next.get(section))),
   };
 }
 
-/** The entries that are not, or not in the same way, in a list whose names are unique. */
+/** The entries that are missing or different in another list, if names are unique. */
 function missingIn<Entry extends { readonly name: string }>(list: readonly Entry[], entries: readonly Entry[]) {
   const byName = new Map(list.map((entry) => [entry.name, entry]));
   return entries.filter((entry) => !isDeepStrictEqual(byName.get(entry.name), entry));
 }
 
-/** The parts of a configuration that are read once, at the start. */
+/** The parts of a configuration that are read only at the start. */
 function sectionsOf(config: ResolvedConfig): ReadonlyMap<string, unknown> {
   const { mcp, a2a, sources: _sources, openapi: _openapi, toolsets: _toolsets, ...more } = config;
   const { scripts: _scripts, builtins: _builtins, ensembles: _ensembles, ...others } = more;

@@ -29,7 +29,7 @@ export async function configuredExecutors({ execution, builtins }: ResolvedConfi
 
 async function executorIn(sandbox: Sandbox): Promise<Executor> {
   const { sandboxedExecutor } = await import("../../adapters/executors/sandboxed.ts");
-  // A call's own deadline ends it, as it does outside of a sandbox.
+  // A call's own deadline ends it, as it does without a sandbox.
   return sandboxedExecutor({ sandbox, limits: { timeoutMs: MAX_TIMEOUT_MS } });
 }
 

@@ -5,7 +5,10 @@ import type { Clock } from "../../observe/clock.ts";
 import { readerOf } from "../adapter-settings.ts";
 import type { ResolvedConfig } from "./resolve-config.ts";
 
-/** The policy of `security.policy_file`, as the adapter that reads it makes it, or else of the lists under `security`. `text` is the content of the file; it is read if omitted. */
+/**
+ * The policy of `security.policy_file`, created by the adapter for that file, or else the policy of the lists under `security`. `text` is the
+ * content of the file; it is read if omitted.
+ */
 export function configuredPolicy({ security }: Pick<ResolvedConfig, "security">, clock: Clock, text?: string): Policy {
   const { policyFile } = security;
   if (policyFile === undefined) return patternsPolicy({ ...security, mode: security.policy });
@@ -14,7 +17,7 @@ export function configuredPolicy({ security }: Pick<ResolvedConfig, "security">,
   return fileAdapter(policyFile).create(rules, { name: policyFile, clock, mode: security.policy });
 }
 
-/** The part of a policy's module that makes a policy of the text of a file. Throws `CONFIG_INVALID` with file, line, field, value and fix. */
+/** The part of a policy's module that creates a policy from the text of a file. Throws `CONFIG_INVALID` with file, line, field, value and fix. */
 interface FileAdapter {
   create(
     text: string,

@@ -15,13 +15,13 @@ import type { ResolvedConfig } from "./resolve-config.ts";
 
 /** A source that a configuration names. */
 export interface ConfiguredSource {
-  /** The ensemble's name, which fits a namespace; the path of a descriptor, which has its name inside. */
+  /** The ensemble's name, which is a valid namespace; for a descriptor its path, because its name is inside the file. */
   readonly name: string;
-  /** The name as it was written. */
+  /** The name as written in the configuration. */
   readonly writtenAs: string;
   /** The argument of `arsenal.add`. */
   readonly settings: NamedSource;
-  /** The files of this machine that it is read from. */
+  /** The files of this machine that the source is read from. */
   readonly watched?: WatchedFiles;
 }
 

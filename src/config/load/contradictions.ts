@@ -16,7 +16,7 @@ interface Contradiction {
   readonly fix: string;
 }
 
-/** Checks that the schema cannot express: most are settings that are valid alone, but together give a user less than the user expects. */
+/** Checks that the schema cannot express: mostly settings that are valid alone, but together provide less than the user expects. */
 const CONTRADICTIONS: readonly Contradiction[] = [
   {
     path: ["execution", "sandboxType"],
@@ -27,7 +27,7 @@ const CONTRADICTIONS: readonly Contradiction[] = [
       .join(", ")}, or leave the sandbox off.`,
   },
   {
-    // A default folder may hold this very configuration.
+    // A default folder may contain this very configuration.
     path: ["builtins", "files", "roots"],
     holds: ({ builtins }) =>
       builtins.tools.some((tool) => tool === "file-read" || tool === "file-write") &&
@@ -89,7 +89,7 @@ const CONTRADICTIONS: readonly Contradiction[] = [
   },
 ];
 
-/** Throws CONFIG_INVALID, with every such pair of settings, and every setting that a chosen adapter needs and lacks. */
+/** Throws CONFIG_INVALID with every contradiction between settings, and every missing required setting of a chosen adapter. */
 export function refuseContradictions(config: ResolvedConfig, style: KeyStyle, origin?: Origin): void {
   const spelled = (path: readonly string[]): readonly string[] => (style === "snake" ? path.map(toSnake) : path);
   const contradictions = CONTRADICTIONS.filter(({ holds }) => holds(config));

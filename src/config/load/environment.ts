@@ -1,4 +1,4 @@
-/** A reference to a secret stays as it is: it is looked up when the secret is needed. */
+/** A reference to a secret is not replaced: it is looked up when the secret is needed. */
 const SECRET = /^\$\{secret:/;
 const REFERENCE = /\$\$\{|\$\{secret:(?:[^{}]|\{(?:principal|tenant)\})*\}|\$\{([^}]*)(\}?)/g;
 const INNER = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([\s\S]*))?$/;
@@ -9,7 +9,7 @@ export function hasReference(text: string): boolean {
   return text.includes("${");
 }
 
-/** True if the text is one reference and nothing else, so that it may stand for a number, a flag or nothing. */
+/** True if the text is exactly one reference, so that its value may be converted to a number or a flag, or be empty. */
 export function isWholeReference(text: string): boolean {
   return WHOLE.test(text);
 }

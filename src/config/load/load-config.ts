@@ -19,19 +19,19 @@ import { readYaml } from "./read-yaml.ts";
 import { foldShortForm, type ResolvedConfig, resolveConfig } from "./resolve-config.ts";
 import { nameTaken, refuseTooManyServers, type ServerNote, type ServerProblem } from "../clients/server-problem.ts";
 
-/** A configuration, read, filled in and checked. */
+/** A configuration that was read, completed with defaults and checked. */
 export interface LoadedConfig {
-  /** The paths in it are absolute. Servers that an MCP client's words name are among `mcp.servers`. */
+  /** Its paths are absolute. `mcp.servers` includes servers that are written in the format of MCP clients. */
   readonly config: ResolvedConfig;
-  /** The folder that relative paths in the file start from. */
+  /** The base of relative paths in the file. */
   readonly folder: string;
-  /** Servers that are left out, and why. `configuredSources` finds the rest. */
+  /** Servers that are left out, with the reasons. `configuredSources` finds the problems of other sources. */
   readonly problems: readonly ServerProblem[];
-  /** Settings that are ignored in servers that are used, and deprecated settings. */
+  /** Ignored settings of servers that are used anyway, and deprecated settings. */
   readonly notes: readonly ServerNote[];
   /** The env files that MCP servers name. */
   readonly envFiles: readonly string[];
-  /** The file, if it is empty or has only comments. */
+  /** The file, if it is empty or contains only comments. */
   readonly emptyFile?: string;
 }
 
@@ -52,7 +52,7 @@ export async function loadConfig(
   const files = await Promise.all((options.mcpConfigs ?? []).map((file) => readMcpConfigFile(file, environment)));
   const { config, ...said } = withClients(own.config, [own.clients, ...files]);
   const absolute = withAbsolutePaths(config, folder);
-  // Made and dropped, so that a wrong rule is reported with the rest of the configuration.
+  // Created and discarded, so that an invalid rule is reported with the other problems of the configuration.
   if (absolute.security.policyFile !== undefined) configuredPolicy(absolute, systemClock);
   await (await configuredExecutors(absolute)).check();
   const readFrom = [path, ...(options.mcpConfigs ?? []), ...said.envFiles].flatMap((file) =>
@@ -102,7 +102,7 @@ async function parse(
     };
   } catch (cause) {
     if (isArsenalError(cause)) throw cause;
-    // Such as a nesting so deep that the parser runs out of stack, or a bomb of aliases.
+    // For example nesting that overflows the parser's stack, or an alias bomb.
     const fix = "Check its anchors and aliases, and write it with less nesting.";
     const problem = `${name}: the file cannot be read: ${messageOf(cause)}.`;
     throw fixable("CONFIG_INVALID", problem, fix, { field: name, cause });

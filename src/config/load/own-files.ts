@@ -11,11 +11,11 @@ import { alternativesOf, schemaOf } from "./check-config.ts";
 import type { ResolvedConfig } from "./resolve-config.ts";
 import { IN_MEMORY } from "./chosen-adapters.ts";
 
-/** Files that are run, and may load others of the same kind from their folder. */
+/** Files that are executed, and may load others with the same ending from their folder. */
 const CODE = /^\.(?:[cm]?[jt]s|py|sh|bash|toml)$/;
 
 /**
- * Lists the files, folders and patterns that a gateway is made of: its configuration, environment, secrets, policy, keys, state, audit log, modules
+ * Lists the files, folders and patterns that belong to a gateway: its configuration, environment, secrets, policy, keys, state, audit log, modules
  * and scripts, and the programs of its MCP servers. No tool may read or change them.
  */
 export function ownFiles(config: ResolvedConfig): readonly string[] {
@@ -46,7 +46,10 @@ export function openFolders({ builtins, openapi, sources }: ResolvedConfig): rea
   ]);
 }
 
-/** The folders open to tools that hold own files, with the names of some of these. Tools refuse the files, but the folders should not hold them. */
+/**
+ * The folders open to tools that contain the gateway's own files, with the names of some of these files. Tools refuse the files, but they should
+ * not be there.
+ */
 export function foldersWithOwnFiles(
   config: ResolvedConfig,
 ): readonly { readonly folder: string; readonly files: readonly string[] }[] {
@@ -92,7 +95,7 @@ function pathsIn(value: unknown, schema: JsonSchema): readonly string[] {
   return Object.entries(value).flatMap(([key, member]) => pathsIn(member, (properties[key] ?? {}) as JsonSchema));
 }
 
-/** The files that hold secrets. One that each caller has its own of is a pattern. */
+/** The files that contain secrets. A file for each caller becomes a pattern. */
 function secretFilesIn(value: unknown): readonly string[] {
   if (typeof value === "object" && value !== null) return Object.values(value).flatMap(secretFilesIn);
   if (typeof value !== "string") return [];

@@ -7,7 +7,7 @@ import { fillReferences, hasReference, isWholeReference } from "./environment.ts
 /** More aliases than this are an attack, or a mistake. */
 const MAX_ALIASES = 100;
 
-/** Reading a longer file would hold up everything else: 2 MiB take a second or two. */
+/** Parsing a longer file would block the process: 2 MiB take a second or two. */
 const MAX_CHARACTERS = 2 * 1024 * 1024;
 
 /**
@@ -27,7 +27,7 @@ export async function readYaml(
   }
   const { isScalar, LineCounter, parseDocument, visit } = await import("yaml");
   const lines = new LineCounter();
-  // Pretty errors quote the line, and a secret may be on it. Yaml's own search for keys that are there twice compares each with every other.
+  // Pretty errors quote the line, which may contain a secret. Yaml's own search for duplicate keys compares each key with every other.
   const options = { lineCounter: lines, merge: true, prettyErrors: false, uniqueKeys: false };
   const document = parseDocument(source, options);
   const at = (offset = 0): string => {
@@ -64,7 +64,7 @@ export async function readYaml(
         issues.push({ field: path.join("."), ...problem, at: at(node.range?.[0]) });
         return problem.value;
       });
-      // A variable that is empty by its default is as good as not given.
+      // A variable with an empty default counts as not given.
       node.value = isWholeReference(written) && filled === "" ? null : filled;
       if (filled !== written) references.set(filled, written);
     },
@@ -82,7 +82,7 @@ export async function readYaml(
   };
 }
 
-/** The keys that lead to a value, outermost first. */
+/** The path of keys to a value, outermost first. */
 function pathOf(key: number | "key" | "value" | null, ancestors: readonly (Document | Node | Pair)[]): string[] {
   const path: string[] = [];
   for (const [index, ancestor] of ancestors.entries()) {

@@ -10,9 +10,9 @@ import { refuseTooManyServers } from "../clients/server-problem.ts";
 
 /** A checked configuration with every default in place. */
 export interface ResolvedConfig extends Omit<Filled<typeof CONFIG_SCHEMA>, "arsenal"> {
-  /** Set by the command line only: the file that approvals are kept in, if not with the rest of the state, and the command that approves. */
+  /** Set by the command line only: the file of approvals if it is separate from the rest of the state, and the command that approves. */
   readonly approvals?: { readonly file?: string; readonly command: string };
-  /** The files it was read from: the configuration itself first, then configurations of MCP clients and env files. */
+  /** The files that the configuration was read from: the file itself first, then configurations of MCP clients and env files. */
   readonly readFrom?: readonly string[];
 }
 
@@ -21,7 +21,7 @@ export function resolveConfig(config: ToolArsenalConfig): ResolvedConfig {
   return foldShortForm(checkConfig(config, "camel"), "camel");
 }
 
-/** Applies the `arsenal` block, a short form of settings in other sections: its settings override those there. */
+/** Applies the `arsenal` block: a short form of settings in other sections, whose values it overrides. */
 export function foldShortForm(checked: Record<string, unknown>, style: KeyStyle, origin?: Origin): ResolvedConfig {
   const { arsenal, ...config } = checked as unknown as Filled<typeof CONFIG_SCHEMA>;
   const { defaultTimeoutSeconds, maxConcurrentTools, mcpServers = [] } = arsenal;

@@ -15,7 +15,7 @@ export function listSettings(): readonly Setting[] {
   return settingsIn(CONFIG_SCHEMA, "");
 }
 
-/** Every key below a schema; `prefix` goes before each path. */
+/** Every key below a schema; `prefix` is added before each path. */
 export function settingsIn(schema: JsonSchema, prefix: string): readonly Setting[] {
   return Object.entries(schema.properties ?? {}).flatMap(([key, member]) => {
     const path = prefix + toSnake(key);
@@ -25,7 +25,7 @@ export function settingsIn(schema: JsonSchema, prefix: string): readonly Setting
   });
 }
 
-/** Describes a valid value, in words that follow "must be" and "to". */
+/** Describes a valid value, in words that can follow "must be" and "to". */
 export function describeExpected(schema: JsonSchema): string {
   const { type, enum: values, items } = schema;
   const [minimum, maximum] = [schema["minimum"], schema["maximum"]].map(String);
@@ -60,7 +60,7 @@ export function fileSchema(): JsonSchema {
   };
 }
 
-/** Blocks of MCP clients' own files that a configuration may contain unchanged. */
+/** Blocks from files of MCP clients that a configuration may contain unchanged. */
 const CLIENT_BLOCKS: Readonly<Record<string, JsonSchema>> = {
   mcpServers: {
     description: "MCP servers as Claude Desktop, Cursor, Windsurf and .mcp.json have them.",
@@ -75,7 +75,7 @@ const CLIENT_BLOCKS: Readonly<Record<string, JsonSchema>> = {
   inputs: { description: "What VS Code asks for; here it comes from the environment.", type: "array" },
 };
 
-/** In a file, any value may be a reference to the environment: editors must not call `${PORT}` a mistake because it is not a number. */
+/** In a file, any value may be a reference to the environment, so editors must not report `${PORT}` as an invalid number. */
 const REFERENCE: JsonSchema = { type: "string", pattern: "^\\$\\{" };
 
 function renameProperties(schema: JsonSchema): JsonSchema {

@@ -5,13 +5,13 @@ import { messageOf } from "../../errors/show-value.ts";
 import type { LoadedConfig } from "../load/load-config.ts";
 import type { Started } from "./start-configured.ts";
 
-/** The part of an arsenal that booting it needs. */
+/** The part of an arsenal that the start of a configured arsenal needs. */
 export interface Bootable {
   start(): Promise<Started>;
   close(): Promise<void>;
 }
 
-/** Makes an arsenal from a configuration file, lets the file's modules register their tools, and starts it. */
+/** Creates an arsenal from a configuration file, lets the file's modules register their tools, and starts it. */
 export async function bootFile<Arsenal extends Bootable>(
   path: string,
   environment: Readonly<Record<string, string | undefined>> | undefined,
@@ -38,7 +38,7 @@ export async function boot(
   }
 }
 
-/** Hands an arsenal to the default export of a module. `shown` is what the configuration calls the module. */
+/** Passes an arsenal to the default export of a module. `shown` is the module's path in the configuration. */
 async function runModule(path: string, shown: string, arsenal: Bootable): Promise<void> {
   const refuse = (problem: string, cause?: unknown): never => {
     const details = { field: "modules", value: shown, fix: "See docs/reference/configuration.md.", cause };

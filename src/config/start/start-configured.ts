@@ -13,9 +13,9 @@ import type { ConfiguredExecutors } from "../load/configured-executors.ts";
 
 /** Background work that starting an arsenal began. */
 export interface Started {
-  /** Resolves once every configured source was tried, with how each one fared. Never rejects. */
+  /** Resolves once every configured source was tried, with the result of each. Never rejects. */
   readonly sources: Promise<readonly SourceReport[]>;
-  /** Ends the work that is still under way. */
+  /** Cancels the work that is still in progress. */
   close(): Promise<void>;
 }
 
@@ -24,7 +24,7 @@ export interface SourceReport {
   readonly type: string;
   /** The ensemble's name. */
   readonly name: string;
-  /** The name under which the configuration has it. */
+  /** The name of the source in the configuration. */
   readonly configuredAs: string;
   /** Its files, address or command. */
   readonly place: string;
@@ -33,7 +33,7 @@ export interface SourceReport {
   readonly source?: Source;
 }
 
-/** The part of an arsenal that takes configured sources. */
+/** The part of an arsenal to which configured sources are added. */
 export interface SourceTaker {
   add(source: GivenSource, options: AddSourceOptions): Promise<number>;
   readonly emit?: Emit;
@@ -56,12 +56,12 @@ export async function startConfigured(
 }
 
 /**
- * Adds configured sources in their order. Resolves once local ones are loaded; `reports` also waits for remote ones, and never rejects.
- * One that is invalid, and would follow its files, is added once they are fixed, until `close`.
+ * Adds configured sources in order. Resolves once local ones are loaded; `reports` also waits for remote ones, and never rejects. An invalid source
+ * that follows its files is added once they are fixed, until `close`.
  */
 export async function addSources(sources: readonly ConfiguredSource[], arsenal: SourceTaker) {
   const { isClosed = () => false, emit, clock } = arsenal;
-  /** Sources whose files are not right yet, with what these held when they were read. */
+  /** Sources with invalid files, and the content of the files when they were read. */
   const waiting = new Map<ConfiguredSource, readonly (string | undefined)[]>();
   const told = new Map<string, string>();
   const watched = emit && watchFiles({ ...(clock && { clock }), onChange: retry });
@@ -80,7 +80,7 @@ export async function addSources(sources: readonly ConfiguredSource[], arsenal: 
     } catch (thrown) {
       const error = reasonOf(thrown);
       if (followed) waiting.set(configured, texts);
-      // An ensemble that could not be connected was reported already.
+      // A failed connection of an ensemble was already reported.
       const isTold = isArsenalError(thrown) && thrown.code === "SOURCE_UNAVAILABLE";
       if (!isTold && told.get(configured.name) !== error.message)
         emit?.("ensemble-failed", {

@@ -52,7 +52,7 @@ export const command: Command = {
     const model = internalsOf(arsenal).llm;
     if (model === undefined) throw noModel();
     const through = throughToolset(input, arsenal);
-    // The person at the terminal follows every call, so the chat has that person's rights, as toolarsenal call does.
+    // The person at the terminal supervises every call, so the chat has that person's rights, as in `toolarsenal call`.
     const principal = localOperator();
     const agent = createAgent({ name: "chat", llm: model, arsenal, principal, limit, maxSteps, ...through });
     const keyboard = typesIn(terminal).isTTY === true ? openKeyboard(terminal) : undefined;
@@ -181,7 +181,7 @@ async function askOperator(
     if (line === undefined) return false;
     const answer = /^y(?:es)?$/i.test(line.trim()) ? "approve" : "deny";
     const answered = await arsenal.approvals.answer(confirmationId, answer, localOperator());
-    // If someone else answered first, their answer counts.
+    // If someone else answered first, that answer counts.
     if (answered.outcome !== "refused" || answered.because === "settled") continue;
     terminal.err.write(`${answered.error.message}\n`);
     return false;

@@ -23,7 +23,7 @@ export const command: Command = {
   async run(input, terminal) {
     const [action = "", id] = input.positionals;
     return withKeptApprovals(input, terminal, async ({ config, states, emit }) => {
-      // The gateway that requested the approval decides on self-approval: the setting is stored with the call.
+      // The gateway that requested the approval decides about self-approval: its setting is stored with the call.
       const settings = { ...config.security, selfApproval: "never" } as const;
       const books = states.map(({ documents }) =>
         createApprovals({ state: documents, clock: systemClock, emit, settings }),
@@ -55,7 +55,7 @@ async function answer(
   const by = localOperator();
   const waiting = await Promise.all(books.map((book) => book.get(id)));
   const holder = books[waiting.findIndex((each) => each !== undefined)];
-  // Only the store that has the call is used, because every refusal is recorded.
+  // Only the store that has the call is used, because stores record every refusal.
   for (const book of holder === undefined ? books : [holder]) {
     const answered = await book.answer(id, given, by);
     if (answered.outcome !== "refused") return answered.outcome;

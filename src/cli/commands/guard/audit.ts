@@ -51,7 +51,7 @@ export const command: Command = {
     const log = type === "postgres" ? tableLog(config, terminal) : await fileLog(config, input, terminal);
     try {
       if (await log.isEmpty()) {
-        // The key is created with the log: a key without a log means that the log was removed.
+        // The key is created together with the log, so a key without a log means that the log was removed.
         if (head !== undefined || key !== undefined || given !== undefined || (await log.hadKey())) {
           const fix = "Check the path, or find out who removed it.";
           throw wrongInput("--file", log.place, `There is no audit log at ${log.place}.`, fix);
@@ -189,7 +189,7 @@ function readHead(given: string | undefined): AuditHead | undefined {
   throw wrongInput("--head", given, "--head is not a valid head.", "Use the SEQ:HASH that an earlier verify printed.");
 }
 
-/** The given or configured key, or else the one next to the log. */
+/** The given or configured key, or else the key next to the log. */
 async function findKey(
   keyFile: string | undefined,
   { audit: { secret } }: ResolvedConfig,

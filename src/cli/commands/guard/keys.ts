@@ -195,7 +195,7 @@ function readRights({ flags, repeated }: Input, operatorRole: string): Rights {
   };
 }
 
-/** The settings of the gateway. With `--file`, a configuration that cannot be read does not matter. */
+/** The settings of the gateway. With `--file`, an unreadable configuration is ignored. */
 async function readServer(
   input: Input,
   terminal: Terminal,

@@ -46,7 +46,7 @@ export const command: Command = {
     const format = readChoice(input, "format", FORMATS);
     const source = inputStream(input, terminal);
     const scanner = createScanner({ mode: "flag", scanners: [wordingScanner()] });
-    // A table is for a person who inspects the configured tools; line input gives line output.
+    // A table is for a person who inspects the configured tools; for input lines, the output is lines too.
     const isWatched = terminal.out.isTTY === true && !input.json && source === undefined;
     const output = OUTPUTS[format ?? (isWatched ? "table" : "json")](terminal);
     const count = { scanned: 0, flagged: 0, unreadable: 0, failing: 0 };

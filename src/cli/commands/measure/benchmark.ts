@@ -10,7 +10,7 @@ import type { Command } from "../../command.ts";
 import { withProgress } from "../../terminal/progress.ts";
 import { readChoice, readNumber } from "../../input.ts";
 
-/** The tier that answers a user's first requests, before the tuned tier has indexed the tools: the contract covers it. */
+/** The tier that answers a user's first requests, before the tuned tier has indexed the tools. The guaranteed time applies to it. */
 const FIRST_TO_ANSWER = "static";
 /** Calls that measure the engine. */
 const CALLS = 20_000;
@@ -42,7 +42,7 @@ export const command: Command = {
       const show: ShowProgress = (label, total, work) => withProgress(terminal.err, `${run} ${label}`, total, work);
       measured.push(await measureCatalog(size, { tier, rounds: size === count ? 3 : 1, signal, show }));
     }
-    // Calls before the measurement, direct ones, and those through the engine.
+    // Warm-up calls, direct calls, and calls through the engine.
     const engine = await withProgress(terminal.err, "calls", 3 * CALLS, (update) =>
       measureEngine(CALLS, signal, update),
     );
@@ -54,7 +54,7 @@ export const command: Command = {
   },
 };
 
-/** Returns whether P95 retrieval met the contract, at the size and for the tier that it covers. */
+/** Returns whether P95 retrieval met the guaranteed time, at the size and for the tier that it applies to. */
 export function keepsContract(
   measured: readonly Pick<CatalogFigures, "tools" | "tier" | "p95Ms">[],
   count: number,

@@ -160,7 +160,7 @@ export async function configuredRouting(path: string | undefined, terminal: Term
   return (await loadConfig(path, terminal.environment)).config.routing;
 }
 
-/** The path of a file that a command cannot do without. */
+/** The path of a required file of a command. */
 export function setFile(
   name: "eval" | "tune",
   { options }: Input,
@@ -207,7 +207,7 @@ async function measure(
   }
 }
 
-/** Figures of a weaker ranker would be taken for those of the tier that was asked for. */
+/** Figures of a weaker ranker could be mistaken for those of the requested tier. */
 export function refuseWeakerTier(asked: TierName | undefined, answered: string, failures: readonly string[]): void {
   if (asked === undefined || answered === "" || answered === asked) return;
   const reason = failures.at(-1) ?? "The tier did not answer.";

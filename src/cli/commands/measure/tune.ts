@@ -84,7 +84,7 @@ function withCandidate(routing: RoutingConfig, { weights, ...others }: Candidate
   return { ...routing, ...others, weights: { ...routing.weights, ...weights } };
 }
 
-/** The text of a configuration with these settings. Everything else stays. */
+/** The text of a configuration with these settings changed, and everything else kept. */
 export async function withRouting(text: string, { weights, enableMmr, mmrLambda }: Candidate): Promise<string> {
   const { parseDocument } = await import("yaml");
   const document = parseDocument(text);

@@ -62,7 +62,7 @@ async function follow(gateway: ArsenalClient, url: string, everyMs: number, term
     },
     { names: ["call-finished"] },
   );
-  // A caller who may not read events sees no individual calls, but all figures.
+  // A caller who may not read events sees all figures, but no individual calls.
   end.connected.catch(() => {});
   out.steer?.(OTHER_SCREEN.open);
   try {

@@ -12,10 +12,10 @@ import type { Command, Terminal } from "../../command.ts";
 import { showExplanation } from "../../terminal/show-explanation.ts";
 import { clip, note, styles, table } from "../../terminal/style.ts";
 
-/** The newest runs among which those of a trace are looked for. */
+/** The most recent runs that are searched for those of a trace. */
 const MOST_RUNS = 1_000;
 
-/** Requests listed if none is named. */
+/** The number of requests listed if none is named. */
 const LISTED = 20;
 
 export const command: Command = {
@@ -96,7 +96,7 @@ function showTrace(
     const told = [facts, times].filter((line) => line.length > 0).map((line) => line.join(", "));
     return `${bold(asked)}\n${told.join("\n")}\n\n${showExplanation(record.explanation, terminal)}`;
   });
-  // The outermost run first, and each below the one that called it.
+  // The outermost run first, and each other run below the run that called it.
   const nested = runs.toSorted(
     (one, other) => (one.depth ?? 1) - (other.depth ?? 1) || one.startedAt - other.startedAt,
   );
@@ -119,7 +119,7 @@ function showTrace(
   terminal.out.write(`${parts.join("\n\n")}\n`);
 }
 
-/** The programs and workflows of a trace, if they are still kept. */
+/** The programs and workflows of a trace, if they are still stored. */
 async function runsOf(documents: State, traceId: string): Promise<readonly Run[]> {
   const store = createRunStore(documents, systemClock);
   const found = (await store.heads({ limit: MOST_RUNS })).filter((run) => run.traceId === traceId);

@@ -24,7 +24,10 @@ export interface AddedServer {
   readonly written: readonly string[];
 }
 
-/** Asks for inputs, connects once, shows what the server says, and writes it if the user agrees. Whatever fails, nothing is left behind. */
+/**
+ * Asks for inputs, connects once, shows what the server offers, and writes it to the configuration if the user agrees. If a step fails, nothing is
+ * left behind.
+ */
 export async function carryOut(
   prepared: PreparedServer,
   home: ServerHome,
@@ -88,7 +91,7 @@ async function agreed(questions: Questions | undefined, question: string): Promi
   throw fixable("INPUT_INVALID", "Nobody is here to confirm.", "Run it again with --yes.", { field: "--yes" });
 }
 
-/** Answers of the version before, as far as the new one has the inputs. */
+/** Answers given for the previous version, for inputs that the new one still has. */
 function knownOf(inputs: readonly ServerInput[], kept: ServerAnswers): ServerAnswers {
   return Object.fromEntries(Object.entries(kept).filter(([key]) => inputs.some((each) => each.key === key)));
 }

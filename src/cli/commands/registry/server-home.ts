@@ -10,7 +10,7 @@ import { createSurroundings } from "../../../wire/surroundings.ts";
 import { configPath, readSettings } from "../../arsenal/open-arsenal.ts";
 import type { Input, Terminal } from "../../command.ts";
 
-/** The configuration that a command edits, its registries, and how they are asked. */
+/** The configuration that a command edits, its registries, and its means to query them. */
 export interface RegistryCommand {
   readonly home: ServerHome;
   readonly registries: readonly Registry[];

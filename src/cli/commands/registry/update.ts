@@ -44,7 +44,7 @@ export const command: Command = {
         const updated = await updateOne(name, locked[name] as LockedServer, version, { input, terminal, opened });
         if (updated !== undefined) done.push(updated);
       } catch (error) {
-        // One server that cannot be updated does not keep the others from it.
+        // If one server cannot be updated, the others still are.
         if (names.length === 1 || !isArsenalError(error)) throw error;
         failures++;
         terminal.err.write(`${name}: ${messageOf(error)}\n`);

@@ -34,7 +34,7 @@ export const command: Command = {
   },
 };
 
-/** Runs a program, and approves its calls if that is wanted. */
+/** Runs a program, and approves its calls if `--approve` is given. */
 export async function runProgram(arsenal: ToolArsenal, request: CodeRequest, { flags }: Input): Promise<CodeResult> {
   let result = await arsenal.runCode(request);
   while (result.status === "pending_confirmation" && flags.has("approve")) {

@@ -14,7 +14,7 @@ import { wrongInput } from "../../input.ts";
 
 const NONE = "none";
 
-/** The settings that the options name. What they do not name stays as it is. */
+/** The settings that the options name. Other settings stay unchanged. */
 export async function readTenantSettings(
   { options, repeated }: Input,
   before: Pick<Tenant, "quotas" | "budgets"> | undefined,

@@ -42,7 +42,7 @@ interface Section {
 const HEADER = /^[ \t]*\[\[?([^\]]*)\]\]?[ \t]*(?:#.*)?$/;
 const KEY = /"((?:[^"\\]|\\.)*)"|'([^']*)'|([A-Za-z0-9_-]+)/g;
 
-/** The text by its tables. A line inside a text or a list is never a header. */
+/** Splits the text into its tables. A line inside a string or a list is never a header. */
 function sections(text: string): readonly Section[] {
   const found: { keys?: readonly string[]; body: string }[] = [{ body: "" }];
   let isOpen: string | undefined;
@@ -65,7 +65,7 @@ function sections(text: string): readonly Section[] {
 
 const TOKEN = /"""|'''|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|#[^\n]*|[[\]{}]|\\./g;
 
-/** Follows the texts of several lines, and the lists, that a line opens and closes. */
+/** Tracks multi-line strings and lists that a line opens and closes. */
 function scan(line: string, open: string | undefined, depth: number): { isOpen: string | undefined; depth: number } {
   let isOpen = open;
   let level = depth;
@@ -89,7 +89,7 @@ function scan(line: string, open: string | undefined, depth: number): { isOpen: 
   return { isOpen, depth: level };
 }
 
-/** A table with texts, numbers and lists of texts, which JSON and TOML write alike. */
+/** A table of strings, numbers and lists of strings, which JSON and TOML write alike. */
 function table(keys: readonly string[], entry: Readonly<Record<string, unknown>>): string {
   const header = keys.map((key) => (/^[A-Za-z0-9_-]+$/.test(key) ? key : JSON.stringify(key))).join(".");
   const lines = Object.entries(entry).map(([key, value]) => `${key} = ${JSON.stringify(value)}\n`);

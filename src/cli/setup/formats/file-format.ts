@@ -3,25 +3,25 @@ import { fixable } from "../../../errors/arsenal-error.ts";
 import { asRecord, isPlainObject } from "../../../tool/json-schema.ts";
 import type { ServerEntry } from "../entry-styles.ts";
 
-/** One entry to put in place of others. */
+/** An entry that replaces others. */
 export interface Replacement {
   /** The keys that lead to the servers. */
   readonly path: readonly string[];
-  /** The names of the entries that go. */
+  /** The names of the removed entries. */
   readonly removed: ReadonlySet<string>;
   readonly name: string;
   readonly entry: ServerEntry;
 }
 
-/** A language of configuration files. */
+/** A configuration file format. */
 export interface FileFormat {
-  /** Parses a file. Throws with the place and the problem. */
+  /** Parses a file. Throws with the position and the problem. */
   parse(text: string, file: string): Promise<unknown>;
-  /** The text with one entry in place of others. Everything outside the removed entries stays as it is, byte for byte. */
+  /** The text with one entry in place of others. All bytes outside the removed entries stay. */
   replace(text: string, file: string, replacement: Replacement): Promise<string>;
 }
 
-/** The entries that the keys lead to, by name; those of a list have a `name`. Undefined if there are none. */
+/** The entries below these keys, by name; entries of a list have a `name`. Undefined if there are none. */
 export function entriesAt(root: unknown, path: readonly string[]): Readonly<Record<string, unknown>> | undefined {
   const block = path.reduce<unknown>((value, key) => asRecord(value)[key], root);
   if (isPlainObject(block)) return block;
@@ -33,7 +33,7 @@ export function entriesAt(root: unknown, path: readonly string[]): Readonly<Reco
   return Object.fromEntries(named);
 }
 
-/** Replaces entries, and reads the result back: an edit that changes anything else is refused. */
+/** Replaces entries, and reads the result back: an edit that also changes other content is refused. */
 export async function replaceEntries(
   format: FileFormat,
   text: string,
@@ -52,7 +52,7 @@ export async function replaceEntries(
   throw fixable("INPUT_INVALID", `${file} is written in a way that setup cannot edit.`, fix, { field: path.join(".") });
 }
 
-/** The value without what the keys lead to. */
+/** The value without the part below these keys. */
 function without(value: unknown, [key = "", ...rest]: readonly string[]): unknown {
   const { [key]: member, ...others } = asRecord(value);
   return rest.length === 0 ? others : { ...others, [key]: without(member, rest) };

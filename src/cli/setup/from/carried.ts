@@ -14,7 +14,7 @@ export interface LeftOut {
   readonly instead: string;
 }
 
-/** The settings that setup takes from the file of another gateway. */
+/** The settings that setup reads from the file of another gateway. */
 export interface CarriedSettings {
   /** In the common form: `command`, `args`, `env`, `url`, `headers`. */
   readonly servers: Readonly<Record<string, ServerEntry>>;
@@ -25,11 +25,11 @@ export interface CarriedSettings {
   readonly leftOut: readonly LeftOut[];
 }
 
-/** A kind of file that `setup --from` reads. */
+/** A type of file that `setup --from` reads. */
 export interface FromKind {
   /** The program, as people write its name. */
   readonly title: string;
-  /** Returns whether a parsed file has keys that only this kind has. */
+  /** Returns whether a parsed file has keys that only this type has. */
   isLike(root: Readonly<Record<string, unknown>>): boolean;
   carry(root: Readonly<Record<string, unknown>>, file: string): CarriedSettings;
 }
@@ -52,7 +52,7 @@ const SHARED: Readonly<Record<string, Reason>> = {
   description: ["descriptions come from the server", "Nothing to do."],
 };
 
-/** The members of an object that cannot be carried over, each with its reason. `isCarried` names those that can. */
+/** The members of an object that cannot be carried over, each with its reason. `isCarried` accepts those that can. */
 export function leftOutOf(
   path: string,
   members: Readonly<Record<string, unknown>>,
@@ -103,7 +103,7 @@ function toolsetName(given: string): string {
   return name.replaceAll(/^[-_]+|[-_]+$/g, "") || "group";
 }
 
-/** A group of servers. Servers that are in it only with some of their tools are in `tools`, by the ids of those. */
+/** A group of servers. If a server is in the group with only some of its tools, `tools` has the ids of those. */
 export interface Group {
   readonly name: string;
   readonly description: string;

@@ -62,14 +62,14 @@ export const mcpHub: FromKind = {
   },
 };
 
-/** Rewrites mcp-hub's placeholders. A command's output becomes a value that the user writes into the env file. */
+/** Rewrites mcp-hub's placeholders. For a command's output, the user has to write a value into the env file. */
 function withReferences(
   server: string,
   entry: ServerEntry,
   report: (field: string, command: string) => void,
 ): ServerEntry {
   const given = asRecord(entry["env"]);
-  // An empty value stands for the variable of that name.
+  // An empty value means the variable with that name.
   const env = Object.fromEntries(
     Object.entries(given).map(([name, value]) => [name, value === null || value === "" ? `\${${name}}` : value]),
   );

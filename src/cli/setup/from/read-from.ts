@@ -15,7 +15,7 @@ import { carryProxyLines, mcpProxy } from "./mcp-proxy.ts";
 import { mcphub } from "./mcphub.ts";
 import { oneMcp } from "./one-mcp.ts";
 
-/** The kinds of files, in the order in which their shapes are tried. */
+/** The types of files, in the order in which their formats are tried. */
 const KINDS = {
   "1mcp": oneMcp,
   mcphub,
@@ -36,7 +36,7 @@ export interface FromFile extends Omit<CarriedSettings, "servers"> {
   readonly found: FoundClient;
 }
 
-/** Reads the file of another gateway or client. `kind` decides how; without it, the file's shape does. */
+/** Reads the file of another gateway or client. `kind` selects the format; without it, the format is detected. */
 export async function readFrom(path: string, kind: FromKindName | undefined, terminal: Terminal): Promise<FromFile> {
   const file = resolve(terminal.folder, path);
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
