@@ -78,7 +78,7 @@ export async function stepTools<Context = unknown>(
 }
 
 function toTool({ name, description, inputSchema, needsApproval, run }: ModelTool): Tool {
-  /** Images, sounds and files of results, which the model is sent and the program is not, by the call's id. */
+  /** Images, sounds and files of results by the id of the call. The model gets them, but the program does not. */
   const media = new Map<string, ReturnType<typeof mediaParts>>();
   return dynamicTool({
     description,

@@ -1,6 +1,9 @@
 import { isPlainObject } from "../tool/json-schema.ts";
 
-/** Reads a person's answer from what a framework passes on: `true`, `"approve"` or `{ approved: true }`, and the same for a denial. Undefined for anything else. */
+/**
+ * Reads a person's answer from the value that a framework passes on: `true`, `"approve"` or `{ approved: true }`, and the equivalents for a denial.
+ * Undefined for other values.
+ */
 export function toAnswer(given: unknown): "approve" | "deny" | undefined {
   const value = isPlainObject(given) && "approved" in given ? given["approved"] : given;
   if (value === true || value === "approve" || value === "approved") return "approve";

@@ -47,7 +47,7 @@ export interface ClaudeAgentOptions extends IntegrationOptions<undefined> {
   readonly deferred?: Pick<SDKDeferredToolUse, "id" | "name"> | undefined;
   /** The person's answer to `deferred`. Without it, the call is made again, and runs if it was approved in the arsenal. */
   readonly answer?: "approve" | "deny" | undefined;
-  /** Decides about the tools that are not of the arsenal. By default they are denied. */
+  /** Decides about tools that do not belong to the arsenal. By default they are denied. */
   readonly canUseTool?: CanUseTool;
 }
 
@@ -78,9 +78,9 @@ export function arsenalOptions(
   /** The answers of people, by the id of the call. */
   const answers = new Map<string, "approve" | "deny">();
   if (deferred !== undefined && given !== undefined) answers.set(deferred.id, given);
-  /** The decisions about the calls of this turn, by their ids: a call is asked about once. */
+  /** The decisions about the calls of this turn, by their ids, so that each call is asked about once. */
   const decisions = new Map<string, CallDecision>();
-  /** The tools that Claude Code has. It adds those of a new list to them, and drops none before the run ends. */
+  /** The tools that Claude Code has. It adds those of a new list, and drops none before the run ends. */
   let tools = choose();
   /** The tools between runs: `find_tools`, and those that are pinned or resumed. */
   const base = tools;
@@ -99,7 +99,7 @@ export function arsenalOptions(
     async list() {
       const asked = tools;
       const current = await asked;
-      // A list that changed meanwhile is read once more. The answer is sent before the hook goes on.
+      // If the list changed meanwhile, it is read once more. The answer is sent before the hook continues.
       if (asked === tools) setImmediate(listed);
       return current;
     },
@@ -111,7 +111,7 @@ export function arsenalOptions(
     },
   });
 
-  /** Adds tools for the next turn, in up to half of the places that are left, so that later turns have some too. */
+  /** Adds tools for the next turn, in up to half of the remaining places, so that later turns can add some too. */
   async function nextTurn(signal: AbortSignal): Promise<void> {
     const before = await tools;
     const names = new Set(before.map(({ name }) => name));
@@ -188,7 +188,7 @@ export function arsenalOptions(
           if (decision !== undefined) decisions.set(tool_use_id, decision);
           if (decision?.effect !== "confirm") return {};
           const { reason: permissionDecisionReason } = decision;
-          // Ends the run. A later one resumes at this call, and asks again.
+          // Ends the run. A later run resumes at this call, and asks the person again.
           return {
             hookSpecificOutput: {
               hookEventName: "PreToolUse",
@@ -235,7 +235,7 @@ function createServer(name: string, { list, call }: ServerHandlers) {
       name: tool.name,
       description: tool.description,
       inputSchema: tool.inputSchema,
-      // The tools of a turn are few, so none is left to Claude Code's own tool search.
+      // The tools of a turn are few, so Claude Code's own tool search is not needed.
       _meta: { "anthropic/alwaysLoad": true },
     })),
   }));

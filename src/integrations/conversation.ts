@@ -3,7 +3,7 @@ import type { ToolResult } from "../execute/result.ts";
 import { fromAlias } from "../transcode/alias.ts";
 import type { ReadCall } from "../transcode/dialect.port.ts";
 
-/** One message of a conversation, as far as retrieval reads it. Integrations write it from their framework's messages. */
+/** One message of a conversation, reduced to what retrieval reads. Integrations create it from their framework's messages. */
 export type ConversationMessage =
   | { readonly role: "user"; readonly text: string }
   | { readonly role: "assistant"; readonly text: string; readonly calls?: readonly ConversationCall[] }
@@ -56,7 +56,7 @@ function toReadCall({ id, name }: ConversationCall): ReadCall {
   return { id, call: { toolName: name } };
 }
 
-/** Retrieval reads the tool, the status and the value of a result; the rest was never part of the framework's message. */
+/** Retrieval reads the tool, the status and the value of a result. The framework's message does not have the other fields. */
 function toResult({
   name,
   value,

@@ -4,14 +4,14 @@ import { createOffers, type IntegrationOptions } from "./offers.ts";
 
 export type { IntegrationOptions } from "./offers.ts";
 
-/** Options of the tools and what runs them. CrewAI runs in another process, so there is no request context. */
+/** Options of the tools and of their executor. CrewAI runs in another process, so there is no request context. */
 export type CrewaiOptions = Omit<IntegrationOptions<undefined>, "approver">;
 
 /** The members of CrewAI's `BaseTool` that a model sees. */
 export interface CrewaiTool {
   readonly name: string;
   readonly description: string;
-  /** As JSON Schema: Python makes a model of it. */
+  /** As JSON Schema. Python converts it to a model. */
   readonly args_schema: ObjectSchema;
 }
 

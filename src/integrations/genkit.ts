@@ -43,7 +43,8 @@ export function arsenalMiddleware(arsenal: AgentArsenal, options: GenkitOptions)
           onChunk?.({ role: "tool", content: [], custom: { toolProgress: { name, ref, ...progress } } });
         const actions = tools.map((tool) => toAction(tool, { signal, report }));
         for (const action of actions) ours.add(action);
-        // The request of a later turn still holds the tools of the turn before it. Genkit takes actions beside names, though its type has only names.
+        // The request of a later turn still contains the tools of the turn before. Genkit accepts actions next to names, though its type allows
+        // only names.
         const others = (request.tools ?? []).filter((tool: unknown) => !(typeof tool === "function" && ours.has(tool)));
         const offered = [...others, ...(actions as unknown[] as string[])];
         return next({ ...envelope, request: { ...request, tools: offered } }, run);
@@ -99,7 +100,7 @@ function toAction(tool: ModelTool<ActionContext>, { signal, report }: TurnParts 
       answer: toAnswer(resumed),
     });
     if (outcome.kind === "ok") return outcome.value;
-    // A tool that interrupts a second time ends the run, so a resumed call that still waits says so to the model.
+    // A tool that interrupts a second time would end the run, so a resumed call that still waits returns a message to the model.
     if (outcome.kind === "waiting" && resumed === undefined)
       return call.interrupt({ confirmationId: outcome.confirmationId, message: outcome.reason });
     // An error that a tool throws would end the whole run.

@@ -63,7 +63,7 @@ export function arsenalMiddleware<Context = unknown>(
         ...signalOf(runtime),
       });
       const tools = found.map(({ name, description, inputSchema }) => {
-        // The agent never runs these: `wrapToolCall` does.
+        // The agent never runs these directly: `wrapToolCall` does.
         return createTool(async () => "", { name, description, schema: inputSchema });
       });
       return await handler({ ...request, tools: [...request.tools, ...tools] });
@@ -87,10 +87,10 @@ export class ToolArsenalToolkit<Context = unknown> {
   constructor(arsenal: AgentArsenal, options: IntegrationOptions<Context> = {}) {
     this.#arsenal = arsenal;
     this.#options = options;
-    createOffers(arsenal, options); // reports invalid options here, and not with the first search
+    createOffers(arsenal, options); // reports invalid options here, not only at the first search
   }
 
-  /** Finds the tools for a request, or for a conversation, with what runs them. */
+  /** Finds the tools for a request, or for a conversation, and returns them with their executor. */
   async getTools(
     query: string | readonly BaseMessage[],
     options: { readonly limit?: number; readonly context?: Context; readonly signal?: AbortSignal } = {},

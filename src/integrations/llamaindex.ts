@@ -124,7 +124,7 @@ class ArsenalAgent extends workflow.FunctionAgent {
     const tools = offered
       .filter(({ name }) => !this.#own.has(name))
       .map((tool) => toLlamaTool(tool, this.#options.signal));
-    // The workflow looks calls up in the agent's tools: those of all turns, since a run of the same agent may be at another one.
+    // The workflow looks calls up in the agent's tools: those of all turns, because a concurrent run of the same agent may be in another turn.
     for (const tool of tools) {
       const known = this.tools.findIndex(({ metadata }) => metadata.name === tool.metadata.name);
       if (known === -1) this.tools.push(tool);
@@ -153,11 +153,13 @@ interface WaitingCall {
   readonly id: string;
   readonly name: string;
   readonly input: unknown;
-  /** Why it waits. */
+  /** Why the call waits. */
   readonly text: string;
 }
 
-/** The start of a result of ours that says that a call waits, with the prefix of LlamaIndex. A tool cannot write it: its own text comes later. */
+/**
+ * The start of our result for a call that waits, with the prefix of LlamaIndex. A tool cannot forge it, because the tool's own text comes later.
+ */
 const WAITS = /^(?:Error(?:\(Error\))?: )*Tool Execution Awaiting Confirmation\n/;
 
 /** Returns the calls at the end of a conversation that wait for a person. */
@@ -175,7 +177,7 @@ function waitingCalls(messages: readonly ChatMessage[]): readonly WaitingCall[] 
 
 const PREFIX = /^(?:Error(?:\(Error\))?: )*/;
 
-/** The tool that a workflow of several agents adds to each of them. */
+/** The tool that a workflow of several agents adds to each agent. */
 const HAND_OFF = "handOff";
 
 function toLlamaTool(tool: ModelTool<undefined>, signal: AbortSignal | undefined): BaseToolWithCall {
@@ -193,7 +195,7 @@ function toLlamaTool(tool: ModelTool<undefined>, signal: AbortSignal | undefined
         const { confirmationId, reason: message } = outcome;
         run?.sendEvent(approvalEvent.with({ toolName: name, arguments: input, confirmationId, message }));
       }
-      // An error that a tool throws is a result with `isError`, and the run goes on.
+      // An error that a tool throws becomes a result with `isError`, and the run continues.
       throw new Error(outcome.text);
     },
   };

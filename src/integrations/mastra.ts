@@ -16,7 +16,7 @@ const { createTool } = await importFramework("mastra", "npm install @mastra/core
 export interface ApprovalSuspension {
   readonly toolName: string;
   readonly arguments: unknown;
-  /** Why it needs an approval. */
+  /** Why the call needs an approval. */
   readonly reason: string;
   /** The id of the approval in the arsenal. */
   readonly confirmationId: string;

@@ -20,15 +20,15 @@ import { fromAlias } from "../transcode/alias.ts";
 import { type ConversationMessage, openCallsIn, requestIn, toAgentMessages } from "./conversation.ts";
 import { type Arguments, type CallOutcome, toOutcome } from "./outcome.ts";
 
-/** The options of every integration. `Context` is what the framework passes along with a request. */
+/** The options of every integration. `Context` is the framework's request context. */
 export interface IntegrationOptions<Context = unknown> {
-  /** The most tools that one turn of the model has, 1 to 50. Defaults to 8. */
+  /** The most tools in one turn of the model, 1 to 50. Defaults to 8. */
   readonly limit?: number;
   /** Leaves out tools whose semantic score is lower, 0 to 1. By default the limit is filled, unless nothing fits. */
   readonly scoreThreshold?: number;
-  /** Ids or names of tools that every turn has, if the caller may see them. */
+  /** Ids or names of tools that are in every turn, if the caller may see them. */
   readonly pinned?: readonly string[];
-  /** Whether the model gets `find_tools`, with which it searches again. It counts towards `limit`. Defaults to true. */
+  /** Whether the model gets `find_tools`, a tool for another search. It counts towards `limit`. Defaults to true. */
   readonly findTools?: boolean;
   /** The toolset to search and call through. Defaults to the whole catalog. */
   readonly toolset?: string;
@@ -112,7 +112,7 @@ export interface Offers<Context = unknown> {
 
 const traceIds = createTraceIds();
 
-/** Creates the offers of an integration: everything it needs besides its framework's format. Throws INPUT_INVALID without a principal. */
+/** Creates the offers of an integration: all of the integration except the framework's format. Throws INPUT_INVALID without a principal. */
 export function createOffers<Context>(arsenal: AgentArsenal, options: IntegrationOptions<Context>): Offers<Context> {
   const settings = checked(arsenal, options);
   const { maxResultLength = 100_000, toolset, principal, approver } = options;

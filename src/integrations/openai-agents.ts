@@ -16,9 +16,9 @@ export interface AgentsOptions<Context = unknown> extends IntegrationOptions<Con
   readonly context?: Context;
 }
 
-/** The tools of one run, and the models that get the few of them that each turn needs. */
+/** The tools of one run, and models that get only the few tools that each turn needs. */
 export interface RunTools<Context = unknown> {
-  /** Every tool that the caller may call. Give them to the agent, so that it can run the one that the model chooses, also in a resumed run. */
+  /** Every tool that the caller may call. Give them to the agent, so that it can run any tool that the model chooses, also in a resumed run. */
   readonly tools: FunctionTool<Context>[];
   /** Returns a provider whose models get at most `limit` of the tools in each turn. */
   modelProvider(provider: ModelProvider): ModelProvider;
@@ -43,7 +43,7 @@ export async function runTools<Context = unknown>(
   const context = options.context as Context;
   const all = await offers.all(arsenal, context);
   const names = new Set(all.map(({ name }) => name));
-  /** The tools that the caller may call now; asked again after each turn. */
+  /** The tools that the caller may call now. Read again after each turn. */
   let visible: Promise<ReadonlySet<string>> | undefined;
 
   async function isVisible(name: string): Promise<boolean> {
@@ -96,7 +96,7 @@ function toFunctionTool<Context>(
     },
     errorFunction: (_context, error) => messageOf(error),
   });
-  // The SDK replaces dashes, which model APIs take and names of tools in a namespace have.
+  // The SDK replaces dashes, though model APIs accept them and names of tools in a namespace contain them.
   return Object.assign(created, { name });
 }
 

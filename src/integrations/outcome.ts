@@ -13,7 +13,7 @@ import { toPlainData } from "../tool/schema/plain-data.ts";
 /** Arguments as a model wrote them. `execute` checks them. */
 export type Arguments = Readonly<Record<string, unknown>>;
 
-/** How a call ended, in the words that frameworks have for it. */
+/** How a call ended, in the categories that frameworks use. */
 export type CallOutcome = SuccessfulCall | WaitingCall | FailedCall;
 
 /** The tool ran. */
@@ -34,7 +34,7 @@ export interface WaitingCall {
   readonly confirmationId: string;
   /** Why it waits, and how to approve it. */
   readonly reason: string;
-  /** The same for the model. */
+  /** The same text for the model. */
   readonly text: string;
 }
 

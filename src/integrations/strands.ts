@@ -105,7 +105,7 @@ function toStrandsTool(tool: ModelTool<InvocationState>): Tool {
       if (outcome.kind === "waiting") {
         const { confirmationId, reason: message } = outcome;
         const reason = { confirmationId, tool: tool.name, arguments: input, message };
-        // Throws until a person has answered. Then the agent makes the call again, and it returns the answer.
+        // Throws until a person has answered. The agent then makes the call again, and this returns the answer.
         const answer = toAnswer(call.interrupt({ name: APPROVAL, reason }));
         if (answer !== undefined) outcome = yield* run(answer);
       }
@@ -118,7 +118,7 @@ function toStrandsTool(tool: ModelTool<InvocationState>): Tool {
   };
 }
 
-/** Makes a call, and shows what it reports. */
+/** Makes a call, and shows its progress. */
 async function* reported(
   call: (onProgress: (update: Progress) => void) => Promise<CallOutcome>,
 ): AsyncGenerator<ToolStreamEvent, CallOutcome, undefined> {

@@ -12,7 +12,7 @@ import type { ServerAnswers } from "./entry/inputs.ts";
 /** The files that were written, for people. */
 export type WrittenFiles = readonly string[];
 
-/** Writes a tried server: installed files, secrets, pins, and the configuration last, so that a running gateway finds everything in place. */
+/** Writes a tried server: installed files, secrets, pins, and the configuration last, so that a running gateway finds everything complete. */
 export function commitServer(
   prepared: PreparedServer,
   tried: TriedServer,
@@ -29,7 +29,7 @@ async function commit(
   const { name, installation, before } = prepared;
   const { locked, filled } = tried;
   const folder = dirname(config);
-  // Written first in memory: a configuration that cannot be edited leaves everything as it was.
+  // Prepared in memory first: if the configuration cannot be edited, nothing changes.
   const text = await withServer(await readText(config), name, filled.entry, config);
   const written: string[] = [];
   await mkdir(join(folder, PRIVATE_FOLDER), { recursive: true, mode: 0o700 });
@@ -102,7 +102,7 @@ async function removeInstalled(folder: string, installed: string): Promise<void>
   await rmdir(dirname(join(folder, installed))).catch(() => {});
 }
 
-/** Two commands that edit one configuration take turns. */
+/** Two commands that edit the same configuration take turns. */
 function alone<Value>(config: string, work: () => Promise<Value>): Promise<Value> {
   return withFileLock(join(dirname(config), PRIVATE_FOLDER, "servers.lock"), work);
 }

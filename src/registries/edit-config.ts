@@ -22,7 +22,7 @@ export async function withServer(
     return HEADER + new NewDocument({ mcpServers: { [name]: entry }, state: STATE }).toString(wide);
   const document = await parsed(existing, file);
   if (!document.has("mcpServers")) {
-    // Appended if possible: rewriting the whole document would change its spaces and quotes.
+    // Appended if possible, because rewriting the whole document would change its spaces and quotes.
     const added = new NewDocument({ mcpServers: { [name]: entry } }).toString(wide);
     const appended = `${existing.trimEnd()}\n\n${added}`;
     if (document.contents === null || (isMap(document.contents) && document.contents.flow !== true)) return appended;
@@ -41,7 +41,7 @@ export async function withServer(
   return document.toString(wide);
 }
 
-/** Members that describe the connection. They belong together: none of an old entry may remain. */
+/** Members that describe the connection. They belong together, so all of them are replaced. */
 const CONNECTION: readonly string[] = "command args env envFile cwd url type headers".split(" ");
 
 /** Replaces the members that adding writes. Other members and comments stay. */
@@ -50,7 +50,7 @@ function replaceMembers(document: Document, held: YAMLMap, entry: Entry): void {
   for (const [key, value] of Object.entries(entry)) held.set(key, document.createNode(value));
 }
 
-/** A configured server, and where it is written. */
+/** A configured server, and its position in the configuration. */
 export interface WrittenServer {
   readonly name: string;
   /** `mcpServers`, `servers`, `mcp.servers`, `arsenal.mcp_servers` or `sources`. */

@@ -9,7 +9,7 @@ import { type RegistryEntry, shortName } from "./read/server-json.ts";
 
 /** The options of a search in registries. */
 export interface FindOptions {
-  /** The folder for the registries' lists; false keeps none. */
+  /** The folder for cached lists of registries; false disables the cache. */
   readonly cache: string | false;
   readonly clock: Pick<Clock, "now">;
   readonly signal?: AbortSignal | undefined;
@@ -51,7 +51,7 @@ export async function rankServers(
   return (await rankTexts(texts, query, options)).flatMap(({ index }) => offered[index] ?? []);
 }
 
-/** Finds one server by its full name, or by the last part of it if that is unambiguous. Throws INPUT_INVALID or SOURCE_UNAVAILABLE. */
+/** Finds one server by its full name, or by the last part of its name if that is unambiguous. Throws INPUT_INVALID or SOURCE_UNAVAILABLE. */
 export async function findServer(
   registries: readonly Registry[],
   asked: { readonly name: string; readonly version?: string | undefined },

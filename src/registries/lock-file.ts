@@ -5,7 +5,7 @@ import { messageOf } from "../errors/show-value.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 import { replaceFile } from "../system/replace-file.ts";
 
-/** A server that was added from outside: its origin, and what is pinned of it. */
+/** A server that was added from a registry or a file: its origin, and its pinned data. */
 export interface LockedServer {
   /** The full name: `io.github.octo/weather`. */
   readonly name: string;

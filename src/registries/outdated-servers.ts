@@ -13,13 +13,13 @@ export interface ServerCurrency {
   readonly server: string;
   readonly version: string;
   readonly latest?: string;
-  /** `changed`: the registry describes the pinned version otherwise than when it was added. */
+  /** `changed`: the registry's description of the pinned version differs from the one when it was added. */
   readonly state: "current" | "outdated" | "changed" | "deprecated" | "deleted" | "unknown";
   /** A sentence about the state. */
   readonly reason?: string;
 }
 
-/** Compares the added servers with their registries. A registry that fails leaves its servers unknown. */
+/** Compares the added servers with their registries. If a registry fails, the state of its servers is unknown. */
 export function compareWithRegistries(
   locked: LockedServers,
   registries: readonly Registry[],

@@ -28,7 +28,7 @@ export interface ServerHome extends Pick<Surroundings, "clock" | "egress" | "sec
   readonly envPassthrough?: readonly string[] | undefined;
   /** The configured sandbox; undefined if there is none. */
   readonly sandbox?: string | undefined;
-  /** Findings of at least this severity refuse a server, unless a person accepts them. */
+  /** Findings of at least this severity block a server, unless a person accepts them. */
   readonly severity: Severity;
 }
 
@@ -40,7 +40,7 @@ export interface FoundServer {
   readonly packageHosts: readonly string[];
 }
 
-/** A server that is fetched and verified, and waits for its inputs. */
+/** A server that was fetched and verified, and waits for its inputs. */
 export interface PreparedServer {
   /** Its name in the configuration. */
   readonly name: string;
@@ -58,7 +58,7 @@ export interface PreparedServer {
 /** A server that was connected once, ready to be written. */
 export interface TriedServer {
   readonly trial: ServerTrial;
-  /** Findings that refuse the server, unless a person accepts them. */
+  /** Findings that block the server, unless a person accepts them. */
   readonly severe: readonly TrialFinding[];
   readonly answers: ServerAnswers;
   /** The entry and the secrets that will be written. */
@@ -71,7 +71,7 @@ export function digestOf({ packages = [], remotes = [] }: ServerJson): string {
   return `sha256:${sha256(canonicalJson({ packages, remotes }))}`;
 }
 
-/** Refuses an entry that is dangerous, deleted, or changed under a version that was pinned. Fetches nothing. */
+/** Refuses an entry that is dangerous or deleted, or that changed although its version was pinned. Fetches nothing. */
 export async function vetEntry(found: FoundServer, home: Pick<ServerHome, "config">): Promise<void> {
   const { entry, allowPrivate, packageHosts } = found;
   const { server, status, statusMessage } = entry;
@@ -98,7 +98,7 @@ function showName({ name }: ServerJson): string {
   return name.length > 200 ? showValue(name) : name;
 }
 
-/** Fetches and verifies a server that passed `vetEntry`. Runs nothing of it. */
+/** Fetches and verifies a server that passed `vetEntry`, without running any of it. */
 export async function prepareServer(
   found: FoundServer,
   install: (staging: string, found: FoundServer) => Promise<Installation>,
@@ -118,7 +118,7 @@ export async function prepareServer(
   const staging = join(folder, PRIVATE_FOLDER, "servers", `.staging-${randomUUID().slice(0, 8)}`);
   const discard = async (): Promise<void> => {
     await rm(staging, { recursive: true, force: true });
-    // Folders that were made for nothing go too.
+    // Removes unneeded parent folders too.
     for (const made of [dirname(staging), dirname(dirname(staging))]) await rmdir(made).catch(() => {});
   };
   await mkdir(staging, { recursive: true, mode: 0o700 });
@@ -195,7 +195,7 @@ export async function prepareServer(
   };
 }
 
-/** The user's values for the next update: those that are not secret, and the variables of the env file that hold the others. */
+/** The user's values for the next update: those that are not secret, and for the others the variables of the env file. */
 function lockedInputs(
   inputs: readonly ServerInput[],
   answers: ServerAnswers,

@@ -24,7 +24,7 @@ export interface ServerTrial {
   readonly instructions?: string;
   readonly tools: readonly TriedTool[];
   readonly findings: readonly TrialFinding[];
-  /** Set if the server wants its user to sign in first; its tools are then unknown. */
+  /** Set if the server requires its user to sign in first; its tools are then unknown. */
   readonly needsSignIn?: true;
   /** True if its program ran in the configured sandbox. */
   readonly confined: boolean;
@@ -33,11 +33,11 @@ export interface ServerTrial {
 export interface TriedTool {
   readonly name: string;
   readonly description: string;
-  /** Identifies the definition. */
+  /** The hash of the definition. */
   readonly hash: string;
 }
 
-/** A finding of the scanner in something that the server says. */
+/** A finding of the scanner in a server's texts. */
 export interface TrialFinding {
   /** A tool's name, or `instructions`. */
   readonly subject: string;
@@ -68,10 +68,10 @@ export async function tryServer(
   context: TrialContext,
 ): Promise<ServerTrial> {
   const { environment, folder, envPassthrough, clock, egress, signal = new AbortController().signal } = context;
-  // Secrets are not in a file yet: the entry refers to them as if they were variables.
+  // Secrets are not in a file yet, so the entry refers to them as variables.
   const own = Object.fromEntries(Object.keys(secrets).map((variable) => [variable, `\${${variable}}`]));
   const isProgram = entry["command"] !== undefined;
-  // The program is looked up as the command's own environment says.
+  // The program is looked up in the command's own environment.
   const path = environment["PATH"] === undefined ? {} : { PATH: "${PATH}" };
   const full = isProgram ? { ...entry, env: { ...path, ...(entry["env"] as object | undefined), ...own } } : entry;
   const { servers, problems } = await readClientConfig(
@@ -134,7 +134,7 @@ export async function tryServer(
 }
 
 /**
- * The same server below bubblewrap, if that is the configured sandbox: it sees programs, its own files and the network, and can write nothing.
+ * Runs the same server in bubblewrap, if that is the configured sandbox: it sees programs, its own files and the network, and can write nothing.
  * Throws SANDBOX_FAILED if the configured sandbox cannot confine a server: nothing of the server has run then.
  */
 function confine(
@@ -143,7 +143,7 @@ function confine(
   { sandbox, shown = [], environment }: TrialContext,
 ): McpServerSettings | undefined {
   const { transport } = settings;
-  // A container is confined already.
+  // A container is already confined.
   if (sandbox === undefined || transport.kind !== "stdio" || transport.command === "docker") return undefined;
   if (sandbox !== "bubblewrap") {
     const problem = `The configured sandbox, ${showValue(sandbox)}, cannot confine a server, so ${name} was not run. Nothing was written.`;

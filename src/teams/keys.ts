@@ -22,7 +22,7 @@ export const KEY = entry(
 /** An API key as it is shown: without its text. */
 export interface ApiKey extends Filled<typeof KEY> {}
 
-/** A key and its text, which is shown this once. */
+/** A key and its text. The text is shown only this once. */
 export interface NewKey {
   readonly key: ApiKey;
   readonly text: string;

@@ -37,7 +37,7 @@ export interface UsageQuery {
 
 /**
  * The actions of operators on tenants, members and keys. An operator who belongs to a tenant (`by`) sees and changes that tenant's members and
- * keys only: everything of other tenants answers as if it did not exist. No operator can give rights that the operator lacks.
+ * keys only: other tenants behave as if they did not exist. No operator can give rights that the operator lacks.
  */
 export type TeamAdministration = ReturnType<typeof createTeamAdministration>;
 
@@ -55,7 +55,7 @@ export function createTeamAdministration(parts: {
   const keys = createKeys({ state, clock });
   const now = (): number => Math.round(clock.now());
 
-  /** The tenant, if there is one that the operator may know of. */
+  /** The tenant, if it exists and the operator may see it. */
   async function tenantOf(id: string, by: Principal): Promise<Tenant> {
     const found = by.tenant === undefined || by.tenant === id ? await records.tenants.get(id) : undefined;
     if (found === undefined || found.state === "removed") throw notFound("tenant", id);
@@ -103,7 +103,7 @@ export function createTeamAdministration(parts: {
       return fresh;
     },
     changeTenant: change,
-    /** Removes a tenant with its members and keys. Its callers stay refused, and its usage can still be read. */
+    /** Removes a tenant with its members and keys. Its callers stay refused, and its usage stays readable. */
     async removeTenant(id: string, by: Principal): Promise<void> {
       await tenantOf(id, by);
       await records.tenants.update(id, () => ({ id, state: "removed" }) satisfies StoredTenant);
@@ -116,7 +116,7 @@ export function createTeamAdministration(parts: {
       await tenantOf(tenant, by);
       return (await records.members.list()).filter((member) => member.tenant === tenant);
     },
-    /** Adds a person to a tenant, or replaces what the person may do there. */
+    /** Adds a person to a tenant, or replaces that person's rights. */
     async setMember(tenant: string, id: string, grant: Grant, by: Principal): Promise<Member> {
       await tenantOf(tenant, by);
       checkGrant(grant, by, "");
@@ -134,7 +134,7 @@ export function createTeamAdministration(parts: {
       if (member?.tenant !== tenant || !(await records.members.remove(id))) throw notFound("member", id);
     },
 
-    /** The keys of one tenant, or all that the operator may know of. */
+    /** The keys of one tenant, or all keys that the operator may see. */
     async keys(asked: { readonly tenant?: string | undefined }, by: Principal): Promise<readonly ApiKey[]> {
       const { tenant = by.tenant } = asked;
       if (tenant !== undefined) await knownTenant(tenant, by);
@@ -163,7 +163,7 @@ export function createTeamAdministration(parts: {
       if (!(await keys.revoke(name))) throw notFound("key", name);
     },
 
-    /** The quotas and budgets of a tenant, and how much of each is used. */
+    /** The quotas and budgets of a tenant, and the used amount of each. */
     async quotas(id: string, by: Principal): Promise<readonly QuotaStatus[]> {
       const tenant = await tenantOf(id, by);
       const counters = countersOf(tenant, clock.now());
@@ -196,7 +196,7 @@ export function createTeamAdministration(parts: {
     },
   };
 
-  /** Refuses a tenant that the operator may not know of. Callers of other tenants may have keys though no tenant has a record. */
+  /** Refuses a tenant that the operator may not see. Keys may belong to a tenant without a record. */
   async function knownTenant(id: string, by: Principal): Promise<void> {
     if (by.tenant !== undefined && by.tenant !== id) throw notFound("tenant", id);
   }

@@ -2,7 +2,7 @@ import { type ArsenalError, fixable } from "../errors/arsenal-error.ts";
 import type { Principal } from "../guard/principal.ts";
 import type { Grant, TenantSettings } from "./tenant.ts";
 
-/** Refuses settings that fit their shape and still cannot be used, and rights that the operator lacks. */
+/** Refuses settings that fit their shape but cannot be used, and rights that the operator lacks. */
 export function checkSettings(
   { quotas = [], budgets = [], groups = [], webhook }: TenantSettings,
   by: Principal,
@@ -36,7 +36,7 @@ export function checkGrant({ roles = [], capabilities = [], scopes = [] }: Grant
     capabilities: capabilities.find(has(by.capabilities)),
     scopes: scopes.find(has(by.scopes)),
   };
-  // An operator of the whole gateway names the roles of others; a tenant's operator cannot make up roles that a policy knows.
+  // An operator of the whole gateway may give roles that it lacks; a tenant's operator may not, because a policy may use them.
   if (by.tenant === undefined) lacking.roles = undefined;
   for (const [field, right] of Object.entries(lacking)) {
     if (right === undefined) continue;

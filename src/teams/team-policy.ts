@@ -5,14 +5,14 @@ import type { Tool } from "../tool/tool.ts";
 import type { TeamView } from "./team-view.ts";
 import { EVERY_TOOLSET } from "./tenant.ts";
 
-/** The toolsets as a tenant's bounds need them. */
+/** The toolsets, for checking which of them a tenant may use. */
 export interface NamedToolsets {
   has(name: string, tool: Tool): boolean;
   /** Undefined if there is no such toolset. */
   filterOf(name: string): ToolFilter | undefined;
 }
 
-/** The toolsets that bound a caller; undefined if nothing does. */
+/** The toolsets that a caller is limited to; undefined if it is not limited. */
 export function boundOf(view: Pick<TeamView, "tenant">, { tenant: id }: Principal): readonly string[] | undefined {
   const tenant = id === undefined ? undefined : view.tenant(id);
   if (tenant === undefined) return undefined;

@@ -8,7 +8,7 @@ export const TEAMS_TOPIC = "teams";
 const TENANTS = "team:tenant:";
 const MEMBERS = "team:member:";
 
-/** The place of removed tenants: their callers stay refused, because a token may still name them. */
+/** Marks removed tenants: their callers stay refused, because a token may still name the tenant. */
 export type StoredTenant = Tenant | { readonly id: string; readonly state: "removed" };
 
 /** The tenants and members in the shared state. A change is announced to every process; if that fails, it rejects and can be repeated. */
@@ -29,7 +29,10 @@ function createCollection<Record>(documents: State, prefix: string, announce: (i
     async list(): Promise<readonly Record[]> {
       return (await documents.list(prefix)).map(({ value }) => value as Record);
     },
-    /** Replaces a record by what `change` makes of it. `change` may run again if another process changes it too, and leaves it by returning undefined. */
+    /**
+     * Replaces a record by the result of `change`. `change` may run again if another process changes the record too; returning undefined keeps the
+     * record.
+     */
     async update(id: string, change: (before: Record | undefined) => Record | undefined): Promise<Record | undefined> {
       for (;;) {
         const entry = await documents.get(prefix + id);

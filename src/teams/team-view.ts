@@ -6,7 +6,10 @@ import type { Group, Member } from "./tenant.ts";
 /** How soon reading is retried while the store is unavailable. */
 const RETRY_MS = 500;
 
-/** The tenants and members as this process knows them. It reads them again after every change, and keeps the last ones while the store is unavailable. */
+/**
+ * The tenants and members in the memory of this process. They are read again after every change; while the store is unavailable, the last ones stay
+ * valid.
+ */
 export interface TeamView {
   /** Resolves once the records were read for the first time. Rejects if they cannot be read. */
   ready(): Promise<void>;
@@ -45,7 +48,7 @@ export function createTeamView(parts: {
   async function readAll(): Promise<void> {
     try {
       while (isStale) {
-        // A change that is announced while the records are read is read too.
+        // If a change is announced while the records are being read, they are read again.
         isStale = false;
         const [allTenants, allMembers] = await Promise.all([records.tenants.list(), records.members.list()]);
         tenants = new Map(allTenants.map((tenant) => [tenant.id, tenant]));

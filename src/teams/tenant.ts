@@ -16,7 +16,7 @@ import { CAPABILITIES } from "../tool/tool.ts";
 /** The characters of a tenant's id. */
 export const TENANT_ID = "^[a-z0-9][a-z0-9_-]{0,62}$";
 
-/** Stands for every toolset and every tool. */
+/** Matches every toolset and every tool. */
 export const EVERY_TOOLSET = "*";
 
 export const QUOTA_UNITS = ["calls", "tokens", "cost"] as const;
@@ -28,7 +28,7 @@ const RIGHTS = {
   scopes: refined(list("Scopes; `*` stands for all.", text("A scope.")), { maxItems: 256 }),
 };
 
-/** The shape of what a member, a group or a key may do. */
+/** The shape of the rights of a member, a group or a key. */
 export const GRANT = entry("What a caller may do.", RIGHTS);
 
 /** The rights of a member or a key. */
@@ -104,7 +104,7 @@ export const TENANT_SETTINGS = entry("Settings of a tenant. Omitted ones stay as
 /** The settings of a tenant that an operator may change. */
 export interface TenantSettings extends InputOf<typeof TENANT_SETTINGS> {}
 
-/** The shape of a tenant as it is shown. */
+/** The shape of a tenant in answers. */
 export const TENANT = entry(
   "A tenant.",
   {
@@ -116,7 +116,7 @@ export const TENANT = entry(
   ["id", "state", "toolsets", "quotas", "budgets", "groups", "createdAt", "changedAt"],
 );
 
-/** A tenant as it is shown. */
+/** A tenant in answers. */
 export interface Tenant extends Filled<typeof TENANT> {}
 
 /** The shape of a person who belongs to a tenant. */

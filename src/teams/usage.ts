@@ -15,7 +15,7 @@ const PREFIX = "team:usage:";
 const DAY_MS = 86_400_000;
 const KEPT_DAYS = 400;
 const FLUSH_MS = 500;
-/** The most rows of one tenant's day; further ones are summed in one row. */
+/** The most rows of one tenant's day; further ones are added up in one row. */
 const MOST_ROWS = 5_000;
 const OTHER = '["(other)","(other)"]';
 const FINE: readonly string[] = ["success", "pending_confirmation"];
@@ -51,7 +51,7 @@ export function createUsage(parts: { readonly documents: State; readonly clock: 
     cancel ??= clock.after(FLUSH_MS, () => void flush(), { background: true });
   }
 
-  /** Writes everything that was noted so far. */
+  /** Writes all usage that was noted so far. */
   async function flush(): Promise<void> {
     await writing;
     writing = write();
@@ -111,7 +111,7 @@ function nextMonth(at: number): number {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
 }
 
-/** Adds up rows that agree in the given parts; the others are empty. Ordered by those parts. */
+/** Adds up rows that are equal in the given fields; their other fields are empty. Ordered by those fields. */
 export function sumUsage(rows: readonly UsageRow[], by: readonly UsagePart[]): readonly UsageRow[] {
   const sums = new Map<string, UsageRow>();
   for (const row of rows) {

@@ -64,7 +64,7 @@ export function aiSdkLlm(model: LanguageModel): Llm {
   };
 }
 
-/** The part of a result of the AI SDK that a turn is made from. */
+/** The part of a result of the AI SDK from which a turn is made. */
 interface AiSdkAnswer {
   readonly text: string;
   readonly finishReason: string;
@@ -91,7 +91,7 @@ function write(turn: SentTurn): readonly ModelMessage[] {
       return [{ role: "user", content: turn.text }];
     case "native": {
       const message = turn.content as ModelMessage;
-      // Models send empty turns, and no provider accepts them.
+      // Models send empty turns, but no provider accepts them.
       return isEmpty(message) ? [] : [message];
     }
     case "assistant": {

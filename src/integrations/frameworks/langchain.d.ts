@@ -35,7 +35,7 @@ declare module "langchain" {
 }
 
 declare module "@langchain/langgraph" {
-  /** Pauses the graph with a value for a person, and returns the value that the person resumed it with. */
+  /** Pauses the graph with a value for a person, and returns the value that resumes it. */
   export function interrupt<Asked, Answered>(value: Asked): Answered;
   export function isGraphInterrupt(error: unknown): boolean;
 }

@@ -9,7 +9,7 @@ import { checkText, checkVariable } from "../entry/texts.ts";
 import type { ArgumentDraft, ServerDraft } from "../install/draft.ts";
 import type { BundleCommand, BundleManifest, UserConfig } from "./manifest.ts";
 
-/** The machine that a bundle is to run on. */
+/** The machine that a bundle will run on. */
 export interface BundleMachine {
   readonly platform: string;
   readonly nodeVersion: string;
@@ -18,7 +18,7 @@ export interface BundleMachine {
 
 const THIS_MACHINE: BundleMachine = { platform: process.platform, nodeVersion: process.versions.node };
 
-/** Variables that may name folders, if these lie in the bundle. */
+/** Variables that may name folders, if these folders are inside the bundle. */
 const LIBRARY_PATHS = /^(?:PYTHONPATH|NODE_PATH|LD_LIBRARY_PATH|DYLD_LIBRARY_PATH)$/;
 
 /**
@@ -72,7 +72,7 @@ function checkCompatibility(
     cannot(`it needs Node ${runtimes.node}, and this is ${nodeVersion}`, "Update Node.");
 }
 
-/** The command with the overrides of this platform. A bundle of the type uv leaves it to us. */
+/** The command with the overrides of this platform. For a bundle of the type uv, the command is ours. */
 function commandFor(
   { type, entry_point: entryPoint, mcp_config: config }: BundleManifest["server"],
   platform: string,

@@ -27,7 +27,7 @@ const UNIX = 3;
 const [TYPE_MASK, LINK, FOLDER, REGULAR] = [0o170000, 0o120000, 0o040000, 0o100000] as const;
 const [STORED, DEFLATED] = [0, 8] as const;
 
-/** Marks of a signature behind the archive. */
+/** Marks of a signature after the end of the archive. */
 const [SIGNATURE_START, SIGNATURE_END] = ["MCPB_SIG_V1", "MCPB_SIG_END"] as const;
 
 /**
@@ -150,7 +150,7 @@ function withoutSignature(bytes: Buffer): Buffer {
   return start === -1 ? bytes : bytes.subarray(0, start);
 }
 
-/** Names that Windows gives another meaning. */
+/** Names with a special meaning on Windows. */
 const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 
 function checkedName(raw: Buffer): string {
@@ -162,7 +162,7 @@ function checkedName(raw: Buffer): string {
   }
   const parts = name.replace(/\/$/, "").split("/");
   const isBad = (part: string): boolean =>
-    // A part that ends in a dot may be the folder itself or the one above.
+    // A segment that ends in a dot may refer to the folder itself or its parent.
     part === "" || part.length > 255 || /[. ]$/.test(part) || RESERVED.test(part);
   // oxlint-disable-next-line no-control-regex -- control characters are looked for
   if (name.length > 1024 || /[\u0000-\u001f\u007f\\:*?"<>|]/.test(name) || parts.some(isBad))
@@ -170,7 +170,7 @@ function checkedName(raw: Buffer): string {
   return name;
 }
 
-/** Two names that some systems take for one would let a later file replace an earlier one; so would a file with the name of a folder. */
+/** If some systems treat two names as equal, a later file could replace an earlier one. So could a file with the name of a folder. */
 function claim(name: string, seen: Map<string, string>): void {
   const folded = name.toLowerCase();
   const parts = folded.replace(/\/$/, "").split("/");

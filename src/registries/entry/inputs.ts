@@ -25,7 +25,7 @@ export interface ServerInput {
 /** The user's values, by the input's name. */
 export type ServerAnswers = Readonly<Record<string, string>>;
 
-/** A text made of fixed parts and inputs. */
+/** A text that consists of fixed parts and inputs. */
 export type Template = readonly (string | { readonly input: string })[];
 
 /** Reads a declared value: its text, and the inputs that the text needs. */
@@ -38,7 +38,7 @@ export function readValue(
   return readTemplate(value.value, variables, value.isSecret === true);
 }
 
-/** Splits a text at its `{names}`. A name that is not declared stays as it is. */
+/** Splits a text at its `{names}`. Undeclared names stay unchanged. */
 export function readTemplate(
   text: string,
   variables: Readonly<Record<string, DeclaredValue>>,

@@ -15,7 +15,7 @@ const KNOWN_SCOPES: readonly string[] =
     " ",
   );
 
-/** Checks a server's name: its form, and whether it imitates a known publisher or a server that is already used. */
+/** Checks a server's name: its format, and whether it imitates a known publisher or an existing server. */
 export function checkName(name: string, used: readonly string[]): readonly Danger[] {
   const field = "name";
   if (name.length > MAX_NAME) return [{ field, reason: `has more than ${MAX_NAME} characters` }];
@@ -43,7 +43,7 @@ export function checkScope(identifier: string, field: string): readonly Danger[]
   return [{ field, reason: `has the scope ${scope}, which looks like ${imitated}`, value: identifier }];
 }
 
-/** Returns true for another text that people would take for the known one: similar characters, or one typing error. */
+/** Returns true for a different text that people would mistake for the known one: similar characters, or one typing error. */
 function looksLike(text: string, known: string): boolean {
   return isDisguised(text, known) || (known.length >= 10 && isOneEditAway(text.toLowerCase(), known.toLowerCase()));
 }

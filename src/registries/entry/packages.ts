@@ -10,9 +10,9 @@ interface PackageRules {
   readonly identifier: RegExp;
   /** The public registry. */
   readonly host: RegExp;
-  /** Programs that may run it. */
+  /** Programs that may run such a package. */
   readonly hints: readonly string[];
-  /** Arguments of that program that change nothing. */
+  /** Arguments of that program without security effects. */
   readonly harmless: readonly string[];
 }
 
@@ -59,15 +59,15 @@ const VERSION = /^[0-9A-Za-z][0-9A-Za-z.+_!-]{0,127}$/;
 const SHA256 = /^[a-f0-9]{64}$/;
 const MAX_LISTED = 200;
 
-/** Settings of the registry that a server comes from, and the servers that are used already. */
+/** Settings of the registry that a server comes from, and the existing servers. */
 export interface EntryContext {
   readonly allowPrivate: boolean;
   readonly packageHosts: readonly string[];
-  /** Full names of servers that were added before. */
+  /** Full names of servers that were added earlier. */
   readonly used: readonly string[];
 }
 
-/** Checks everything that a registry says of a server. Anything found refuses it. */
+/** Checks all data of a registry about a server. Any finding refuses the server. */
 export function dangersOf(server: ServerJson, context: EntryContext): readonly Danger[] {
   const { name, version, packages = [], remotes = [] } = server;
   const [allPackages, allRemotes] = [packages.slice(0, MAX_LISTED), remotes.slice(0, MAX_LISTED)];
@@ -87,7 +87,7 @@ function checkVersion(version: string, field: string): readonly Danger[] {
 function checkPackage(given: DeclaredPackage, field: string, context: EntryContext): readonly Danger[] {
   const { registryType: kind, identifier, version, fileSha256, registryBaseUrl, runtimeHint } = given;
   const rules = Object.hasOwn(RULES, kind) ? RULES[kind] : undefined;
-  // A kind that is not known here is not run either.
+  // An unknown kind of package is not run.
   if (rules === undefined) return [];
   const at = (name: string): string => `${field}.${name}`;
   const dangers: Danger[] = [];
@@ -135,7 +135,7 @@ function checkArgument(argument: DeclaredArgument, field: string): readonly Dang
   return [...named, ...checkValue(argument, field)];
 }
 
-/** Arguments of npx, uvx or docker can run other code or open the machine. Only those that do neither pass. */
+/** Arguments of npx, uvx or docker can run other code or give access to the machine. Only harmless ones are accepted. */
 function checkRuntimeArgument(
   argument: DeclaredArgument,
   field: string,
@@ -163,7 +163,7 @@ function isOwnMount({ name = "", value = "", variables }: DeclaredArgument): boo
 function checkRemote(given: DeclaredRemote, field: string, { allowPrivate }: EntryContext): readonly Danger[] {
   const { url = "", headers = [], variables = {} } = given;
   const dangers: Danger[] = [...checkText(url, `${field}.url`), ...checkValue({ variables } as never, field)];
-  // Variables may stand in the path or in a subdomain, never for the whole host.
+  // Variables may be in the path or in a subdomain, but not replace the whole host.
   const sample = URL.parse(url.replaceAll(/\{\w+\}/g, "x"));
   const problem =
     sample === null || !/^https?:\/\/[^/{]*[a-z0-9]/i.test(url)

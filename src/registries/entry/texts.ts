@@ -4,7 +4,7 @@ import { isPlainObject } from "../../tool/json-schema.ts";
 import type { DeclaredValue, NamedValue } from "../read/server-json.ts";
 import type { Danger } from "./danger.ts";
 
-/** Text that a shell would run, or that ends a line. No shell is ever started; honest servers need none of it. */
+/** Text that a shell would execute, or that ends a line. No shell is used, and honest servers do not need such text. */
 // oxlint-disable-next-line no-control-regex -- control characters are looked for
 const SHELL = /[\u0000-\u001f\u007f]|\$\(|`|;|\||&&|>\s*[/~.]|<\(/;
 
@@ -15,11 +15,11 @@ const LOADER =
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/;
 
-/** Headers that a server's entry may not set: they change how the request is routed or read. */
+/** Headers that a server's entry may not set, because they change how the request is routed or parsed. */
 const OWN_HEADERS =
   /^(?:host|content-length|content-type|connection|transfer-encoding|accept|te|upgrade|mcp-.*|proxy-.*)$/i;
 
-/** Checks a text that the registry fixes. It becomes part of the configuration, so it may not refer to anything on this machine. */
+/** Checks a text that the registry provides. It becomes part of the configuration, so it must not refer to anything on this machine. */
 export function checkText(text: string | undefined, field: string): readonly Danger[] {
   if (text === undefined) return [];
   if (text.length > 4_000) return [{ field, reason: `has ${text.length} characters, more than 4000` }];

@@ -32,7 +32,7 @@ export function openBundle(bytes: Buffer, label: string): OpenedBundle {
   return { files, manifest: readManifest(described.read()), checksum, isSigned: isSigned(bytes) };
 }
 
-/** Checks the command of a bundle, and unpacks it if nothing is wrong with it. */
+/** Checks the command of a bundle, and unpacks the bundle if the command is safe. */
 export async function installBundle(
   { files, manifest, checksum, isSigned: hasSignature }: OpenedBundle,
   label: string,

@@ -24,7 +24,7 @@ export function declaredCommand({
   };
 }
 
-/** Reads one argument: a flag with its value, or a value alone. */
+/** Reads one argument: a flag with its value, or a positional value. */
 export function readArgument(
   declared: DeclaredArgument,
   index: number,
@@ -74,7 +74,7 @@ function distinct(inputs: readonly ServerInput[]): readonly ServerInput[] {
   return [...new Map(inputs.map((input) => [input.key, input])).values()];
 }
 
-/** The inputs of an option, as far as its entry declares them. Those of a bundle are in the bundle. */
+/** The inputs of an option, as declared in its entry. Those of a bundle are in the bundle. */
 export function declaredInputs({ package: declared, remote }: ServerOption): readonly ServerInput[] {
   if (remote !== undefined) return declaredRemote(remote).inputs;
   return declared === undefined ? [] : declaredCommand(declared).inputs;

@@ -4,12 +4,12 @@ import { inputVariable } from "../../config/clients/client-references.ts";
 import { fitsEnvFile } from "../../cli/setup/env-file.ts";
 import type { ServerAnswers, ServerInput, Template } from "../entry/inputs.ts";
 
-/** One argument of a command. It is left out if one of its inputs has no value. */
+/** One argument of a command. It is omitted if one of its inputs has no value. */
 export interface ArgumentDraft {
   readonly flag?: string;
   /** Omitted for a flag without a value. */
   readonly template?: Template;
-  /** True if the flag itself is passed when its input is true. */
+  /** True if the flag is passed without a value when its input is true. */
   readonly isSwitch?: boolean;
 }
 
@@ -42,7 +42,7 @@ export function fillDraft(
   const prefix = inputVariable(serverName).replaceAll(/^_+|_+$/g, "") || "SERVER";
   const inputOf = (key: string): ServerInput | undefined => inputs.find((each) => each.key === key);
 
-  /** Stores a secret and returns what stands for it. */
+  /** Stores a secret and returns the reference that replaces it. */
   function hide(key: string, value: string, isWhole: boolean): string {
     if (readReference(value) !== undefined) return isWhole ? value : `\${secret:${value}}`;
     if (hasSecret(value) || /^\$\{\w+\}$/.test(value)) return value;
@@ -60,7 +60,7 @@ export function fillDraft(
     secrets[variable] = value;
   }
 
-  /** The text of a template; undefined if an input has no value. Several values become several texts. */
+  /** The text of a template; undefined if an input has no value. An input with several values gives several texts. */
   function textsOf(template: Template): readonly string[] | undefined {
     const [only] = template;
     const input = template.length === 1 && typeof only === "object" ? inputOf(only.input) : undefined;
@@ -116,7 +116,7 @@ export function fillDraft(
   };
 }
 
-/** A text that the configuration takes as it is. Our own references to the configuration's folder stay. */
+/** Escapes a text so that the configuration reads it literally. Our own references to the configuration's folder stay. */
 function literal(text: string): string {
   return text.replaceAll(/\$\{(?!workspaceFolder\})/g, "$$${");
 }

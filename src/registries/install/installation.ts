@@ -2,14 +2,14 @@ import type { Surroundings } from "../../adapters/surroundings.ts";
 import type { ServerInput } from "../entry/inputs.ts";
 import type { ServerDraft } from "./draft.ts";
 
-/** A server whose package was fetched and verified. Nothing of it has run. */
+/** A server whose package was fetched and verified, but not run. */
 export interface Installation {
   readonly kind: string;
   /** The package with its version, the image or the address. */
   readonly label: string;
   /** Identifies the content: `sha512-…` of npm, `sha256:…` of a file or an image. Omitted if the kind has none. */
   readonly checksum?: string;
-  /** The folder that was filled; it is moved when the server is added, and removed otherwise. */
+  /** The new folder; it is moved when the server is added, and removed otherwise. */
   readonly staged?: string;
   readonly inputs: readonly ServerInput[];
   /** Makes the entry for the installed files at this folder. */
@@ -21,7 +21,7 @@ export interface Installation {
 /** The services that installing needs. */
 export interface InstallContext extends Pick<Surroundings, "egress" | "clock"> {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** An empty folder that may be filled. */
+  /** Creates an empty folder for installed files. */
   readonly staging: string;
   /** True if addresses may be private. */
   readonly allowPrivate: boolean;

@@ -42,7 +42,7 @@ export async function installPypi(
 const PUBLIC_INDEX = new URL("simple/", "https://pypi.org/").href;
 const INDEX_JSON = "application/vnd.pypi.simple.v1+json";
 
-/** The SHA-256 of each file of a version, from the index that uv uses; undefined if the index cannot be asked. */
+/** The SHA-256 of each file of a version, from the index that uv uses; undefined if the index cannot be queried. */
 async function listedHashes(
   identifier: string,
   version: string,

@@ -7,7 +7,7 @@ import { findProgram } from "../../system/find-program.ts";
 const TIMEOUT_MS = 300_000;
 const MAX_OUTPUT = 16 * 1024 * 1024;
 
-/** Runs a package manager without a shell and returns its standard output. Throws SOURCE_UNAVAILABLE with its last words. */
+/** Runs a package manager without a shell and returns its standard output. Throws SOURCE_UNAVAILABLE with the end of its error output. */
 export function runProgram(
   program: string,
   args: readonly string[],

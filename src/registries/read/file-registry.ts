@@ -11,7 +11,7 @@ import { readEntry, type RegistryEntry } from "./server-json.ts";
 const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_FILES = 5_000;
 
-/** A registry in a JSON file, or in a folder with one document in each file. It is read whenever it is asked. */
+/** A registry in a JSON file, or in a folder with one document in each file. It is read at every request. */
 export function fileRegistry(settings: RegistrySettings): Registry {
   const { name, file, folder = "", allowPrivate = false, packageHosts = [] } = settings;
   const location = file ?? folder;

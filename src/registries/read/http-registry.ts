@@ -8,7 +8,7 @@ import { readEntry, type RegistryEntry } from "./server-json.ts";
 
 const TIMEOUT_MS = 15_000;
 const PAGE = 100;
-/** 20,000 servers. The official registry had fewer than half of that in 2026. */
+/** The limit: 20,000 servers. The official registry had fewer than half of that in 2026. */
 const MAX_PAGES = 200;
 const MAX_BYTES = 8 * 1024 * 1024;
 
@@ -125,7 +125,7 @@ export function httpRegistry(
       const read = readEntry(answer, name);
       if (!("server" in read))
         throw failed(`has an invalid document for ${showValue(server)}: ${read.field} ${read.message}`);
-      // A registry must not answer with another server than the one that was asked for.
+      // A registry must not answer with a server other than the requested one.
       if (read.server.name !== server)
         throw failed(`answered with ${showValue(read.server.name)} for ${showValue(server)}`);
       if (version !== "latest" && read.server.version !== version)

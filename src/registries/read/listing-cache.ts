@@ -8,9 +8,9 @@ import { replaceFile } from "../../system/replace-file.ts";
 import type { Registry, RegistryListing } from "./registry.ts";
 import { readEntry, type RegistryEntry } from "./server-json.ts";
 
-/** A list this old is brought up to date before it is used. */
+/** A list of this age is updated before it is used. */
 const FRESH_MS = 3_600_000;
-/** Clocks differ: changes of the last minutes before the list was read are asked for again. */
+/** Clocks differ, so changes of the last minutes before the list was read are requested again. */
 const OVERLAP_MS = 300_000;
 
 interface KeptListing {

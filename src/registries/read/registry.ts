@@ -6,7 +6,7 @@ import { fileRegistry } from "./file-registry.ts";
 import { httpRegistry } from "./http-registry.ts";
 import type { RegistryEntry } from "./server-json.ts";
 
-/** A place that lists MCP servers. Its answers are untrusted. */
+/** A source of lists of MCP servers. Its answers are untrusted. */
 export interface Registry {
   readonly name: string;
   /** Its address, file or folder. */
@@ -29,14 +29,14 @@ export interface ListOptions {
   readonly updatedSince?: string | undefined;
 }
 
-/** The servers of a registry, and how many documents could not be used. */
+/** The servers of a registry, and the number of documents that could not be used. */
 export interface RegistryListing {
   readonly entries: readonly RegistryEntry[];
   /** Remarks for people: documents that were left out, pages that were not read. */
   readonly remarks: readonly string[];
 }
 
-/** The registry that is used unless others are configured. */
+/** The registry that is used if none is configured. */
 export const OFFICIAL_REGISTRY: RegistrySettings = {
   name: "official",
   url: "https://registry.modelcontextprotocol.io",

@@ -127,7 +127,7 @@ const RESPONSE = openEntry("An answer.", { server: SERVER, _meta: openEntry("", 
 /** Longer documents are refused: the largest real ones have about 20 kB. */
 const MAX_CHARACTERS = 200_000;
 
-/** A document that cannot be used: the field, and why. */
+/** The problem of a document: the field, and the reason. */
 export interface EntryProblem {
   readonly field: string;
   readonly message: string;
