@@ -5,7 +5,7 @@ import { messageOf } from "../errors/show-value.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 import { re2 } from "./re2.ts";
 
-/** The CEL library, as policies and workflows use it. */
+/** The parts of the CEL library that policies and workflows use. */
 export interface CelLibrary {
   readonly cel: typeof Cel;
   readonly environment: Cel.CelEnv;
@@ -66,7 +66,7 @@ export function syntaxProblem(error: unknown): string {
   const message = shortMessage(error).replace(/^<input>:\d+:\d+: /, "");
   const { start } =
     (error as { readonly location?: { readonly start?: { line: number; column: number } } }).location ?? {};
-  // The library appends everything it would have accepted.
+  // The library appends a list of everything that it would have accepted.
   const [, found] = /^found (.*?) but expecting/s.exec(message) ?? [];
   return placed(found === undefined ? message : `unexpected ${found}`, start);
 }

@@ -62,7 +62,7 @@ export async function sendToService<Value>(
   }
 }
 
-/** The outcome of one attempt. A passing failure is transient. */
+/** The outcome of one attempt. A temporary failure is marked as transient. */
 export type ServiceAttempt<Value> =
   | { readonly value: Value }
   | {

@@ -60,7 +60,7 @@ export function aiSdkDialect(): StreamingDialect<AiSdkTool, AiSdkToolMessage> {
         );
     },
     writeResults: (answered) => (answered.length === 0 ? [] : [{ role: "tool", content: answered.map(toResult) }]),
-    // A call is complete with its `tool-call`; the pieces of its input matter only if that never arrives.
+    // A call is complete with its `tool-call`; the pieces of its input matter only if `tool-call` never arrives.
     readStream: () =>
       createPieceStream((event, calls) => {
         const part = asRecord(event);

@@ -7,7 +7,7 @@ import { createVectorCache } from "./vector-cache.ts";
 export interface CachedEmbedderOptions {
   /** Defaults to the user's cache folder. */
   readonly folder?: string;
-  /** A file that would grow larger is emptied. Defaults to 256 MiB. */
+  /** A file that would grow larger than this is emptied. Defaults to 256 MiB. */
   readonly maxBytes?: number;
 }
 

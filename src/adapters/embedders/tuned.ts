@@ -13,10 +13,10 @@ export interface TunedEmbedderOptions {
   readonly weights?: URL;
 }
 
-/** Workers by weight file: all embedders of a process share one, and the last to close ends it. */
+/** Workers by weight file. All embedders of a process share one worker, which ends when the last of them closes. */
 const shared = new Map<string, { readonly host: WorkerHost; users: number }>();
 
-/** More than the length of a weight file's header. */
+/** Longer than the header of any weight file. */
 const HEADER_BYTES = 64 * 1024;
 
 /** The number of cached request vectors, since one request is often searched more than once. */

@@ -13,7 +13,7 @@ interface VectorCacheOptions {
   /** Each model has its own file. */
   readonly model: string;
   readonly dimension: number;
-  /** A file that would grow larger is emptied. Defaults to 256 MiB. */
+  /** A file that would grow larger than this is emptied. Defaults to 256 MiB. */
   readonly maxBytes?: number | undefined;
 }
 

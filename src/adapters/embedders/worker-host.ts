@@ -48,7 +48,7 @@ export function createWorkerHost(start: () => Worker) {
     const started = start();
     worker = started;
     loading ??= Promise.withResolvers<void>();
-    loading.promise.catch(() => {}); // there may be no waiting caller
+    loading.promise.catch(() => {}); // no caller may be waiting
     started.on("message", (message: FromWorker) => receive(message));
     started.on("error", (error) => (cause = error));
     started.on("exit", (code) => {

@@ -56,7 +56,7 @@ function qdrantDatabase(send: Send): VectorDatabase {
   const { title } = QDRANT;
 
   async function ask<Result>(space: Space, path: string, body: object, empty: Result): Promise<Result> {
-    // Another process may just have removed the vectors of a model.
+    // Another process may have just removed the vectors of a model.
     const expected = space.dimension === undefined ? [] : [404];
     const answer = await send("POST", `${pathOf(space)}/points${path}`, body, expected);
     return answer.status === 404 ? empty : resultOf<Result>(answer.body);

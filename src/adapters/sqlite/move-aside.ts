@@ -2,7 +2,7 @@ import { existsSync, renameSync } from "node:fs";
 import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 import { messageOf } from "../../errors/show-value.ts";
 
-/** SQLite's codes for a damaged file and for one that is not a database. */
+/** SQLite's codes for a damaged file, and for a file that is not a database. */
 const CORRUPT = 11;
 const NOT_A_DATABASE = 26;
 

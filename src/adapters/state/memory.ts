@@ -13,7 +13,7 @@ export interface MemoryStateOptions {
   readonly clock?: Clock;
 }
 
-/** The fewest writes between two sweeps for expired entries. With more entries there are more, so that sweeping costs the same for each write. */
+/** The fewest writes between two sweeps for expired entries. With more stored entries, more writes are needed, so that sweeping costs the same for each write. */
 const WRITES_A_SWEEP = 256;
 
 /** Keeps state in this process only: it ends with the process. */

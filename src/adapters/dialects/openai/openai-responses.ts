@@ -54,7 +54,7 @@ export function openaiResponsesDialect(): SearchingDialect<ResponsesTool, Respon
         const output = textOrBlocks(contentOf(each), toBlock);
         return { type: "function_call_output", call_id: each.read.id, output };
       }),
-    // A call is complete with its `output_item.done`; the deltas before it matter only if that never arrives.
+    // A call is complete with its `output_item.done`; the deltas before it matter only if `output_item.done` never arrives.
     readStream: () =>
       createPieceStream((event, calls) => {
         const { type, item, output_index, delta, arguments: args } = asRecord(event);

@@ -40,7 +40,8 @@ export function createEncoder({ weights: file, activations = "row" }: EncoderOpt
       states: take(rows * hidden * 4),
       scales: take(rows * 4),
       quantised: take(rows * Math.max(hidden, intermediate) * 2),
-      // The attention's output and the feed-forward's middle are never needed at the same time as each other's inputs.
+      // The attention's output and the feed-forward's middle can share memory with the other's inputs, because they are not needed at the same
+      // time.
       wide: take(rows * Math.max(3 * hidden, intermediate) * 4),
       context: take(rows * hidden * 4),
       scratch: take((2 * (hidden / heads) + 4) * padded * 4),

@@ -1,7 +1,7 @@
 import type { EmbedOptions } from "../../../catalog/embedder.port.ts";
 import { calibrateCosine } from "../../../retrieve/fuse/calibrate.ts";
 
-/** Requests, each with its matching tool. Their subjects differ, so that each tool is foreign to all other requests. */
+/** Requests, each with its matching tool. Their subjects differ, so that each tool matches only its own request. */
 export const PAIRS: readonly (readonly [request: string, tool: string])[] = [
   ["send an email to a colleague", "mail send message: Sends an email to one or more recipients."],
   ["what is the weather like tomorrow", "weather get forecast: Returns the weather forecast for a place and a day."],

@@ -1,7 +1,7 @@
 import { fixable } from "../../../errors/arsenal-error.ts";
 import { ALONE, createNormaliser } from "./normalise.ts";
 
-/** A word longer than this, in characters, is unknown. */
+/** A longer word, in characters, is unknown. */
 const LONGEST_WORD = 100;
 /** The number of cached words; the cache is cleared when it is full. */
 const REMEMBERED_WORDS = 20_000;

@@ -22,7 +22,7 @@ export const NOTHING: Condition = { any: [] };
 /** The value of a field that a tool does not have. */
 export const ABSENT = "\\-";
 const EMPTY = "\\e";
-/** A value that matches no filter's. */
+/** A value that differs from the values of all filters. */
 const UNEQUAL = "\\?";
 const LONGEST_VALUE = 512;
 /** The deepest nesting of conditions. */

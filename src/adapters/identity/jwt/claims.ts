@@ -41,7 +41,7 @@ export function toPrincipal(
     ...(tenant === undefined ? {} : { tenant }),
     roles: typeof roles === "string" ? [roles] : textsOf(roles),
     capabilities: CAPABILITIES.filter((each) => capabilities.includes(each) || claimed.includes(each)),
-    // Here `*` means every scope. Issuers that pass on any requested scope must not grant it.
+    // Here `*` means every scope. Issuers that grant any requested scope must not grant this one.
     scopes: wordsOf(scopes).filter((scope) => scope !== "*"),
     local: false,
   };

@@ -52,7 +52,7 @@ export function createToolRules(rules: readonly Rule[], mode: "standard" | "stri
 
 const NOTHING = { matching: [], hiding: [], reaching: [], asked: undefined, named: undefined, view: {} } as const;
 
-/** The attribute that rules could not be compared with. A missing one must not count as a mismatch. */
+/** The attribute that rules could not be compared with. A missing attribute must not count as a mismatch. */
 function brokenAttribute(tool: Tool): string | undefined {
   const isWhole: Readonly<Partial<Record<keyof Tool, boolean>>> = {
     id: typeof tool.id === "string",

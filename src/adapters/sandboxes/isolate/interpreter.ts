@@ -51,7 +51,7 @@ export function keepMemory(memory: InterpreterMemory): () => boolean {
     if (memory.buffer.byteLength !== byteLength) return false;
     for (let at = 0; at < byteLength; at += PAGE_BYTES) {
       const [page, before] = [pageAt(at), kept.get(at) ?? EMPTY_PAGE];
-      // A page that was never written takes no real memory, until something is written to it.
+      // A page that was never written takes no physical memory until it is written.
       if (!page.equals(before)) page.set(before);
     }
     return true;
@@ -64,7 +64,7 @@ export async function loadInterpreter(interpreter: object, memory: InterpreterMe
     import("quickjs-emscripten-core"),
     import("@jitl/quickjs-wasmfile-release-sync"),
   ]);
-  // Its types describe the CommonJS build, in which the default is one level deeper.
+  // Its types describe the CommonJS build, in which the default export is one level deeper.
   const variant = loaded.default as unknown as QuickJSSyncVariant;
   const options = { wasmModule: interpreter, wasmMemory: memory } as Parameters<typeof newVariant>[1];
   return newQuickJSWASMModuleFromVariant(newVariant(variant, options));

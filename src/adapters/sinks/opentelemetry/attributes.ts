@@ -37,6 +37,6 @@ export function withinLimits(
 /** The beginning of a text, without splitting a character. */
 export function clip(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
-  // A copy: a slice would keep the whole text in memory.
+  // A copy, because a slice would keep the whole text in memory.
   return Buffer.from(text.slice(0, maxLength).toWellFormed()).toString();
 }

@@ -46,7 +46,7 @@ export function createExporter<Item>(
   const late = new AbortController();
   let sending: Promise<void> | undefined;
   let cancelTimer: (() => void) | undefined;
-  /** True once pending items have waited long enough. */
+  /** True once items have waited long enough to be sent. */
   let isDue = false;
   let failures = 0;
   /** Why the last attempt failed. Undefined after one that succeeded. */

@@ -162,7 +162,7 @@ export function createConnection(options: {
       return await ask(link, script, given);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      // The server's clock was changed meanwhile, or the command was really late: then the second one is not.
+      // The server's clock was changed meanwhile, or the command was really late. If the clock was changed, a second attempt is not late.
       const late = /^LATE (\S+)/.exec(message);
       if (late !== null) {
         link.aheadMs = Number(late[1]) - clock.now();
@@ -170,7 +170,7 @@ export function createConnection(options: {
           throw toFailure(again, address(), false);
         });
       }
-      // Such a server accepts no commands: another one may have replaced it.
+      // Such a server accepts no commands: another server may have replaced it.
       if (error instanceof TimedOut || /^(READONLY|LOADING|MASTERDOWN)/.test(message))
         lost(link.client, error as Error);
       throw toFailure(error, address(), false);

@@ -102,7 +102,7 @@ export function createRedisDocuments(connection: Connection, clock: Clock): Stat
 
     async list(prefix, { after = "", limit = Infinity, signal } = {}) {
       const listed: ListedState[] = [];
-      // A key before the prefix would start the page outside of it.
+      // A key before the prefix would start the page outside of the prefix.
       let last = after > prefix ? after : "";
       do {
         const most = String(Math.min(PAGE, limit - listed.length));

@@ -93,7 +93,7 @@ export function createRedisLimits(
     waiter?.answer(toAdmission(id, waiter.request, text));
   }
 
-  /** Releases everything that the calls hold by now, and leaves the queue. */
+  /** Releases everything that the calls hold by then, and leaves the queue. */
   async function leave(given: Map<string, AdmitRequest>): Promise<void> {
     const all = [...given];
     await ask("leave", ...all.flatMap(([id, request]) => [id, toJson(request)]));

@@ -59,7 +59,7 @@ export interface Database {
 
 interface OpenStateFile extends Database {
   readonly connection: DatabaseSync;
-  /** The identity of the opened file: another one may have its path later. */
+  /** The identity of the opened file, because another file may have its path later. */
   readonly identity: string | undefined;
   /** The identity of the log and index that SQLite keeps next to it. If they are deleted, the next process creates new ones. */
   readonly sides: string;

@@ -93,7 +93,7 @@ export function createEvaluator(schemas: ReadonlyMap<SchemaObject, ReadSchema>, 
     return valid;
   };
 
-  /** Members come last, because defaults are applied then. */
+  /** Members are checked last, because defaults are applied then. */
   function rulesOf(schema: SchemaObject): readonly Rule[] {
     const references = schemas.get(schema)?.references ?? [];
     return [
