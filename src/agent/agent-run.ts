@@ -4,9 +4,12 @@ import type { SavedRun } from "./saved-run.ts";
 
 /** One run of an agent: a request being worked on. It has started; iterate it to follow its events from the first one. */
 export interface AgentRun extends AsyncIterable<AgentEvent> {
-  /** How the run ended. Rejects with the model's error if the model failed; `save` and `resume` then go on from there. */
+  /** How the run ended. Rejects with the model's error if the model failed; `save` and `resume` then continue from there. */
   readonly result: Promise<AgentResult>;
-  /** The run as it stands now, as plain JSON, at any time. It contains the conversation with arguments and results, and neither keys nor the caller's identity. */
+  /**
+   * The current state of the run as plain JSON, at any time. It contains the conversation with arguments and results, but no keys and not the
+   * caller's identity.
+   */
   save(): SavedRun;
 }
 
@@ -23,12 +26,12 @@ export interface AgentResult {
   readonly text: string;
   /** The calls that wait for approval. */
   readonly approvals: readonly NeededApproval[];
-  /** The whole conversation, every call answered: give it as `history` of the next run. */
+  /** The whole conversation, with every call answered. Pass it as `history` to the next run. */
   readonly messages: readonly AgentMessage[];
   /** The number of requests to the model. */
   readonly steps: number;
   readonly usage: TokenUsage;
-  /** The id under which every search and call of the run was traced and audited. */
+  /** The trace id of every search and call of the run, also in the audit log. */
   readonly traceId: string;
 }
 
@@ -46,7 +49,10 @@ export interface NeededApproval {
 /** A tool of the catalog that was sent to the model, and why. `find_tools` is not listed. */
 export interface OfferedTool {
   readonly id: string;
-  /** `pinned`: always on offer. `found`: by the model's own search. `used`: called earlier in the conversation. `retrieved`: matches the request or the model's last text. */
+  /**
+   * `pinned`: in every request. `found`: by the model's own search. `used`: called earlier in the conversation. `retrieved`: matches the request or
+   * the model's last text.
+   */
   readonly because: "pinned" | "found" | "used" | "retrieved";
   /** The retrieval score, if the tool was retrieved. */
   readonly score?: number;

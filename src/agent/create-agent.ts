@@ -33,7 +33,7 @@ export interface AgentOptions {
   readonly findTools?: boolean;
   /** The most model requests in one run. Defaults to 10. */
   readonly maxSteps?: number;
-  /** Tokens of one run, in and out, over all its steps. Checked after each step, so the last one can exceed it. Defaults to no limit. */
+  /** The most tokens of one run, in and out, over all its steps. Checked after each step, so the last step can exceed it. Defaults to no limit. */
   readonly maxTokens?: number;
   /** The most tokens of one answer. Defaults to the model's own setting. */
   readonly maxAnswerTokens?: number;
@@ -55,7 +55,7 @@ export interface AgentOptions {
 
 /** Options to follow and stop one run. */
 export interface FollowOptions {
-  /** Ends the run: the model is cancelled, and so are the calls under way. */
+  /** Ends the run: the model and the running calls are cancelled. */
   readonly signal?: AbortSignal;
   /** Gets every event as it happens. */
   readonly onEvent?: (event: AgentEvent) => void;
@@ -162,7 +162,7 @@ async function settle(running: ActiveRun, settings: LoopSettings): Promise<Agent
     emit({ type: "finished", status, text: said(), steps, usage, ...(error && { error }) });
   };
   try {
-    await Promise.resolve(); // so that the caller can follow from the first event
+    await Promise.resolve(); // lets the caller follow from the first event
     const status = await runLoop(running, settings).catch((error: unknown) => {
       if (signal.aborted) return "aborted" as const;
       throw error;

@@ -24,7 +24,7 @@ export function createEventLog(onEvent: (event: AgentEvent) => void = () => {}) 
         });
       }
     },
-    /** No event follows. */
+    /** No further event follows. */
     end(): void {
       ended = true;
       wake();

@@ -11,7 +11,10 @@ import type { AgentArsenal, AskedBy } from "./offer-tools.ts";
 /** The name of the tool with which a model searches again. */
 export const FIND_TOOLS = "find_tools";
 
-/** The tool with which a model searches the catalog when nothing on offer fits. It is not registered: the loop that runs the model's calls answers it with `findTools`. */
+/**
+ * The tool with which a model searches the catalog when no offered tool fits. It is not registered: the loop that runs the model's calls answers it
+ * with `findTools`.
+ */
 export const FIND_TOOLS_TOOL: Tool = defineTool({
   name: FIND_TOOLS,
   description:
@@ -24,7 +27,7 @@ export const FIND_TOOLS_TOOL: Tool = defineTool({
   },
 });
 
-/** The result of `find_tools`: the nearest tools, which are on offer in the next turn, and whether they fit. */
+/** The result of `find_tools`: the nearest tools, which are offered in the next turn, and whether they fit. */
 export interface FoundTools {
   readonly match: Match;
   readonly tools: readonly {
@@ -40,7 +43,7 @@ export interface FoundTools {
 export interface FindToolsOptions {
   /** The caller whose view of the catalog applies. */
   readonly by: AskedBy;
-  /** The most tools to find: those that the next turn has room for. */
+  /** The most tools to find: the free places in the next turn. */
   readonly limit: number;
   readonly traceId?: string;
   readonly signal?: AbortSignal;
@@ -51,7 +54,7 @@ const MOST_FOUND = 5;
 /** The definition has the whole description; the result only helps to choose. */
 const DESCRIPTION_LENGTH = 200;
 
-/** Answers a call of `find_tools`: searches through the caller's view. Throws ARGUMENTS_INVALID if there is no query. */
+/** Answers a call of `find_tools` by searching the caller's view of the catalog. Throws ARGUMENTS_INVALID if there is no query. */
 export async function findTools(
   arsenal: Pick<AgentArsenal, "retrieve">,
   args: unknown,
@@ -90,7 +93,7 @@ function toFound({ id, description }: Tool): FoundTools["tools"][number] {
   return { name, description: short, ...(isCutAlias(name) && { id }) };
 }
 
-/** Returns the ids in a result of `find_tools`, best first. Takes the result as data or as JSON text; anything else has none. */
+/** Returns the ids in a result of `find_tools`, best first. Accepts the result as data or as JSON text; returns no ids for other values. */
 export function foundIds(result: unknown): readonly string[] {
   return asRecords(asRecord(toData(result))["tools"]).flatMap(({ name, id }) => {
     const found = typeof id === "string" ? id : fromAlias(String(name));

@@ -66,7 +66,7 @@ export interface AssistantMessage {
   readonly native?: { readonly provider: string; readonly content: unknown };
 }
 
-/** How the calls of the message before ended. */
+/** The outcomes of the previous message's calls. */
 export interface ToolMessage {
   readonly role: "tool";
   readonly results: readonly AnsweredCall[];

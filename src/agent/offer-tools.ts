@@ -43,7 +43,7 @@ export interface Offer extends OfferedTool {
   readonly tool: Tool;
 }
 
-/** Fills the limit, unless nothing fits: one tool too many costs some tokens, a missing one costs the task. */
+/** Fills the limit, unless nothing fits: an extra tool costs some tokens, a missing one costs the task. */
 const BARELY_FITS = 0.001;
 const RECENT_MESSAGES = 10;
 /** The most characters of a message that retrieval reads. */
@@ -55,7 +55,7 @@ const SUMMARY_LENGTH = 20_000;
 /** The most tools of the conversation passed to retrieval. */
 const RECENT_TOOLS = 1_000;
 
-/** With fewer places than this beside the pinned tools, all of them are for tools of the catalog. */
+/** With fewer remaining places than this, all of them are used for tools of the catalog, and none for `find_tools`. */
 const PLACES_TO_SEARCH = 3;
 
 /** The most tools of the catalog in one turn. `find_tools` takes one place of `limit` if the pinned tools leave three or more. */
@@ -63,7 +63,7 @@ export function placesFor({ limit, pinned, findTools }: Omit<OfferSettings, "by"
   return findTools && limit - pinned.length >= PLACES_TO_SEARCH ? limit - 1 : limit;
 }
 
-/** The tools that a turn sends: those on offer, and `find_tools` if there is room for it and no tool on offer has its name. */
+/** The tools that a turn sends: the offered ones, and `find_tools` if there is room for it and no offered tool has its name. */
 export function sentTools(offers: readonly Offer[], { limit, findTools }: OfferSettings): readonly Tool[] {
   const tools = offers.map(({ tool }) => tool);
   const isAdded = findTools && tools.length < limit && tools.every(({ id }) => id !== FIND_TOOLS_TOOL.id);
@@ -71,9 +71,9 @@ export function sentTools(offers: readonly Offer[], { limit, findTools }: OfferS
 }
 
 /**
- * Chooses the tools for the model's next turn, at most `placesFor(settings)`. Pinned tools come first, then the finds of the model's last search, then
- * tools that it called earlier, in up to half of the remaining places. The rest goes to finds of earlier searches, and to the best tools for the request and
- * for the model's last text.
+ * Chooses the tools for the model's next turn, at most `placesFor(settings)`. Pinned tools come first, then the results of the model's last search,
+ * then tools that it called earlier, in up to half of the remaining places. The rest goes to finds of earlier searches, and to the best tools for
+ * the request and for the model's last text.
  */
 export async function offerTools(
   arsenal: AgentArsenal,
@@ -165,7 +165,7 @@ function searchesIn(messages: readonly AgentMessage[]): readonly (readonly strin
     });
 }
 
-/** The best of each list, then the second of each: parallel searches share the places. */
+/** The best of each list, then the second of each, so that parallel searches share the places. */
 function inTurns(lists: readonly (readonly string[])[]): readonly string[] {
   const longest = Math.max(...lists.map(({ length }) => length));
   return Array.from({ length: longest }, (_, place) => lists.flatMap((list) => list.slice(place, place + 1))).flat();

@@ -111,8 +111,8 @@ function added(a: TokenUsage, b: TokenUsage): TokenUsage {
 }
 
 /**
- * Runs the calls of the open step, all at once; of a resumed step, those that wait for approval. `sent` are the tools of a step that the model
- * has just taken. True if the model can go on.
+ * Runs the calls of the open step, all at once; in a resumed step, those that wait for approval. `sent` are the tools of a step that the model has
+ * just taken. Returns true if the model can continue.
  */
 async function answerCalls(running: ActiveRun, settings: LoopSettings, sent?: readonly Tool[]): Promise<boolean> {
   const { signal } = running;
@@ -136,7 +136,7 @@ async function answerCalls(running: ActiveRun, settings: LoopSettings, sent?: re
   return !signal.aborted;
 }
 
-/** Answers `find_tools`. The tools that it finds are on offer in the next step. */
+/** Answers `find_tools`. The found tools are offered in the next step. */
 async function runSearch(
   { state, signal, emit }: ActiveRun,
   settings: LoopSettings,
@@ -200,13 +200,13 @@ const NOT_RUN: Readonly<Record<"step-limit" | "token-limit" | "refused", Unrun>>
   refused: { code: "CANCELLED", message: "The call was not run: the provider blocked the answer it was in." },
 };
 
-/** Gives the model the outcomes of the open step, so that it can go on. A call without one gets the error given here. */
+/** Gives the model the outcomes of the open step, so that it can continue. A call without an outcome gets the given error. */
 function closeStep(running: ActiveRun, { clock }: LoopSettings, missing: Unrun): void {
   const { open: _open, ...closed } = running.state;
   running.state = { ...closed, messages: conversationOf(running.state, clock, missing) };
 }
 
-/** The conversation with every call answered. Calls that still wait or run have that as their outcome. */
+/** The conversation with every call answered. Calls that still wait or run have this as their outcome. */
 export function conversationOf(state: RunState, clock: Clock, missing: Unrun = LOST): readonly AgentMessage[] {
   const { open, messages, traceId } = state;
   if (open === undefined) return messages;
@@ -234,7 +234,7 @@ function pendingIn({ open }: RunState): readonly OpenCall[] {
   return open?.calls.filter(({ result }) => isPending(result)) ?? [];
 }
 
-/** True if a call waits for an approval in this arsenal. One that waits in another arsenal is an answer for the model. */
+/** True if a call waits for an approval in this arsenal. A call that waits in another arsenal is an answer for the model. */
 function isPending(result: ToolResult | undefined): boolean {
   return result?.status === "pending_confirmation" && result.confirmationId !== undefined;
 }

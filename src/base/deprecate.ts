@@ -2,9 +2,9 @@ import { deprecate as warnOnce } from "node:util";
 
 /** A part that will be removed in the next major version, and its replacement. */
 export interface Deprecation {
-  /** The part, as users write it: `arsenal.reloadPolicy()`. */
+  /** The deprecated part, in the notation of users: `arsenal.reloadPolicy()`. */
   readonly name: string;
-  /** The replacement, as users write it. */
+  /** The replacement, in the notation of users. */
   readonly instead: string;
   /** Identifies the warning: `TOOLARSENAL_DEP0001`. Parts with the same code share one warning. */
   readonly code: `TOOLARSENAL_DEP${number}`;

@@ -9,9 +9,9 @@ export interface Holding {
   readonly holder: Holder;
   /** Defaults to 0. */
   readonly bytes?: number | undefined;
-  /** True while it cannot be revoked. Defaults to false. */
+  /** True while the holding cannot be revoked. Defaults to false. */
   readonly busy?: boolean | undefined;
-  /** True while it is in use. It is dropped only for a caller with less, and after its caller's idle holdings. Defaults to false. */
+  /** True while the holding is in use. It is dropped only for a caller with less, and after its caller's idle holdings. Defaults to false. */
   readonly inUse?: boolean | undefined;
 }
 
@@ -146,9 +146,9 @@ function tenantKey({ id, tenant }: Holder): string {
 
 /** Room that a caller holds until it is released. */
 export interface Share {
-  /** Changes its size in bytes. Returns false, with nothing changed, if there is no room. */
+  /** Changes the size in bytes. Returns false, with nothing changed, if there is no room. */
   resize(bytes: number): boolean;
-  /** Makes it its caller's newest holding: the oldest is dropped first. */
+  /** Makes this the newest holding of its caller: the oldest is dropped first. */
   renew(): void;
   /** Releases the room. Safe to call twice. */
   release(): void;
@@ -216,7 +216,7 @@ export function createShares(bounds: ShareBounds) {
   }
 
   return {
-    /** Takes room for a caller. Undefined if there is none, or the caller has its share. */
+    /** Takes room for a caller. Undefined if there is none, or the caller has used up its share. */
     take(holder: Holder, { bytes = 0, isBusy, isInUse, giveWay }: TakeOptions = {}): Share | undefined {
       const own: Held = {
         holder,

@@ -20,7 +20,7 @@ export interface CatalogEngine {
   count(query?: EngineOptions & { readonly filter?: ToolFilter }): Promise<number>;
   /** Keeps vectors of unit length of one model, replacing a tool's earlier ones. Entries whose tool is gone or has another hash are ignored. */
   putVectors(model: string, entries: readonly ToolVectors[], options?: EngineOptions): Promise<void>;
-  /** Ids of tools that have no vectors of this model for their present text, ordered by id. */
+  /** Ids of tools without vectors of this model for their current text, ordered by id. */
   withoutVectors(
     model: string,
     query: EngineOptions & { readonly after?: string; readonly limit: number },
@@ -52,10 +52,10 @@ export interface PutTools {
   readonly revision: number;
 }
 
-/** Which tools to list. */
+/** The conditions of a list of tools. */
 export interface ListQuery extends EngineOptions {
   readonly filter?: ToolFilter;
-  /** Only tools whose id comes after this one: the `next` of the page before, or any id. */
+  /** Only tools whose id is after this one: the `next` of the previous page, or any id. */
   readonly cursor?: string;
   /** At most this many. Defaults to 1000. */
   readonly limit?: number;
@@ -64,31 +64,31 @@ export interface ListQuery extends EngineOptions {
 /** A page of tools. */
 export interface ToolPage {
   readonly tools: readonly Tool[];
-  /** The id of the page's last tool, where the next page goes on. Omitted on the last page. */
+  /** The id of the page's last tool, at which the next page continues. Omitted on the last page. */
   readonly next?: string;
 }
 
 /** The vectors of one tool: its text first, then its examples. */
 export interface ToolVectors {
   readonly id: string;
-  /** Of the text that was embedded. */
+  /** The hash of the text that was embedded. */
   readonly contentHash: string;
   readonly vectors: readonly Float32Array[];
 }
 
 /** One request to an engine. */
 export interface EngineQuery extends EngineOptions {
-  /** The tools to look at. Defaults to every tool. */
+  /** The tools to search. Defaults to every tool. */
   readonly filter?: ToolFilter;
-  /** The tools that the caller may know of: no other tool is returned or counted. Defaults to every tool. */
+  /** The tools that the caller may see: no other tool is returned or counted. Defaults to every tool. */
   readonly visible?: ToolFilter;
-  /** Candidates that each ranker puts forward for each text or vector. */
+  /** The number of candidates from each ranker for each text or vector. */
   readonly limit: number;
   /** Texts to search for by words: the request, then the request with the turns before it if there are any. */
   readonly texts: readonly string[];
   /** Vectors to search for. They may come from several models. */
   readonly vectors?: readonly ModelVector[];
-  /** Tools to judge even if no ranker puts them forward, if the filters accept them. */
+  /** Tools to score even if no ranker finds them, if the filters accept them. */
   readonly besides?: readonly string[];
 }
 
@@ -100,22 +100,24 @@ export interface ModelVector {
 
 /** An engine's evidence for a request. */
 export interface EngineAnswer {
-  /** Every tool put forward by any ranker, each judged by all of them. In no particular order. */
+  /** Every tool that a ranker found, each scored by all rankers. Unordered. */
   readonly candidates: readonly EngineCandidate[];
   /** How many tools both filters accept, and how many `visible` accepts. */
   readonly accepted: number;
   readonly total: number;
   /** For each vector of the query: how many of the accepted tools have a vector of its model. */
   readonly embedded: readonly number[];
-  /** Tools and namespaces that the first text names outright. */
+  /** Tools and namespaces that the first text names literally. */
   readonly named: { readonly tools: ReadonlySet<string>; readonly namespaces: ReadonlySet<string> };
   /** How long filtering, searching by words and searching by vectors took, in milliseconds. Omitted by engines that do not measure it. */
   readonly timings?: { readonly filterMs: number; readonly lexicalMs: number; readonly denseMs: number };
   /** Returns a function that lists the words of the text found in a candidate, heaviest first. Computed on demand. */
   matchedTerms(text: string): (id: string) => readonly MatchedTerm[];
-  /** How alike the words of two candidates are, without those of their namespaces, in [0, 1]; 1 for copies. */
+  /** The similarity of the words of two candidates, without the words of their namespaces, in [0, 1]; 1 for copies. */
   similarity(a: string, b: string): number;
-  /** How near the mean of a namespace's vectors is to the query's vector at this index; undefined if there are too few namespaces to compare. */
+  /**
+   * The similarity of the mean of a namespace's vectors to the query's vector at this index; undefined if there are too few namespaces to compare.
+   */
   namespaceFit(namespace: string, vector: number): NamespaceFit | undefined;
 }
 
@@ -135,10 +137,10 @@ export interface MatchedTerm {
   readonly share: number;
 }
 
-/** How a namespace fits a request. */
+/** The fit of a namespace to a request. */
 export interface NamespaceFit {
   readonly cosine: number;
-  /** How much its tools have in common, in [0, 1]. */
+  /** The similarity of its tools to each other, in [0, 1]. */
   readonly trust: number;
 }
 
@@ -147,7 +149,7 @@ export interface EngineChanges {
   readonly revision: number;
   readonly changed: readonly string[];
   readonly deleted: readonly string[];
-  /** True if the engine no longer has the changes since then: everything must be read again. */
+  /** True if the engine no longer has these changes: everything must be read again. */
   readonly incomplete?: boolean;
   /** True if no other process can change these tools, so that following them is unnecessary. */
   readonly alone?: boolean;

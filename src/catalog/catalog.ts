@@ -10,7 +10,7 @@ import { untilAborted } from "../base/turns/until-aborted.ts";
 import type { Exclusively } from "./exclusively.ts";
 import type { Following } from "./follow.ts";
 
-/** The dependencies of a catalog. It opens and closes all of them. */
+/** The dependencies of a catalog, which opens and closes all of them. */
 export interface CatalogParts {
   readonly engine: CatalogEngine;
   /** Embedders from weakest to strongest, or a function that loads them on first use. Without any, tools are found by their words alone. */
@@ -25,7 +25,7 @@ export interface CatalogParts {
 /** How long vectors of a model are kept after it was taken out of the configuration, in milliseconds: other processes may still use it. */
 const PRUNE_MS = 3_600_000;
 
-/** Tools left without a vector that one upsert tries to embed again. */
+/** The most tools without a vector that one upsert tries to embed again. */
 const RETRIED = 64;
 
 /** The vectors of a request that is answered by words alone. */
@@ -91,7 +91,7 @@ export function createCatalog({ engine, tiers: given = [], emit, clock, changes,
         if (!used.includes(model)) await engine.deleteVectors(model, { signal: held });
       }
     };
-    await exclusively?.("prune", removeOthers, closing.signal).catch(() => {}); // the next round does it
+    await exclusively?.("prune", removeOthers, closing.signal).catch(() => {}); // the next round removes them
   }
 
   /** Opens the engine and embeds the tools without vectors. Idempotent; the other methods call it if needed. */
@@ -140,7 +140,10 @@ export function createCatalog({ engine, tiers: given = [], emit, clock, changes,
     get size() {
       return size;
     },
-    /** Names what would answer now: a tier, two mixed (`tuned+static`) while the better one is still learning the tools, or `lexical`. */
+    /**
+     * Names the ranker that would answer now: a tier, two mixed tiers (`tuned+static`) while the better one is still learning the tools, or
+     * `lexical`.
+     */
     get tier() {
       return tiers?.answering ?? "lexical";
     },
@@ -160,7 +163,7 @@ export function createCatalog({ engine, tiers: given = [], emit, clock, changes,
         return count;
       });
     },
-    /** The vectors of a request's texts, of the tiers that can answer it. */
+    /** The vectors of a request's texts, for the tiers that can answer it. */
     async request(texts: readonly string[], options: RequestOptions = {}): Promise<RequestVectors> {
       await open(options);
       return (await tiers?.request(texts, options)) ?? BY_WORDS;

@@ -1,9 +1,9 @@
 import type { Leases } from "../state/changes.port.ts";
 
 /**
- * Runs work that one process at a time may do, by name. The signal that the work gets fires when its turn is lost. Resolves to `taken` if the work
- * was not done, or not to its end, because another process has the turn, and to `away` if the lease store is unavailable. Rejects if the work does,
- * or if the signal fires.
+ * Runs work that one process at a time may do, by name. The signal that the work gets fires when its turn is lost. Resolves to `taken` if another
+ * process has or took the turn, so that the work was not completed, and to `away` if the lease store is unavailable. Rejects if the work does, or
+ * if the signal fires.
  */
 export type Exclusively = (
   name: string,

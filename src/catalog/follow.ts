@@ -13,7 +13,7 @@ interface FollowingParts {
 }
 
 const TOPIC = "catalog";
-/** The polling interval if no message arrives: a process may die between a change and its announcement. */
+/** The polling interval if no message arrives: a process may end between a change and its announcement. */
 const ROUND_MS = 30_000;
 
 export type Following = ReturnType<typeof follow>;

@@ -12,7 +12,7 @@ import { toolFields } from "./tool-text.ts";
 /** An engine whose index can be written to a file and read again, so that nothing is indexed or embedded twice. */
 export interface MemoryEngine extends CatalogEngine {
   /**
-   * Hands over the index as it is now, without the tools themselves, part by part. `take` copies each part before it returns. Resolves to the ids of
+   * Passes the current index, without the tools themselves, to `take`, part by part. `take` copies each part before it returns. Resolves to the ids of
    * the tools by slot. Also for an engine that was closed.
    */
   save(take: TakePart): Promise<readonly (string | undefined)[]>;
@@ -55,7 +55,7 @@ export function byId(a: Entry, b: Entry): number {
   return a.id < b.id ? -1 : 1;
 }
 
-/** The first place whose id comes after the cursor. */
+/** The index of the first id after the cursor. */
 export function firstAfter(entries: readonly Entry[], cursor: string): number {
   let [low, high] = [0, entries.length];
   while (low < high) {

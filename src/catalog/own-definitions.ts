@@ -15,7 +15,10 @@ export interface OwnDefinitionsParts {
   readonly createEngine: () => Promise<CatalogEngine>;
 }
 
-/** Shows each tool of this process with its own definition, whatever a shared engine holds under its id: the model reads the definition that the guard enforces. */
+/**
+ * Shows each tool of this process with its own definition, whatever definition a shared engine holds under the same id: the model reads the
+ * definition that the guard enforces.
+ */
 export function withOwnDefinitions({ engine, own, conflicts, createEngine }: OwnDefinitionsParts): ShownTools {
   const aside = createAside(createEngine);
   const shown = (tool: Tool): Tool => own(tool.id) ?? tool;
@@ -81,7 +84,7 @@ function createAside(createEngine: () => Promise<CatalogEngine>) {
   let creating: Promise<CatalogEngine> | undefined;
   let held: ReadonlySet<string> = new Set();
   return {
-    /** The engine with exactly these tools in it. */
+    /** Returns the engine with exactly these tools in it. */
     async holding(tools: readonly Tool[]): Promise<CatalogEngine> {
       const engine = await (creating ??= createEngine());
       const wanted = new Set(tools.map(({ id }) => id));

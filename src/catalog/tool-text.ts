@@ -45,7 +45,7 @@ export function toolFields(tool: DescribedTool): FieldTexts {
 }
 
 /**
- * The texts whose vectors add up to the tool's vector: `namespace name: description`, and the same with its parameters if it has any.
+ * The texts whose vectors are summed to get the tool's vector: `namespace name: description`, and the same with its parameters if it has any.
  * models/texts.py writes them in the same way, because the shipped models were trained on them.
  */
 export function toolTexts(tool: DescribedTool): readonly string[] {
@@ -72,7 +72,7 @@ const RUNS = /[\p{L}\p{N}\p{M}]+/gu;
 const LETTERS_AND_DIGITS = /[\p{L}\p{N}]+/gu;
 const NON_ASCII = /\P{ASCII}/u;
 const OWNER = /^@[^/]+\//;
-/** Words that are common in namespaces and say nothing about their tools. */
+/** Words that are common in namespaces and reveal nothing about their tools. */
 const NOISE: ReadonlySet<string> = new Set(["mcp", "server", "default"]);
 /** The most characters read of a name or a namespace, and of all texts of one kind, whatever a source sends. */
 const READ_LENGTH = 200;

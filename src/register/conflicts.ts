@@ -3,7 +3,7 @@ import { canonicalJson, contentHash } from "../tool/json/canonical-json.ts";
 import type { Tool } from "../tool/tool.ts";
 import { setNewest } from "../base/remember.ts";
 
-/** Reports that are remembered, so that no conflict is reported twice. */
+/** The number of remembered reports, so that no conflict is reported twice. */
 const REMEMBERED = 10_000;
 
 const NOT_COMPARED: ReadonlySet<string> = new Set(["id", "createdAt", "ownedByCode", "contentHash"]);

@@ -17,7 +17,7 @@ export interface EnsembleState {
 
 export interface EnsemblesParts extends Pick<TakeInParts, "registry" | "emit" | "screen" | "review"> {
   readonly clock: Clock;
-  /** Time that connecting, listing and disconnecting may take, each. Default 30,000. */
+  /** The time limit for connecting, for listing and for disconnecting, in milliseconds. Default 30,000. */
   readonly connectTimeoutMs?: number;
 }
 
@@ -55,7 +55,7 @@ export function createEnsembles(parts: EnsemblesParts) {
     return takeIn(offered, source, { registry, emit, claims, screen, review, now: Math.round(clock.now()), signal });
   };
 
-  /** Lists again after a change. Changes that come while it lasts lead to one more listing, however many they are. */
+  /** Lists again after a change. Changes that arrive during a listing lead to one more listing, however many there are. */
   const refresh = (member: Member): Promise<void> => {
     member.stale = true;
     if (!member.connected) return Promise.resolve();

@@ -9,7 +9,7 @@ import { toName } from "../tool/normalise/slug.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { Registration } from "./registry.ts";
 
-/** A tool as you write it next to its function. The name defaults to the function's own. */
+/** A tool in the notation next to its function. The name defaults to the function's own. */
 export type FunctionDefinition<Schema extends ParametersSchema = ParametersSchema> = Omit<
   ToolDraft,
   "name" | "parameters" | "source"

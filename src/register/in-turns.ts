@@ -1,9 +1,9 @@
 import { nextTurn } from "../base/turns/event-loop.ts";
 
-/** Milliseconds that a long task may hold the process before other work gets a turn. */
+/** Milliseconds that a long task may block the process before other work gets a turn. */
 const TURN_MS = 10;
 
-/** Maps many items, and lets everything else run in between when it takes long. A few quick items are mapped without a pause. */
+/** Maps many items, and yields to other work if it takes long. A few quick items are mapped without a pause. */
 export async function mapInTurns<Item, Result>(
   items: readonly Item[],
   map: (item: Item) => Result,

@@ -2,12 +2,12 @@ import { nearest, showValue } from "../errors/show-value.ts";
 import { toName } from "../tool/normalise/slug.ts";
 import { qualifiedName, type Tool } from "../tool/tool.ts";
 
-/** Spells ids for models, and reads them back. */
+/** Converts ids to names for models, and back. */
 export interface AliasSpelling {
   readonly toAlias: (id: string) => string;
   /** The id, or undefined if the alias was cut. */
   readonly fromAlias: (alias: string) => string | undefined;
-  /** True for an alias from which the id cannot be read. */
+  /** True for an alias that was cut, so that the id cannot be read from it. */
   readonly isCutAlias: (alias: string) => boolean;
 }
 
@@ -32,19 +32,22 @@ export function spellingsOf(name: string): {
 /** The tools that a caller may see. */
 export interface LookUpParts {
   readonly current: (id: string) => Tool | undefined;
-  /** Returns the tool whose name for models this is. Without it, no tool has one. */
+  /** Returns the tool with this name for models. Omitted if tools have no such names. */
   readonly aliased?: (alias: string) => Tool | undefined;
   /** Tools with this bare name, whatever their namespace. */
   readonly named: (name: string) => readonly Tool[];
   /** True for a tool that the caller may see. Defaults to every tool. */
   readonly sees?: ((tool: Tool) => boolean) | undefined;
-  /** The tools that a name may mean by another spelling. Defaults to none. */
+  /** The tools that another spelling of a name may refer to. Defaults to none. */
   readonly respelled?: () => Iterable<Tool>;
 }
 
 const everything = (): boolean => true;
 
-/** The one tool that a name means: by id, by qualified name with the right version, by the name models see, or by a bare name only one has. */
+/**
+ * The one tool that a name refers to: by id, by qualified name with the right version, by the name for models, or by a bare name that only one tool
+ * has.
+ */
 export function lookUp(name: string, parts: LookUpParts): Tool | undefined {
   const exact = meant(name, parts);
   if (exact.length > 0) return only(exact);
@@ -60,7 +63,7 @@ export function looselyMeant(
   sees: (tool: Tool) => boolean = everything,
 ): Tool | undefined {
   const given = lettersOf(name.slice(0, LONGEST_NAME));
-  // Surfaces use a leading dot for a name that no tool may have.
+  // Surfaces use a leading dot for a name that no tool can have.
   if (given === "" || name.startsWith(".")) return undefined;
   const visible = [...tools].filter(sees);
   const sameId = visible.filter(({ id }) => lettersOf(id) === given);
@@ -96,14 +99,16 @@ export function explainMissing(name: string, parts: ExplainParts): string {
   return `No tool ${shown} is registered. ${hint}`;
 }
 
-/** The visible tools a name without version can mean. An id, or the name a model was shown, means one tool, whatever else has that name. */
+/**
+ * The visible tools that a name without version can refer to. An id, or a name for models, refers to one tool, whatever other tools have that name.
+ */
 function meant(name: string, { current, aliased, named, sees = everything }: LookUpParts): readonly Tool[] {
   for (const tool of [current(name), aliased?.(name)]) if (tool !== undefined && sees(tool)) return [tool];
   const sameName = named(name).filter(sees);
   return sameName.length > 0 ? sameName : asWritten(name, { current, named }).filter(sees);
 }
 
-/** The tools whose names a person may have written this way, such as `getWeather` or `weather.getWeather`. Both stand for `get_weather`. */
+/** The tools whose names a person may have written this way, such as `getWeather` or `weather.getWeather`. Both refer to `get_weather`. */
 function asWritten(name: string, { current, named }: Pick<LookUpParts, "current" | "named">): readonly Tool[] {
   const dot = name.lastIndexOf(".");
   const bare = name.slice(dot + 1);
@@ -121,7 +126,9 @@ function divideVersion(name: string): { readonly base: string; readonly version:
   return { base: name.slice(0, colon), version: name.slice(colon + 1) };
 }
 
-/** The id of the tool whose id, alias or bare name, whichever the caller seems to have used, is spelled most like the given name. */
+/**
+ * The id of the tool whose id, alias or bare name is spelled most like the given name. Compares with the form that the caller seems to have used.
+ */
 function nearestTool(name: string, parts: ExplainParts): string | undefined {
   const { sees = everything, all, toAlias } = parts;
   // No name is longer, and comparing spellings takes time that grows with the length.

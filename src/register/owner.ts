@@ -13,7 +13,9 @@ const OWNERS: Readonly<Record<ToolSource, string>> = {
   function: "the ensemble",
 };
 
-/** Marks a tool that code registers together with its handler, so that every process that shares the catalog can see its owner. */
+/**
+ * Marks a tool that code registers together with its handler, so that every process that shares the catalog knows that the tool belongs to code.
+ */
 export function asOwnedByCode(tool: Tool): Tool {
   return tool.ensemble === undefined ? Object.freeze({ ...tool, ownedByCode: true as const }) : tool;
 }
@@ -32,12 +34,15 @@ export function ownedError({ id, source, ensemble, ownedByCode }: Tool): Arsenal
   return fixable("TOOL_OWNED", problem, `Use another name or namespace, or ${change}.`, { field: "id", value: id });
 }
 
-/** A tool as one of a tenant's: only that tenant's callers see it. */
+/** The tool as a tool of one tenant: only that tenant's callers see it. */
 export function ofTenant({ id: _id, contentHash: _hash, createdAt, ...tool }: Tool, tenant: string): Tool {
   return assembleTool({ ...tool, metadata: Object.freeze({ ...tool.metadata, tenant }) }, createdAt);
 }
 
-/** Returns the error if a caller of a tenant may not change a tool because it is shared, or another tenant's; undefined if the caller may. */
+/**
+ * Returns the error if a caller of a tenant may not change a tool, because the tool is shared or belongs to another tenant; undefined if the caller
+ * may.
+ */
 export function refusalToChange(tool: Tool | undefined, tenant: string | undefined): ArsenalError | undefined {
   if (tool === undefined || tenant === undefined || tool.metadata["tenant"] === tenant) return undefined;
   const problem = `The tool ${tool.id} cannot be replaced or deleted: it does not belong to the tenant "${tenant}".`;

@@ -28,9 +28,9 @@ export interface RegisteredBatch {
 
 /** A tool that was not registered, and why. */
 export interface RejectedTool {
-  /** Its place in the batch, from 0. */
+  /** Its index in the batch, from 0. */
   readonly index: number;
-  /** Its name as far as it has one. */
+  /** Its name, if it has one. */
   readonly name: string;
   readonly error: ArsenalError;
 }

@@ -10,7 +10,7 @@ export interface RegistrationLimits {
   readonly allowDuplicateNames?: boolean | undefined;
 }
 
-/** Returns the error if a tool may not replace another because their names were written differently and mean the same; undefined if it may. */
+/** Returns the error if a tool may not replace another one, because their names were written differently but become equal; undefined if it may. */
 export function refusalToReplace(tool: Tool, previous: Tool): ArsenalError | undefined {
   const isSpelling = ({ name, source, sourceName }: Tool): boolean =>
     source === "function" && toName(sourceName) === name;

@@ -17,7 +17,7 @@ import { createSharedRun } from "./shared-run.ts";
 /** The tools that this process registered; the engine looks up all others. Registering is immediate; indexing happens at the next `sync`. */
 export type Registry = ReturnType<typeof createRegistry>;
 
-/** A tool and what runs it. A tool without a handler can be found but not called. */
+/** A tool and its handler. A tool without a handler can be found but not called. */
 export interface Registration {
   readonly tool: Tool;
   readonly handler?: Handler;
@@ -36,12 +36,12 @@ export interface RegistryParts {
     };
   readonly emit: Emit;
   readonly clock: Clock;
-  /** Spells ids for models. Without it, calls by those names find nothing. */
+  /** Converts ids to names for models. Without it, calls by those names find nothing. */
   readonly alias?: AliasSpelling;
   readonly limits?: RegistrationLimits;
 }
 
-/** Tools read at once to compare them with those registered here. */
+/** The number of tools read at once for the comparison with those registered here. */
 const COMPARED_AT_ONCE = 500;
 
 /** The most tools whose names are compared with one that was not found. */
@@ -53,14 +53,14 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
   const ownedByName = new Map<string, Map<string, Tool>>();
   // Changes that are not in the catalog yet: a tool to put, or null to delete. The last change of an id wins.
   const changes = new Map<string, Tool | null>();
-  /** Ids that the engine is known to have. */
+  /** Ids that are known to be in the engine. */
   const stored = new Set<string>();
-  /** Ids of tools whose alias was cut, by alias. An alias means the same id for ever. */
+  /** Ids of tools whose alias was cut, by alias. An alias always refers to the same id. */
   const cut = new Map<string, string>();
-  /** Loaded with the first name that is not an id. */
+  /** Loaded when a name is not an id. */
   let lookUp: typeof LookUp | undefined;
   const conflicts = createConflicts(emit);
-  /** Ids that another process changed while a change from here was still to be written. */
+  /** Ids that another process changed while a change of this process was still pending. */
   const uncompared = new Set<string>();
   let pending = 0;
   /** Each write reads the pending changes when its turn comes. */
@@ -101,7 +101,7 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     for (let start = 0; start < compared.length; start += COMPARED_AT_ONCE) {
       const ids = compared.slice(start, start + COMPARED_AT_ONCE);
       const found = new Map((await engine.get(ids)).map((tool) => [tool.id, tool]));
-      // Comparing a tool takes its hash, so other work gets a turn.
+      // Comparing a tool computes its hash, so other work gets a turn in between.
       if (start > 0) await new Promise((resolve) => setImmediate(resolve));
       for (const id of ids.filter(isSettled)) {
         const [before, tool] = [owned.get(id), found.get(id)];
@@ -126,7 +126,7 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     }
   };
 
-  /** Does here what other processes did to the catalog. Tools still to be written from here are compared once they are written. */
+  /** Applies changes that other processes made to the catalog. Tools with pending changes of this process are compared after those are written. */
   async function followOthers({ changed, deleted, incomplete }: EngineChanges): Promise<void> {
     const looked = (incomplete === true ? [...owned.keys()] : [...changed, ...deleted]).filter((id) => owned.has(id));
     for (const id of looked) if (changes.has(id)) uncompared.add(id);
@@ -135,7 +135,7 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     emit("catalog-changed", { changed: changed.length, deleted: deleted.length });
   }
 
-  /** True for a tool of the engine that is not registered here, and not about to be deleted. */
+  /** True for a tool of the engine that is not registered here and has no pending deletion. */
   const isOther = ({ id }: Tool): boolean => !owned.has(id) && !changes.has(id);
 
   /** Tools of the engine that are not registered here, page by page. */
@@ -148,7 +148,7 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     }
   }
 
-  /** The tools whose names a wrong one is compared with. */
+  /** The tools whose names are compared with a misspelt one. */
   async function candidates(): Promise<readonly Tool[]> {
     const all = Array.from(owned.values(), ({ tool }) => tool);
     try {
@@ -164,10 +164,10 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     if (alias?.isCutAlias(spelled) === true) cut.set(spelled, id);
   };
 
-  /** The id that an alias means, as far as that is known. */
+  /** The id that an alias refers to, if it is known. */
   const aliasedId = (name: string): string => cut.get(name) ?? alias?.fromAlias(name) ?? "";
 
-  /** The tool registered here that is meant whatever else there is: by its id, or by the name a model was shown. */
+  /** The tool registered here that a name always refers to, whatever other tools exist: by its id, or by its name for models. */
   const findExact = (name: string, sees: (tool: Tool) => boolean): Tool | undefined => {
     if (alias?.isCutAlias(name) === true && !cut.has(name)) for (const { tool } of owned.values()) remember(tool);
     const named = own(name);
@@ -176,7 +176,7 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     return aliased !== undefined && sees(aliased) ? aliased : undefined;
   };
 
-  /** Everything that a name can mean. If the engine fails, the tools registered here are still found. */
+  /** Every tool that a name can refer to. If the engine fails, the tools registered here are still found. */
   async function partsFor(name: string, { spellingsOf }: typeof LookUp): Promise<LookUpParts> {
     const { ids, names, aliases } = spellingsOf(name);
     const known = new Map<string, Tool>();
@@ -198,7 +198,7 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     };
   }
 
-  /** The one tool that a name means which is neither an id nor an alias of a tool registered here. */
+  /** Finds the one tool that a name refers to, if the name is neither an id nor an alias of a tool registered here. */
   async function findOther(name: string, sees: (tool: Tool) => boolean): Promise<Tool | undefined> {
     lookUp ??= await import("./look-up.ts");
     const respelled = (): readonly Tool[] => Array.from(owned.values(), ({ tool }) => tool);
@@ -213,7 +213,7 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     if (change) pending++;
   };
 
-  /** Removes changes that were carried out, unless the id has a newer change. */
+  /** Removes completed changes, unless the id has a newer change. */
   const settle = (carriedOut: readonly (readonly [string, Tool | null])[]): void => {
     for (const [id, change] of carriedOut) {
       if (change === null) stored.delete(id);
@@ -272,7 +272,10 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
   catalog.onChanges?.(followOthers);
 
   const registry = {
-    /** Takes tools in; a later one replaces an earlier one of the same id. Returns those that the policy's limits refuse, each reported by an event. */
+    /**
+     * Registers tools; a later one replaces an earlier one of the same id. Returns those that the policy's limits refuse, each reported by an
+     * event.
+     */
     add(entries: readonly Registration[]): readonly RefusedRegistration[] {
       const refused: RefusedRegistration[] = [];
       for (const entry of entries) {
@@ -291,7 +294,7 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
       }
       return refused;
     },
-    /** Takes one tool in. Throws TOOL_INVALID if the policy's limits refuse it. */
+    /** Registers one tool. Throws TOOL_INVALID if the policy's limits refuse it. */
     addOne(entry: Registration): void {
       const [refused] = registry.add([entry]);
       if (refused) throw refused.error;
@@ -309,10 +312,10 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
       }
       return size;
     },
-    /** Indexes pending registrations, also those that arrive meanwhile, and returns how many. If it rejects, they stay pending. */
+    /** Indexes pending registrations, including those that arrive meanwhile, and returns their number. If it rejects, they stay pending. */
     async sync(options: { readonly signal?: AbortSignal } = {}): Promise<number> {
       const indexed = await run(options.signal);
-      // A registration can arrive after a shared run took its last look and before it is seen to have ended.
+      // A registration can arrive after a shared run last checked for changes, and before the run has ended.
       return pending > 0 ? indexed + (await registry.sync(options)) : indexed;
     },
     async get(id: string): Promise<Tool | undefined> {
@@ -332,7 +335,10 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     conflicts: conflicts.ids,
     /** The registration under this id, if this process made it. */
     own: (id: string): Registration | undefined => owned.get(id),
-    /** The tool a caller means: an id, a qualified name, the name models see, or a bare name that only one tool has. Tools that `sees` refuses do not exist. */
+    /**
+     * The tool that a caller refers to: by id, by qualified name, by the name for models, or by a bare name that only one tool has. Tools that
+     * `sees` refuses do not exist.
+     */
     async find(
       name: string,
       { sees = () => true }: { readonly sees?: (tool: Tool) => boolean } = {},

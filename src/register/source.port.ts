@@ -3,7 +3,7 @@ import type { SourceDraft } from "../tool/draft.ts";
 import type { Handler } from "../tool/handler.ts";
 import type { Capability, ToolSource } from "../tool/tool.ts";
 
-/** A tool as a source offers it: its definition, however rough, and what runs it. */
+/** A tool as a source offers it: its definition, possibly incomplete, and its handler. */
 export interface OfferedTool {
   readonly draft: SourceDraft;
   readonly handler: Handler;
@@ -22,17 +22,21 @@ export interface Source extends EnsembleSettings {
   readonly trustsAnnotations?: boolean;
   /** Opens whatever the source needs. Called before `list`; rejects if the source cannot be reached. */
   connect(options: SourceOptions): Promise<void>;
-  /** Every tool the source has now, and its settings from now on. A bad tool is offered unchanged, or reported; it never rejects the list. */
+  /**
+   * Every tool that the source has now, and its settings from now on. An invalid tool is offered unchanged, or reported; it never rejects the list.
+   */
   list(options: SourceOptions): Promise<readonly OfferedTool[]>;
   /** The source's instructions for models as of its last listing; empty if it has none, undefined if they are not known yet. */
   instructions?(): string | undefined;
-  /** Reads again what `list` would otherwise give from memory. Omitted if every `list` reads it. */
+  /** Reads the source again instead of using the copy in memory. Omitted if `list` always reads it. */
   reload?(options: SourceOptions): Promise<void>;
   /** The source's log, also from before it failed to connect. Omitted if the source writes nothing. */
   readonly log?: SourceLog;
-  /** Calls back when the list may have changed. Returns what ends the watch. */
+  /** Calls back when the list may have changed. Returns a function that stops it. */
   watch?(changed: () => void): () => void;
-  /** Problems with its tools as of the last listing, or that it is switched off, for `toolarsenal doctor`. Omitted if events report everything. */
+  /**
+   * Problems of its tools at the last listing, or that the source is switched off, for `toolarsenal doctor`. Omitted if events report all problems.
+   */
   findings?(): readonly SourceFinding[];
   /** Releases everything. Safe to call twice, and before `connect`. */
   disconnect(): Promise<void>;
@@ -43,7 +47,7 @@ export interface Source extends EnsembleSettings {
 /** A remark on a source, or on one of its tools. */
 export interface SourceFinding {
   readonly state: "ok" | "warning" | "failed";
-  /** The tool's name within the ensemble. Omitted if it is about the source. */
+  /** The tool's name within the ensemble. Omitted if the remark is about the source. */
   readonly tool?: string;
   readonly message: string;
   readonly fix?: string;
@@ -61,7 +65,7 @@ export interface EnsembleSettings {
   readonly askingTimeoutMs?: number | undefined;
   /** The same for callers who follow the run as a task. Defaults to `timeoutMs`. */
   readonly taskTimeoutMs?: number | undefined;
-  /** Attempts in all at a call that is safe to repeat; 0 and 1 mean no retry. Defaults to `execution.maxRetries`. */
+  /** The most attempts at a call that is safe to repeat; 0 and 1 mean no retry. Defaults to `execution.maxRetries`. */
   readonly maxRetries?: number | undefined;
   /** True if every request that its tools make goes through `guard/egress`, so that a rule can restrict the destinations of a call. */
   readonly guardsEgress?: boolean;
@@ -69,19 +73,19 @@ export interface EnsembleSettings {
 
 /** The latest lines that a source wrote. */
 export interface SourceLog {
-  /** Returns those with an id above `after`, newest last, without secrets and terminal escapes. Defaults to all. */
+  /** Returns the lines with an id above `after`, newest last, without secrets and terminal escapes. Defaults to all lines. */
   read(after?: number): readonly LogLine[];
 }
 
 /** One line of a source's log. */
 export interface LogLine {
-  /** Grows from line to line. */
+  /** Increases with every line. */
   readonly id: number;
   /** In milliseconds since the epoch. */
   readonly at: number;
-  /** The program's standard error, a log message of the MCP server, or what the gateway saw of it. */
+  /** The program's standard error, a log message of the MCP server, or an observation of the gateway. */
   readonly from: "stderr" | "mcp" | "gateway";
-  /** The severity that the MCP server gave. */
+  /** The severity stated by the MCP server. */
   readonly level?: string;
   readonly text: string;
 }

@@ -12,9 +12,9 @@ export interface TakeInParts {
   readonly emit: Emit;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** The ensembles that ids are reserved for while their offers are reviewed, so that no id is given twice. */
+  /** The ensembles for which ids are reserved while their offers are reviewed, so that no id is assigned twice. */
   readonly claims: Map<string, string>;
-  /** A tool as it may be registered; undefined if it may not be. Defaults to every tool as it comes. */
+  /** Returns the tool that may be registered; undefined if none may. Defaults to every tool unchanged. */
   readonly screen?: ((tool: Tool) => Tool | undefined) | undefined;
   /** Returns the part of an offer that may be registered. Defaults to all of it. */
   readonly review?: ((offer: OfferedEnsemble) => Promise<ReviewedEnsemble>) | undefined;
@@ -52,7 +52,7 @@ export async function takeIn(offered: readonly OfferedTool[], source: Source, pa
     const byId = new Map(registrations.map((registration) => [registration.tool.id, registration]));
     const kept = reviewed.tools.map((tool) => ({ ...byId.get(tool.id), tool }));
     const ids = new Set(kept.map(({ tool }) => tool.id));
-    // They make room before the others come, and are gone for every caller at once; what the engine could not delete now, the next sync deletes.
+    // Removed tools make room for new ones, and callers stop seeing them at once. If the engine cannot delete them now, the next sync does.
     const before = [
       ...registry.ofEnsemble(source.name).map(({ id }) => id),
       ...(await registry.others({ ensembles: [source.name] })),

@@ -8,12 +8,12 @@ import type { OfferedTool, Source } from "./source.port.ts";
 interface ToRegistrationsParts {
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** True for an id that belongs to another ensemble, or to none. */
+  /** True for an id that belongs to another ensemble, or to no ensemble. */
   readonly isForeign?: (id: string) => boolean;
-  /** Takes each id as soon as it is given. */
+  /** Reserves each id as soon as it is assigned. */
   readonly claim?: (id: string) => void;
   readonly signal?: AbortSignal;
-  /** Reports each tool that named a namespace which is not its source's. */
+  /** Reports each tool that named a namespace which its source may not use. */
   readonly emit?: Emit;
 }
 

@@ -34,7 +34,7 @@ export interface LimitTables {
   sum(budget: string, what: "calls" | "retries", from: number, to: number): number;
 }
 
-/** A breaker that has counted a failure or was open. */
+/** A breaker that has counted a failure, or was open before. */
 export interface Breaker {
   readonly failures: number;
   /** 0 until it opens for the first time. */

@@ -29,7 +29,7 @@ export function createLocalTables(onBreaker: (change: BreakerChange) => void): L
     return ids;
   }
 
-  /** Callers have keys of their own, so unused places are removed. */
+  /** Each caller adds its own keys, so unused ones are removed. */
   function sweep(now: number): void {
     for (const [key, ids] of holders) {
       dropEnded(ids, now);
@@ -47,7 +47,7 @@ export function createLocalTables(onBreaker: (change: BreakerChange) => void): L
       const known = logs.get(key);
       const log = known ?? createCallLog();
       log.add(now);
-      // Moving an entry costs more than finding out that it is the newest.
+      // Checking whether an entry is already the newest costs less than moving it.
       if (known !== undefined && newest.get(windowMs) === key) return;
       newest.set(windowMs, key);
       logs.delete(key);
@@ -119,7 +119,7 @@ function dropEnded(ids: Map<string, number>, now: number): void {
   for (const [id, until] of ids) if (until <= now) ids.delete(id);
 }
 
-/** Removes two at most, so that a call costs the same however many are idle; two are removed for each one added. */
+/** Removes at most two, so that a call costs the same however many are idle. Two are removed for each one added. */
 function forgetIdle(logs: Map<string, CallLog>, windowMs: number, now: number): void {
   let checked = 0;
   for (const [key, log] of logs) {

@@ -81,7 +81,7 @@ export function createPresence(store: PresenceStore, clock: Clock, processes: Pr
     if (!isSteady) steadySince = from;
     renewedAt = from;
     seen = new Set(others.map((other) => other.id));
-    // The process was paused or disconnected for so long that the others considered it dead.
+    // The process was paused or disconnected for so long that other processes considered it dead.
     if (entered && !wasKnown) for (const listener of listeners) listener();
     entered = true;
     return seen;

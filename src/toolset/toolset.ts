@@ -19,7 +19,7 @@ import type { ToolFilter } from "../tool/tool-filter.ts";
 /** The most calls a minute that a toolset can allow. */
 export const MOST_CALLS = 1_000_000;
 
-/** A list with at least one entry: an empty list would mean every tool, or no caller. */
+/** A list with at least one entry. An empty list would mean every tool, or no caller. */
 const some = (description: string, item: string): Shape<readonly string[], readonly string[], false> =>
   refined(list(description, text(item)), { minItems: 1 });
 

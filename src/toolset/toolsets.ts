@@ -27,7 +27,10 @@ export interface Toolsets {
   get(name: string, principal: Principal): Toolset;
   /** The toolsets that the caller may use, ordered by name. */
   list(principal: Principal): readonly Toolset[];
-  /** Returns whether a toolset has a tool, for any caller. False for an unknown toolset, and for requests that are not tools, such as `files.resources/read`. */
+  /**
+   * Returns whether a toolset contains a tool, for any caller. False for an unknown toolset, and for requests that are not tools, such as
+   * `files.resources/read`.
+   */
   has(name: string, tool: FilteredTool): boolean;
   /** Returns whether calls through a toolset must be recorded in the audit log. */
   mustRecord(name: string): boolean;
@@ -182,7 +185,7 @@ export function idsProblem(field: string, ids: unknown): ToolsetProblem | undefi
 
 const POLICY_KEYS = Object.keys(ACCESS_POLICY.properties);
 
-/** The problem of an access policy. A misspelled key would leave a toolset open to everybody. */
+/** The problem of an access policy. A misspelled key would open a toolset to every caller. */
 export function policyProblem(policy: unknown): ToolsetProblem | undefined {
   if (!isPlainObject(policy))
     return { field: "policy", value: policy, message: `is not an object: ${showValue(policy)}`, fix: "Pass { … }." };

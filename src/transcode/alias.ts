@@ -53,7 +53,7 @@ export function isCutAlias(alias: string): boolean {
 
 /**
  * Returns the id of an alias as it was written before dashes stayed dashes: a dot was one dash and a dash two, so `git-hub.search` was
- * `git--hub-search`. Saved conversations have such names. Undefined if it is none.
+ * `git--hub-search`. Saved conversations have such names. Undefined if it is not such an alias.
  */
 export function fromFormerAlias(alias: string): string | undefined {
   if (alias.length > MAX_ALIAS || isCutAlias(alias) || !alias.includes("-")) return undefined;

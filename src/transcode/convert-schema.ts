@@ -32,13 +32,13 @@ export interface SchemaTarget {
   readonly maxMinItems?: number;
   /** The accepted names of the tool's own parameters. Defaults to any. */
   readonly parameterNames?: RegExp;
-  /** Levels of objects and arrays; the parameters themselves are the first. */
+  /** The most levels of objects and arrays; the parameters themselves are the first level. */
   readonly maxDepth?: number;
   readonly maxProperties?: number;
   readonly maxEnumValues?: number;
-  /** Over all names and listed values together. */
+  /** The most characters of all names and listed values together. */
   readonly maxCharacters?: number;
-  /** Over the values of one list of more than 250. */
+  /** The most characters in one list of more than 250 values. */
   readonly maxLongListCharacters?: number;
 }
 
@@ -84,12 +84,12 @@ function checkLimits(schema: JsonSchema, { target, record }: SchemaPosition): vo
 /** The sizes of a converted schema that providers limit. */
 export interface SchemaSize {
   readonly properties: number;
-  /** Optional properties. */
+  /** The number of optional properties. */
   readonly optionalParameters: number;
-  /** Properties with a union or several types. */
+  /** The number of properties with a union or several types. */
   readonly unionParameters: number;
   readonly enumValues: number;
-  /** Over names and listed values together. */
+  /** The characters of all names and listed values together. */
   readonly characters: number;
   /** The most characters of any list with more than 250 values. */
   readonly longListCharacters: number;

@@ -1,12 +1,12 @@
-/** How the waits between attempts grow. */
+/** The growth of the waits between attempts. */
 export interface Backoff {
   /** The wait after the first failure, in milliseconds. */
   readonly firstMs: number;
   /** Defaults to no bound. */
   readonly longestMs?: number;
-  /** Each wait is this many times the one before. Defaults to 2. */
+  /** The factor between two waits. Defaults to 2. */
   readonly factor?: number;
-  /** In [0, 1). Spreads a wait over its upper half, so that callers that failed together do not return together. */
+  /** In [0, 1). Spreads a wait over its upper half, so that callers that failed together do not all retry at the same time. */
   readonly random?: (() => number) | undefined;
 }
 

@@ -1,7 +1,7 @@
 /** Work in small steps, which may yield to the event loop in between. */
 export type Steps<Result> = Generator<undefined, Result, undefined>;
 
-/** The longest run of steps, in milliseconds, before yielding. */
+/** The longest run of steps before yielding, in milliseconds. */
 const TURN_MS = 10;
 
 /** Runs all steps synchronously. */

@@ -1,4 +1,4 @@
-/** Waits for shared work: the signal ends this wait, not the work. */
+/** Waits for shared work. The signal ends this wait, not the work. */
 export async function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
   if (!signal) return work;
   signal.throwIfAborted();

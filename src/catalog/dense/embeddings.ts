@@ -14,7 +14,7 @@ interface QueryOptions {
 
 interface EmbedToolsOptions {
   readonly signal?: AbortSignal | undefined;
-  /** True if no caller waits for it. */
+  /** True if no caller waits for the batch. */
   readonly background?: boolean;
 }
 
@@ -41,12 +41,12 @@ export function createEmbeddings({
 }: {
   readonly embedder: Embedder;
   readonly engine: Pick<CatalogEngine, "putVectors">;
-  /** The fallback while this embedder fails, for messages. */
+  /** The ranker that answers while this embedder fails, for messages. */
   readonly otherwise: string;
   readonly emit: Emit;
   readonly clock: Clock;
 }) {
-  /** Tools without a vector of their present text, as far as this process knows: ids and content hashes. */
+  /** Tools without a vector of their current text, as far as this process knows: ids and content hashes. */
   const missing = new Map<string, string>();
   let answering = true;
 
@@ -57,7 +57,7 @@ export function createEmbeddings({
   async function keep(embedded: readonly ToolVectors[], signal?: AbortSignal): Promise<void> {
     if (embedded.length === 0) return;
     await engine.putVectors(vectorsName(embedder), embedded, signal ? { signal } : {});
-    // A tool that changed meanwhile is still missing its vector.
+    // A tool that changed meanwhile still has no vector.
     for (const { id, contentHash } of embedded) if (missing.get(id) === contentHash) missing.delete(id);
   }
 
@@ -139,7 +139,7 @@ export function createEmbeddings({
     /** Retries tools that are missing a vector, one by one: a text that no model takes must not hold back the others. */
     retry: (tools: readonly Tool[], signal?: AbortSignal) => embedAll(tools, 1, { signal }),
 
-    /** Stores the vectors that the embedder has cached. Resolves to the tools it has none for; never rejects. */
+    /** Stores the vectors that the embedder has cached. Resolves to the tools without cached vectors; never rejects. */
     async recall(tools: readonly Tool[]): Promise<readonly Tool[]> {
       if (!embedder.recall) return tools;
       try {
@@ -154,7 +154,7 @@ export function createEmbeddings({
       }
     },
 
-    /** The vectors of the texts of one request, in order, and how long they took together. Rejects if the embedder fails. */
+    /** The vectors of the texts of one request, in order, and the time they took together. Rejects if the embedder fails. */
     async queries(texts: readonly string[], { passagesFrom, signal }: QueryOptions = {}) {
       const startedAt = clock.now();
       const passages = passagesFrom !== undefined && passagesFrom < texts.length;
@@ -170,7 +170,10 @@ export function createEmbeddings({
   };
 }
 
-/** The vectors of tools: the sum of those of a tool's own texts, then those of its examples. A tool is left out if `find` has none for a text. */
+/**
+ * The vectors of tools: the sum of the vectors of a tool's own texts, then those of its examples. Tools for which `find` lacks a vector are left
+ * out.
+ */
 async function vectorsOf(
   tools: readonly Tool[],
   find: (texts: readonly string[]) => Promise<readonly (Float32Array | undefined)[]>,

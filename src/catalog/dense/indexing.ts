@@ -7,16 +7,16 @@ import type { Exclusively } from "../exclusively.ts";
 import { type Embeddings, vectorsName } from "./embeddings.ts";
 import { pause, untilAborted } from "../../base/turns/until-aborted.ts";
 
-/** A program that ends sooner never loads a model it does not need. */
+/** Programs that end before this never load a model that they do not need. */
 const DELAY_MS = 150;
 /** The polling interval while another process embeds. */
 const LOOK_MS = 500;
-/** The longest that requests wait for a model whose vectors are there, in milliseconds. */
+/** The longest that requests wait for a model whose vectors are available, in milliseconds. */
 const WARM_MS = 3_000;
 const PAGE = 1000;
 /** The interval of reports to a caller that waits. */
 const REPORT_MS = 100;
-/** Tools of this process looked up at once. */
+/** The number of tools of this process that are looked up at once. */
 const TURN = 256;
 /** Tools that failed before and are retried, one by one, in each page. */
 const RETRIED = 64;
@@ -34,7 +34,7 @@ export function createIndexing({
   readonly embeddings: Embeddings;
   readonly engine: Pick<CatalogEngine, "get" | "withoutVectors">;
   readonly clock: Clock;
-  /** Given if other processes share the engine: whichever process has its turn embeds the tools of all. */
+  /** Given if other processes share the engine: the process whose turn it is embeds the tools of all. */
   readonly exclusively?: Exclusively | undefined;
   /** True if requests wait for the model to be loaded; otherwise it is loaded in the background. */
   readonly first: boolean;
@@ -49,7 +49,7 @@ export function createIndexing({
   let asked = 0;
   let cancelStart: (() => void) | undefined;
   let running: Promise<void> | undefined;
-  /** The requests for work after which cached vectors were looked up for a search. */
+  /** The number of requests for work when cached vectors were last looked up for a search. */
   let warmed = 0;
   let warming: Promise<void> | undefined;
 
@@ -105,7 +105,7 @@ export function createIndexing({
     return false;
   }
 
-  /** One turn. Returns false if another process has it and there is still something to embed. */
+  /** Takes one turn. Returns false if another process has the turn and tools remain to be embedded. */
   async function turn(): Promise<boolean> {
     if (!exclusively) return embedLacking(signal).then(() => true);
     const outcome = await exclusively(`embed:${name}`, embedLacking, signal);
@@ -115,7 +115,7 @@ export function createIndexing({
 
   async function work(): Promise<void> {
     try {
-      // Cached vectors are useful as soon as the embedder is back, even if it is unavailable now.
+      // Cached vectors are useful once the embedder is available again, even if it is not now.
       if (!exclusively) await recallLacking(signal);
       if (!(await canEmbed())) return;
       for (let done = -1; done !== asked;) {
@@ -152,7 +152,7 @@ export function createIndexing({
       const loaded = embedder.healthCheck({ signal });
       await Promise.race([loaded, pause(WARM_MS, clock, { signal: AbortSignal.any([signal, bound.signal]) })]);
     } catch {
-      // The background work reports why.
+      // The background work reports the reason.
     } finally {
       bound.abort();
       warmed = now;
@@ -163,14 +163,14 @@ export function createIndexing({
   return {
     add,
     /**
-     * Takes the vectors that the embedder has cached before a search, and waits for the model if they are enough to answer with. Undefined if
-     * that was done since tools were added.
+     * Takes the vectors that the embedder has cached before a search, and waits for the model if they are enough for an answer. Returns undefined
+     * if this was already done since tools were added.
      */
     warm(knowsEnough: () => boolean): Promise<void> | undefined {
       if (first || warmed === asked || signal.aborted) return undefined;
       return (warming ??= warmUp(knowsEnough));
     },
-    /** Loads the model soon, if that has not been done. */
+    /** Loads the model soon, unless it is already loaded. */
     load() {
       if (embedder.ready === false) add();
     },
@@ -181,8 +181,8 @@ export function createIndexing({
       if (missing.size > 0) add();
     },
     /**
-     * Starts without further delay, and resolves when nothing is missing or the embedder has failed. If more than `embedAtMost` tools remain after
-     * using the embedder's cached vectors, it resolves at once. Resolves to the number of tools still missing.
+     * Starts without further delay, and resolves when no vector is missing or the embedder has failed. If more than `embedAtMost` tools remain
+     * after using the embedder's cached vectors, it resolves at once. Resolves to the number of tools still without vectors.
      */
     async wait({
       signal: given,

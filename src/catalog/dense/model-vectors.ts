@@ -35,7 +35,7 @@ export interface VectorsImage {
   readonly namespaces: Map<string, Sum>;
 }
 
-/** A tool's vectors: that of its text first. */
+/** The vectors of a tool, the one of its text first. */
 export interface SlotVectors {
   readonly slot: number;
   readonly namespace: string;
@@ -44,7 +44,7 @@ export interface SlotVectors {
 
 export interface NearestOptions {
   readonly limit: number;
-  /** By slot: 1 for a tool that may be found. */
+  /** By slot: 1 for a tool that a search may return. */
   readonly accepted: Uint8Array;
   readonly count: number;
 }
@@ -59,9 +59,9 @@ export type ModelVectors = ReturnType<typeof createModelVectors>;
 /** The vectors of one model, by the slots of their tools. `precedes` compares the tools of two slots, and breaks ties. */
 export function createModelVectors(createRows: CreateRows, precedes: (slotA: number, slotB: number) => boolean) {
   const namespaces = createNamespaceVectors();
-  /** By slot: the rows of its vectors, that of its text first. */
+  /** By slot: the rows of its vectors, the one of its text first. */
   const rowsOf = new Map<number, number[]>();
-  /** By row: the tool's slot, and whether it is one of its examples. */
+  /** By row: the tool's slot, and whether the row is one of its examples. */
   const slotOf: number[] = [];
   const isExample: boolean[] = [];
   /** The most vectors that any tool has had. */
@@ -73,7 +73,7 @@ export function createModelVectors(createRows: CreateRows, precedes: (slotA: num
     return rows;
   }
 
-  /** The last row takes the place of the one removed, so that rows stay without gaps. */
+  /** The last row replaces the removed one, so that there are no gaps. */
   function erase(row: number): void {
     const last = slotOf.length - 1;
     if (row !== last) {
@@ -151,12 +151,12 @@ export function createModelVectors(createRows: CreateRows, precedes: (slotA: num
       checkDimension(query, rows.dimension, "The query's vector");
       const selection = count < FEW * rowsOf.size ? select(accepted) : undefined;
       const scores = rows.scores(query, selection ?? slotOf.length);
-      // A tool may come as often as it has vectors.
+      // A tool may occur as often as it has vectors.
       const best = createTopK(limit * mostVectors, (a, b) => precedes(slotOf[a] ?? 0, slotOf[b] ?? 0));
       let { lowest } = best;
       for (let at = 0; at < scores.length; at++) {
         const score = scores[at] ?? 0;
-        // Most rows end here. An example counts less than its score, so it may still be skipped below.
+        // Most rows are skipped here. An example counts less than its score, so it may still be skipped below.
         if (score < lowest && (mostVectors === 1 || EXAMPLE_SHARE * score < lowest)) continue;
         const row = selection === undefined ? at : (selection[at] ?? 0);
         if (accepted[slotOf[row] ?? 0] !== 1) continue;
@@ -188,10 +188,10 @@ export function createModelVectors(createRows: CreateRows, precedes: (slotA: num
     },
 
     namespaceFits: namespaces.fit,
-    /** The stored vectors of a tool: that of its text first. */
+    /** The stored vectors of a tool, the one of its text first. */
     vectorsOf: (slot: number) => (rowsOf.get(slot) ?? []).flatMap((row) => rows?.get(row) ?? []),
 
-    /** Returns the whole content, to be copied at once and restored later; undefined without vectors. */
+    /** Returns the whole content, for an immediate copy that can be restored later; undefined without vectors. */
     save: (): VectorsImage | undefined =>
       rows && rowsOf.size > 0
         ? {

@@ -9,7 +9,10 @@ export interface Sum {
 
 /** With fewer namespaces, nearly every request matches each of them, so no fit is reported. */
 export const LEAST_NAMESPACES = 10;
-/** The less unit vectors have in common, the shorter their mean: below the first number it means nothing, from the second it counts fully. */
+/**
+ * The less unit vectors have in common, the shorter their mean. Below the first number the mean is ignored; from the second number on, it counts
+ * fully.
+ */
 const INCOHERENT = 0.5;
 const COHERENT = 0.7;
 
@@ -67,7 +70,7 @@ function fitOf(namespace: string, { vector, count }: Sum, query: Float32Array): 
   return toNamespaceFit(namespace, { product, length: Math.sqrt(square), count });
 }
 
-/** How a namespace fits, from the sum of its tools' vectors: its product with the request's vector, its length, and how many it adds up. */
+/** The fit of a namespace, from the sum of its tools' vectors: its product with the request's vector, its length, and the number of vectors. */
 export function toNamespaceFit(
   namespace: string,
   { product, length, count }: { readonly product: number; readonly length: number; readonly count: number },
@@ -75,7 +78,7 @@ export function toNamespaceFit(
   return { cosine: length > 0 ? product / length : 0, trust: trustIn(namespace, length / count, count) };
 }
 
-/** A namespace of one tool says nothing beyond that tool, and tools in the default namespace have nothing in common. */
+/** A namespace with one tool has the same fit as the tool, and tools in the default namespace have nothing in common. */
 function trustIn(namespace: string, coherence: number, count: number): number {
   if (count < 2 || namespace === DEFAULT_NAMESPACE) return 0;
   return Math.min(Math.max((coherence - INCOHERENT) / (COHERENT - INCOHERENT), 0), 1);

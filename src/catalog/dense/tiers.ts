@@ -20,18 +20,18 @@ export interface SettledOptions {
   readonly signal?: AbortSignal;
   /** Does not wait for a tier that must still compute the vectors of more tools than this. Defaults to no limit. */
   readonly embedAtMost?: number;
-  /** Called with the number of tools that a tier has no vectors of yet: when the wait for it begins, ten times a second, and at its end. */
+  /** Called with the number of tools without vectors of a tier: when the wait for the tier begins, ten times a second, and at its end. */
   readonly onProgress?: (pending: number) => void;
 }
 
 /** The progress of the tiers waited for. */
 export interface Settled {
-  /** Tools that the best tier waited for has no vectors of yet. */
+  /** The number of tools without vectors of the best tier that is waited for. */
   readonly pending: number;
 }
 
 export interface RequestOptions {
-  /** True if only a part of the tools is searched: a tier may cover that part though it covers little of the catalog. */
+  /** True if only a part of the tools is searched: a tier may know all of that part although it knows little of the catalog. */
   readonly filtered?: boolean;
   /** The texts from this index on are passages of the first text. */
   readonly passagesFrom?: number;
@@ -40,24 +40,24 @@ export interface RequestOptions {
 
 /** A request's texts as vectors. */
 export interface RequestVectors {
-  /** The tiers that can answer, best first: none if only words can, two while the better one is still learning the tools. */
+  /** The tiers that can answer, best first: empty if only words can, two while the better one is still learning the tools. */
   readonly tiers: readonly RequestTier[];
   /** For each tier, the vector of each text. */
   readonly vectors: readonly ModelVector[];
   readonly embeddingTimeMs: number;
-  /** True while a lesser tier answers, alone or in part, for a better one. */
+  /** True while a weaker tier answers, alone or in part, for a better one. */
   readonly provisional?: boolean;
   /** Returns whether a tier that knows `known` of the searched tools can answer. */
   readonly knowsEnough: (known: number, population: number) => boolean;
 }
 
-/** A tier, and how its cosines are read. */
+/** A tier, and the scale of its cosines. */
 export interface RequestTier {
   readonly name: string;
   readonly embedder: Pick<Embedder, "calibrate" | "share">;
 }
 
-/** A tier that knows fewer of the searched tools does not answer. */
+/** A tier that knows a smaller share of the searched tools does not answer. */
 function knowsEnough(known: number, population: number): boolean {
   return known >= LEAST_TOOLS && known >= LEAST_SHARE * population;
 }
@@ -68,7 +68,7 @@ const LEAST_TOOLS = 10;
 export type Tiers = NonNullable<ReturnType<typeof createTiers>>;
 
 /**
- * Embedders from the least to the best. The first embeds tools before an upsert returns; the others do it in the background, and answer once they
+ * Combines embedders, worst first. The first embeds tools before an upsert returns; the others do it in the background, and answer once they
  * know enough tools. Undefined if there are none.
  */
 export function createTiers({
@@ -90,7 +90,7 @@ export function createTiers({
   type Level = (typeof levels)[number];
   const levels = tiers.map(({ name, embedder }, index) => {
     const isFirst = index === 0;
-    /** The fallback while this tier fails, for messages. */
+    /** The ranker that answers while this tier fails, for messages. */
     const otherwise = isFirst ? "words" : "a lesser model";
     const embeddings = createEmbeddings({ embedder, engine, otherwise, emit, clock });
     /** The first tier embeds new tools itself, unless the engine is shared. */
@@ -188,7 +188,7 @@ export function createTiers({
       for (const { indexing } of levels) indexing?.add();
     },
 
-    /** The names of the tiers' vectors, if every tier knows every tool. */
+    /** The names of the tiers' vectors, if every tier has vectors of every tool. */
     complete() {
       if (levels.some(({ embeddings }) => embeddings.missing.size > 0)) return undefined;
       return levels.map(({ embedder }) => vectorsName(embedder));
@@ -212,14 +212,14 @@ export function createTiers({
         answering.push(level);
         for (const vector of found.vectors) vectors.push({ model: vectorsName(level.embedder), vector });
         embeddingTimeMs += found.tookMs;
-        // A tier that knows only a part is completed by the next one.
+        // A tier that knows only a part of the tools is completed by the next one.
         if (known === "all" || answering.length === 2) break;
       }
       const provisional = answering.length > 1 || answering[0] !== fromBest[0];
       return { tiers: answering, vectors, embeddingTimeMs, provisional, knowsEnough };
     },
 
-    /** Resolves when no background work is left, up to the named tier if there is one. `SettledOptions` limits the wait. */
+    /** Resolves when no background work remains, up to the named tier if there is one. `SettledOptions` limits the wait. */
     async settled({ tier, ...options }: SettledOptions): Promise<Settled> {
       let pending = 0;
       for (const { name, indexing } of levels) {

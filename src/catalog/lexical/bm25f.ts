@@ -10,7 +10,7 @@ export interface FieldLengths {
   readonly documentsWith: readonly number[];
 }
 
-/** Each field's weight and length norm, as numbers the inner loop only multiplies. */
+/** Each field's weight and length norm, prepared so that the inner loop only multiplies. */
 export interface FieldMeasures {
   readonly weight: Float32Array;
   readonly base: Float32Array;
@@ -31,7 +31,7 @@ export interface Scores {
   count: number;
 }
 
-/** Rarity means little among few documents, so documents are weighed as if among this many. */
+/** Among few documents, the rarity of a word means little, so documents are weighed as if there were this many. */
 const LEAST_POPULATION = 50;
 
 /** The weight of a term that occurs in `documents` of all documents. */
@@ -81,7 +81,7 @@ export function weighTerms<Found extends { readonly documents: number }>(
   return [...found.values()];
 }
 
-/** The most that a document could score. */
+/** The highest score that a document could reach. */
 export function attainableBy(query: readonly QueryTerm<unknown>[]): number {
   let sum = 0;
   for (const { weight } of query) sum += weight;
@@ -105,7 +105,7 @@ export function setScore(scores: Scores, slot: number, value: number): void {
   scores.values[slot] = value;
 }
 
-/** Scores every document that shares a term with the query, as shares of the most that could be reached. */
+/** Scores every document that shares a term with the query, as a share of the highest possible score. */
 export function scoreDocuments(
   query: readonly QueryTerm<Pick<Posting, "keys" | "counts" | "length">>[],
   { lengths, measures }: { readonly lengths: Float32Array; readonly measures: FieldMeasures },
@@ -124,7 +124,7 @@ export function scoreDocuments(
         const key = keys[at] ?? 0;
         frequency += weighted(measures, key & (FIELD_SPAN - 1), counts[at] ?? 0, lengths[key] ?? 0);
       }
-      // A field of weight 0 adds nothing, and a score of 0 must not add the slot twice.
+      // A field of weight 0 adds nothing, and a slot with the score 0 must not be added twice.
       if (frequency === 0) continue;
       const before = values[slot] ?? 0;
       if (before === 0) touched[scores.count++] = slot;

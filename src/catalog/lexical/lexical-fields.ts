@@ -13,7 +13,10 @@ export type LexicalField = (typeof LEXICAL_FIELDS)[number];
 /** The text of each part. */
 export type FieldTexts = Readonly<Record<LexicalField, string>>;
 
-/** How soon repeating a word stops adding: BM25's k1. Like the weights below, chosen on labelled requests and flat around this value. */
+/**
+ * How soon repeating a word stops raising the score: BM25's k1. Like the weights below, it was chosen on labelled requests, where nearby values
+ * perform alike.
+ */
 export const SATURATION = 1.6;
 
 /** How much a word counts in a part (`weight`), and how much less it counts the longer that part is (`lengthPenalty`, BM25's b). */

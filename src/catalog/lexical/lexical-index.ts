@@ -33,7 +33,7 @@ import { nameKey, spellingsOf, tokenize } from "./tokenize.ts";
 /** A document found. */
 export interface LexicalHit {
   readonly id: string;
-  /** How much of the text's weight the document covers, in [0, 1], comparable between texts. 1 only if the text is the document's name. */
+  /** The share of the text's weight that the document covers, in [0, 1], comparable between texts. 1 only if the text is the document's name. */
   readonly score: number;
 }
 
@@ -251,7 +251,7 @@ export function createLexicalIndex() {
       });
     },
 
-    /** Returns a function that lists the words of a text found in a document, heaviest first, with their share of its score. */
+    /** Returns a function that lists the words of a text found in a document, heaviest first, with each word's share of the score. */
     explain(text: string): (id: string) => readonly MatchedTerm[] {
       const terms = parse(text);
       const measures = measure();

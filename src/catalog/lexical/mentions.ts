@@ -88,7 +88,7 @@ export function createMentions() {
       ({ names: idsByName, namespaces: namespacesByTerm, others: otherTools } = image);
     },
 
-    /** The tools and namespaces that a request names: tools by their whole name, namespaces by a word that few others use. */
+    /** The tools and namespaces that a request names: tools by their whole name, namespaces by a word that few other namespaces use. */
     find(text: string): EngineAnswer["named"] {
       const { names, terms } = readMentions(text);
       const tools = new Set<string>();
@@ -125,7 +125,7 @@ export function readMentions(text: string): { readonly names: Iterable<string>; 
   return { names: runsOfWords(read), terms: termsOf(read) };
 }
 
-/** The distinct informative words of a text. Numbers and very short words are too common. */
+/** The distinct informative words of a text. Numbers and very short words are left out, because they are too common. */
 function termsOf(text: string): readonly string[] {
   return [
     ...new Set(
@@ -141,7 +141,7 @@ function* runsOfWords(text: string): IterableIterator<string> {
     for (let length = 1; length <= MOST_NAME_WORDS && start + length <= words.length; length++) {
       joined += words[start + length - 1] ?? "";
       if (length < LEAST_NAME_WORDS) continue;
-      // Plain words in a row are their own key; only accents and the like need normalising.
+      // Consecutive plain words are their own key; only accents and the like need normalising.
       yield NON_ASCII.test(joined) ? nameKey(joined) : joined;
     }
   }

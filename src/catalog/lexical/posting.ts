@@ -9,7 +9,7 @@ export interface Posting {
   length: number;
   /** The number of documents with the term. */
   documents: number;
-  /** The document last added to, so that each is counted once. */
+  /** The last document that was added to, so that each document is counted once. */
   lastSlot: number;
 }
 
@@ -45,7 +45,7 @@ export function removeDocument(posting: Posting, slot: number): void {
   if (posting.lastSlot === slot) posting.lastSlot = -1;
 }
 
-/** The first place whose key is not below `key`. */
+/** The index of the first key that is not below `key`. */
 export function lowerBound(posting: Posting, key: number): number {
   let low = 0;
   let high = posting.length;
@@ -76,7 +76,7 @@ function insert(posting: Posting, at: number, key: number): void {
   posting.length++;
 }
 
-/** All postings, one after the other. */
+/** All postings, concatenated. */
 export function savePostings(postings: readonly Posting[]) {
   const ends = new Uint32Array(postings.length);
   let end = 0;
@@ -97,7 +97,7 @@ export function savePostings(postings: readonly Posting[]) {
   };
 }
 
-/** Splits saved postings. They share the memory; each gets its own when it needs more. */
+/** Splits saved postings. They share one buffer; a posting gets its own when it grows. */
 export function restorePostings(saved: ReturnType<typeof savePostings>): readonly Posting[] {
   const { terms, documents, ends, keys, counts } = saved;
   let start = 0;
@@ -116,7 +116,7 @@ export function restorePostings(saved: ReturnType<typeof savePostings>): readonl
   });
 }
 
-/** Finds the terms of a slot. Goes through all postings at the first call. */
+/** Finds the terms of a slot. The first call reads all postings. */
 export function lazyTerms(postings: readonly Posting[], slots: number): (slot: number) => Posting[] {
   let ends: Uint32Array | undefined;
   let numbers = new Uint32Array(0);
@@ -135,7 +135,7 @@ export function lazyTerms(postings: readonly Posting[], slots: number): (slot: n
     eachDocument((slot) => count(slot + 1, 1));
     for (let slot = 0; slot < slots; slot++) count(slot + 1, starts[slot] ?? 0);
     numbers = new Uint32Array(starts[slots] ?? 0);
-    // Each start moves to the end of its slot, which is where the next begins.
+    // Each start moves to the end of its slot, where the next slot begins.
     eachDocument((slot, number) => (numbers[count(slot, 1) - 1] = number));
     return starts;
   };

@@ -23,7 +23,7 @@ export function tokenize(text: string): Token[] {
     else {
       const parts = splitWords(run);
       for (const part of parts) addToken(tokens, part);
-      // "GitHub", "base64", "OAuth2": people also write them as one word.
+      // "GitHub", "base64", "OAuth2": people also write such names as one word.
       if (parts.length > 1) addToken(tokens, run.toLowerCase());
     }
   }
@@ -35,7 +35,7 @@ export function nameKey(text: string): string {
   return (withoutAccents(text).match(RUNS) ?? []).join("").toLowerCase();
 }
 
-/** The keys of a tool's name, alone and after its namespace: a text with one of them means that tool. */
+/** The keys of a tool's name, alone and after its namespace: a text with one of these keys refers to that tool. */
 export function spellingsOf({
   name,
   namespace,

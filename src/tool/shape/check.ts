@@ -26,7 +26,7 @@ export function throwFor(subject: string, code: ErrorCode): Report {
 
 type Wording = readonly [message: string, fix: string];
 
-/** The problems of values, in words. Shapes that have words of their own for one member have them as hints. */
+/** The problems of values, in words. Shapes with their own wording for a member have it as hints. */
 export interface Words {
   flag(field: string): Wording;
   /** A text that may be empty. */
@@ -37,12 +37,12 @@ export interface Words {
   number(field: string, kind: string): Wording;
   choice(value: unknown, known: readonly string[]): Wording;
   list(field: string): Wording;
-  /** An object whose members are not known here. */
+  /** An object with unknown members. */
   anything(field: string): Wording;
   object(field: string, known: readonly string[]): Wording;
   missing(field: string): Wording;
   unknown(key: string, known: readonly string[]): Wording;
-  /** The third part is the value that is reported. */
+  /** The third member is the value that is reported. */
   tooLong(value: string, max: number): readonly [...Wording, shown: unknown];
   tooMany(count: number, max: number, items: string): Wording;
 }
@@ -157,7 +157,7 @@ function checkMembers(shape: JsonSchema, hints: Hints, words: Words): Check {
   const checks = Object.values(properties).map((member) => checkOf(member as Shape, words));
   const missing = Object.entries(properties).map(([key, member], index): Check | undefined => {
     if (!required.includes(key)) return undefined;
-    // A member with words of its own says in them that it is missing.
+    // If a member has its own wording, that wording also covers a missing value.
     if ((member as Shape)[HINTS]?.problem !== undefined) return checks[index];
     return (value, field, report) => report(field, value, ...words.missing(field));
   });
@@ -179,7 +179,7 @@ function checkMembers(shape: JsonSchema, hints: Hints, words: Words): Check {
   };
 }
 
-/** True for a caller with all its grants: an incomplete one would get another caller's view. */
+/** True for a complete caller: an incomplete one would get another caller's view. */
 export function isPrincipal(value: unknown): boolean {
   if (!isPlainObject(value)) return false;
   const { id, roles, capabilities, scopes } = value;

@@ -34,7 +34,7 @@ export interface Hints {
   readonly items?: string;
   /** Fixes for members of other formats, by name. */
   readonly elsewhere?: Readonly<Record<string, string>>;
-  /** True if only code passes it: values that JSON cannot hold, and members that other surfaces take from the request itself. */
+  /** True if only code can pass it: values that JSON cannot hold, and members that other surfaces take from the request itself. */
   readonly onlyInCode?: boolean;
   /** The replacement of a deprecated member, as users write it. */
   readonly replacement?: string;
@@ -117,7 +117,7 @@ export function replaced<Of extends Shape>(shape: Of, replacement: string): Of {
   return hinted(refined(shape, { deprecated: true }), { replacement });
 }
 
-/** The body of a request: the shape without the members that only code passes, and with no others. */
+/** The body of a request: the shape without the members that only code can pass. Further members are not allowed. */
 export function bodyOf<Of extends Shape>(shape: Of): Of {
   const members = Object.entries(shape.properties ?? {});
   const kept = members.filter(([, member]) => (member as Shape)[HINTS]?.onlyInCode !== true);
@@ -145,7 +145,7 @@ export function path<Fallback extends string | undefined = undefined>(
   return { ...text(description, fallback), format: "path" };
 }
 
-/** A folder for tools. Unlike a `path`, it is not one of the gateway's own files. Relative paths resolve like those of a `path`. */
+/** A folder for tools. Unlike a `path`, it does not count as one of the gateway's own files. Relative paths resolve like those of a `path`. */
 export function folder<Fallback extends string | undefined = undefined>(
   description: string,
   fallback?: Fallback,

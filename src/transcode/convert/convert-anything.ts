@@ -27,7 +27,7 @@ export function nothingKnown(node: SchemaNode, place: SchemaPosition): JsonSchem
   };
 }
 
-/** Stands for a schema that rejects every value, in targets that cannot express it. The parent leaves it out if that means the same. */
+/** Represents a schema that rejects every value, in targets that cannot express it. The parent leaves it out if that has the same meaning. */
 export const NEVER: JsonSchema = Object.freeze({ type: "string", description: "Never given." });
 
 /** Converts a schema that rejects every value. */

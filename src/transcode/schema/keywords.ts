@@ -27,7 +27,7 @@ export const FEATURE_OF: ReadonlyMap<string, SchemaFeature> = byKeyword<SchemaFe
   ["not", "not"],
 ]);
 
-/** Keywords that name places. References are rewritten, so they are not needed. */
+/** Keywords that name positions. References are rewritten, so these keywords are not needed. */
 export const PLACES: ReadonlySet<string> = words(
   "$defs definitions $anchor $dynamicAnchor $recursiveAnchor $id id $vocabulary",
 );

@@ -24,7 +24,10 @@ const knownTo = remember((_references: References): Record<Reading, WeakMap<obje
   return { meant: new WeakMap(), said: new WeakMap() };
 });
 
-/** The types that values of a schema can have: as its author `meant` it, where `properties` alone means an object, or as the schema `says`. */
+/**
+ * The types that values of a schema can have: as its author probably meant it (`meant`), where `properties` alone implies an object, or as the
+ * schema literally says (`says`).
+ */
 export function typesOf(schema: unknown, references: References, reading: Reading = "meant"): ReadonlySet<string> {
   const found = knownTo(references)[reading];
   const open = new Set<unknown>();
@@ -40,7 +43,7 @@ export function typesOf(schema: unknown, references: References, reading: Readin
     open.add(node);
     const types = evaluate(node);
     open.delete(node);
-    // A schema inside that was too large to check counts as anything, which is a safe overestimate.
+    // A schema inside that was too large to check counts as accepting anything, which is a safe overestimate.
     found.set(node, types);
     return types;
   }
