@@ -45,7 +45,7 @@ export type RemoteRetrieveOptions = Omit<RetrieveOptions, "principal">;
 export type RemoteRetrieveToolsOptions<Given = DialectName | DefinitionWriter> = RemoteRetrieveOptions &
   Omit<DefinitionOptions<Given>, "client">;
 
-/** The part of the catalog that is looked at. */
+/** Which part of the catalog is read. */
 export interface RemoteView {
   /** Searches only the tools of this toolset. Defaults to the whole catalog. */
   readonly toolset?: string;
@@ -62,13 +62,13 @@ export interface RemoteListOptions extends RemoteView {
   readonly source?: ToolSource;
 }
 
-/** How a source is added. */
+/** Options for adding a source. */
 export interface AddOptions {
-  /** Cancels. Nothing is added then. */
+  /** Cancels adding. Nothing is added then. */
   readonly signal?: AbortSignal;
 }
 
-/** How tools are added. */
+/** Options for adding tools. */
 export interface RemoteAddToolsOptions extends Pick<ImportOptions, "namespace"> {
   /** The API or framework that the tools are written for. Defaults to the arsenal's own definitions. */
   readonly format?: DialectName | (string & {});

@@ -128,7 +128,7 @@ export function createHttp(options: ClientOptions): Http {
         if (!isArsenalError(error) || failures >= retries) throw error;
         const { beforeSend = false, retryAfterMs = 0 } = error.details;
         const mayRepeat = error.code !== "CANCELLED" && (beforeSend || (safe && isPassing(error)));
-        // A gateway that shuts down may be replaced at the same address, so it is asked soon.
+        // A gateway that shuts down may soon be replaced at the same address, so the retry is early.
         const isTooLong = retryAfterMs > MAX_WAIT_MS && error.code !== "CLOSED";
         if (!mayRepeat || isTooLong) throw error;
         await pause(failures, asked.signal, Math.min(retryAfterMs, MAX_WAIT_MS));

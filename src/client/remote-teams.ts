@@ -12,7 +12,7 @@ export interface RemoteKeyRequest extends Grant {
   readonly expiresAt?: string;
 }
 
-/** Which usage is added up, and by what. */
+/** Which usage is added up, and how it is grouped. */
 export interface RemoteUsageQuery {
   /** The first day: `2026-05-01`. Defaults to 30 days back. */
   readonly from?: string;
@@ -22,7 +22,7 @@ export interface RemoteUsageQuery {
   readonly by?: readonly UsagePart[];
 }
 
-/** Tenants, members, keys and usage. An operator who belongs to a tenant sees and changes that tenant's. */
+/** Tenants, members, keys and usage. An operator who belongs to a tenant sees and changes only that tenant's. */
 export interface RemoteTeams {
   readonly tenants: {
     list(): Promise<readonly Tenant[]>;
@@ -39,7 +39,7 @@ export interface RemoteTeams {
   };
   readonly keys: {
     list(options?: { readonly tenant?: string }): Promise<readonly ApiKey[]>;
-    /** Returns the key and its text, which is shown this once. */
+    /** Returns the key and its text. The text is shown only this once. */
     create(key: RemoteKeyRequest): Promise<NewKey>;
     /** Replaces the secret. The old one is accepted for `overlapHours`, by default 24. */
     rotate(name: string, options?: { readonly overlapHours?: number; readonly expiresAt?: string }): Promise<NewKey>;

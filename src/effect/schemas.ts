@@ -58,7 +58,7 @@ export const MCPServerSchema = Schema.Struct({
   version: Schema.String,
   /** `http` is streamable HTTP, `sse` the older HTTP+SSE. */
   transport: Schema.Literals(["stdio", "http", "sse", "websocket"]),
-  /** For http, sse and websocket. */
+  /** The address, for http, sse and websocket. */
   endpoint: Schema.optional(Schema.String),
   /** For stdio. */
   command: Schema.optional(Schema.String),

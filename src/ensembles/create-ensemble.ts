@@ -91,7 +91,7 @@ export function createEnsemble<Connection>(
   return ensembleIn(definition, shareArsenal(options.arsenal));
 }
 
-/** Makes an ensemble in an arsenal that it shares with others. */
+/** Makes an ensemble in an arsenal that other ensembles may share. */
 export function ensembleIn<Connection>(definition: EnsembleDefinition<Connection>, shared: SharedArsenal): Ensemble {
   const { name, configuration = {} } = definition;
   checkConfiguration(name, configuration);

@@ -11,7 +11,7 @@ export interface DeduplicateOptions {
 }
 
 /**
- * Shortens a conversation's records: if a call has several results, the latest stays, and the others only refer to it. A result is replaced
+ * Shortens a conversation's records: if a call has several results, the latest stays in full, and the others become references to it. A result is replaced
  * if it equals the latest, or if its tool is confirmed read-only, so that the latest is newer. Every call keeps a result, as
  * providers demand. Failed calls, and records that are neither invocations nor results, stay as they are. Returns the same list if nothing
  * changed.

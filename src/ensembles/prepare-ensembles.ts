@@ -65,7 +65,7 @@ export async function prepareEnsembles(
     } catch (thrown) {
       const error = thrown instanceof Error ? thrown : new Error(String(thrown));
       if (options.onFailure === "report" && signal?.aborted !== true) return void failures.push({ entry, error });
-      // A failure now adds nothing to the first reason.
+      // The first failure is already reported, so later ones are ignored.
       await disconnectAll(connected).catch(() => {});
       throw error;
     }

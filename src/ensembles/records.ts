@@ -124,7 +124,7 @@ export function idsOf({
   return { invocationId: id, ...(idMadeUp === true && { idMadeUp }), name };
 }
 
-/** Milliseconds since the epoch as ISO 8601. */
+/** Milliseconds since the epoch, converted to ISO 8601. */
 export function toTimestamp(at: number): string {
   return new Date(at).toISOString();
 }

@@ -16,7 +16,7 @@ export interface ErrorDetails {
   readonly beforeSend?: boolean;
   /** True if the tool ran and reported the error itself: it is reachable and works. */
   readonly answered?: boolean;
-  /** Whose failure it is, if the code alone does not show it. Failures of the caller never count against the tool. */
+  /** The side that caused the failure, if the code alone does not show it. Failures of the caller never count against the tool. */
   readonly fault?: "tool" | "caller";
   /** The individual problems, if there are several. */
   readonly issues?: readonly ErrorIssue[];

@@ -4,8 +4,8 @@ import type { ErrorCode } from "./codes.ts";
 type Side = NonNullable<ErrorDetails["fault"]>;
 
 /**
- * The side that causes errors of each code. Codes of the caller are final; those of the tool can be the caller's fault too. Whatever ends a call
- * before or besides the tool, such as a limit or a shutdown, is on the caller's side.
+ * The side that causes errors of each code. Codes of the caller are final; those of the tool can be the caller's fault too. Errors that end a call
+ * before the tool runs, or independently of the tool, such as a limit or a shutdown, count as the caller's.
  */
 const SIDES: Readonly<Record<ErrorCode, Side>> = {
   TOOL_INVALID: "caller",
@@ -50,7 +50,7 @@ const SIDES: Readonly<Record<ErrorCode, Side>> = {
 };
 
 /**
- * The one rule that decides whose failure an error is. Circuit breakers, the health of tools and learning from use follow it: only failures of
+ * The one rule that decides which side caused an error. Circuit breakers, the health of tools and learning from use follow it: only failures of
  * the tool count, so that one caller's mistakes change nothing for others.
  */
 export function sideOf({ code, fault, answered, value }: ErrorDetails & { readonly code: ErrorCode }): Side {
@@ -61,7 +61,10 @@ export function sideOf({ code, fault, answered, value }: ErrorDetails & { readon
   return answered === true ? "caller" : "tool";
 }
 
-/** The side that caused an HTTP error: 5xx is the tool's. 4xx is the caller's, also 401 and 403 (whose credentials they are is unknown) and 429. */
+/**
+ * The side that caused an HTTP error. 5xx: the tool. 4xx: the caller, also for 401 and 403, because it is unknown whose credentials they refer to,
+ * and for 429.
+ */
 export function sideOfStatus(status: number): Side {
   return status >= 400 && status < 500 ? "caller" : "tool";
 }
@@ -69,7 +72,7 @@ export function sideOfStatus(status: number): Side {
 /** JSON-RPC errors that a caller causes: wrong parameters, and of MCP a resource that does not exist and a page that a person must open first. */
 const CALLERS_RPC_ERRORS: ReadonlySet<unknown> = new Set([-32602, -32002, -32042]);
 
-/** The side that caused a JSON-RPC error on a call. Like any other error of a protocol, it is the tool's, unless its code says otherwise. */
+/** The side that caused a JSON-RPC error on a call: the tool, unless the code means a mistake of the caller. */
 export function sideOfRpcError(code: unknown): Side {
   return CALLERS_RPC_ERRORS.has(code) ? "caller" : "tool";
 }

@@ -57,7 +57,7 @@ function rewrite(
   text: string,
   options: {
     readonly write: (character: string) => string;
-    /** Matches text that stays as it is. Sticky. */
+    /** Matches text that stays unchanged. Sticky. */
     readonly kept?: RegExp;
     /** Whether odd blanks are rewritten too. Defaults to false. */
     readonly blanks?: boolean;

@@ -76,7 +76,7 @@ async function compareFigures(pairs: readonly Pair[], measures: readonly Measure
       {
         a: average("a"),
         b: average("b"),
-        // B less A, with the interval that holds it 95 times in 100.
+        // B minus A, with the 95 % interval.
         difference: plain(mean),
         low: plain(low),
         high: plain(high),

@@ -14,12 +14,12 @@ const SIZES = [20, 50, 100] as const;
 const MOST_SERVERS = 4;
 /** With fewer namespaces there is little to draw from. */
 const LEAST_NAMESPACES = 5;
-/** Queries asked of each size; rare styles are kept whole. */
+/** The number of queries for each size; rare styles are kept whole. */
 const MOST_QUERIES = 600;
 const ATTEMPTS = 30;
 const SEED = 1;
 
-/** Asks queries again of small catalogs: one to four random namespaces that serve the query, and as many that do not. Seeded. Needs five namespaces. */
+/** Repeats queries on small catalogs: one to four random namespaces that serve the query, and as many that do not. Seeded. Needs five namespaces. */
 export function drawSizes(tools: ReadonlyMap<string, Tool>, queries: readonly SetQuery[]): readonly SizedQuery[] {
   const random = createRandom(SEED);
   const byNamespace = Map.groupBy(tools.values(), ({ namespace }) => namespace);

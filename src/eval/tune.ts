@@ -15,12 +15,12 @@ const INTENT = [0, 0.05, 0.1, 0.15, 0.25, 0.35];
 /** Undefined switches variety off. */
 const VARIETY = [0.7, 0.85, undefined];
 
-/** Fewer queries say nothing about others. */
+/** With fewer queries, the result would not hold for others. */
 export const LEAST_QUERIES = 20;
 const FOLDS = 5;
 const SEED = 29;
 
-/** The settings to compare, today's first: how much the intent counts beside the meaning, and how much variety there is. */
+/** The settings to compare, the current ones first: the weight of the intent next to the meaning, and the amount of variety. */
 export function candidatesFor({ weights = {}, enableMmr, mmrLambda }: RoutingConfig): readonly Candidate[] {
   const current: Candidate = {
     weights: { intent: weights.intent ?? DEFAULT_SETTINGS.weights.intent },
@@ -42,14 +42,14 @@ export interface Tuning {
   readonly isCurrent: boolean;
   /** Whether settings that were chosen on some queries rank the others better, beyond chance. */
   readonly helps: boolean;
-  /** Today's settings (a) and those chosen without the query in question (b), by figure. */
+  /** The current settings (a) and those chosen without the query in question (b), by figure. */
   readonly figures: Awaited<ReturnType<typeof compareAnswers>>["figures"];
   readonly queries: number;
   readonly candidates: number;
 }
 
 /**
- * Chooses among candidates by NDCG@10, and estimates by cross-validation what the choice is worth: each fifth of the queries is ranked with the
+ * Chooses among candidates by NDCG@10, and estimates the gain by cross-validation: each fifth of the queries is ranked with the
  * settings that the other four fifths prefer. `answers` has one list a candidate, in the order of the queries.
  */
 export async function tune(
@@ -86,6 +86,6 @@ function bestOf(answers: readonly (readonly AnsweredQuery[])[], counts: (query: 
   const totals = answers.map((own) =>
     own.reduce((sum, { figures }, query) => (counts(query) ? sum + (figures?.["ndcg@10"] ?? 0) : sum), 0),
   );
-  // A gain of rounding is none.
+  // A gain within rounding does not count.
   return totals.reduce((best, total, index) => (total > (totals[best] ?? 0) + 1e-9 ? index : best), 0);
 }

@@ -8,7 +8,7 @@ const ASKABLE: readonly string[] = ["elicitation", "sampling", "roots"];
 
 let known: ClientIdentity | undefined;
 
-/** Our identity towards a server. We declare every capability that a caller might have, so that servers offer the features that need it. */
+/** Our identity towards a server. It declares every capability that a caller might have, so that servers offer features that need it. */
 export function ownIdentity(): ClientIdentity {
   return (known ??= {
     info: programIdentity(),

@@ -2,7 +2,7 @@ import type { SourceRequest } from "../tool/handler.ts";
 import type { Era, JsonObject, RpcNotification } from "./protocol.ts";
 
 /**
- * Answers a request that a server sends to its client in the middle of a client's request: elicitation, sampling, roots. Rejects with an
+ * Answers a request that a server sends to its client while a client's request is running: elicitation, sampling, roots. Rejects with an
  * `RpcError`.
  */
 export type Ask = (
@@ -11,7 +11,7 @@ export type Ask = (
   options: {
     readonly signal: AbortSignal;
     /**
-     * All that the request needs to start over from this question, as JSON. In the modern era the request then ends here and its signal fires;
+     * The data with which the request can start over from this question, as JSON. In the modern era the request then ends here and its signal fires;
      * the repeat, in whichever process, gets this as `Exchange.resumed`. Ignored in the legacy era.
      */
     readonly resume?: JsonObject;
@@ -40,7 +40,7 @@ export interface ServerDescription {
   readonly instructions?: string;
 }
 
-/** One live connection to an MCP server. Params are sent and results returned as they are, neither validated nor completed nor stripped. */
+/** One open connection to an MCP server. Params are sent and results returned unchanged: not validated, completed or shortened. */
 export interface McpConnection {
   readonly era: Era;
   readonly protocolVersion: string;
@@ -58,7 +58,7 @@ export interface McpConnection {
    * calls.
    */
   onNotification(listener: (notification: RpcNotification) => void): () => void;
-  /** Answers the server's own requests (legacy era). One at a time; without one they are refused as unknown methods. */
+  /** Answers the server's own requests (legacy era). There is at most one handler; without it, requests are refused as unknown methods. */
   setAsk(ask: Ask | undefined): void;
   /** Calls back once when the connection has ended. `error` is the reason; it is undefined after `close`. */
   onClosed(listener: (error: Error | undefined) => void): () => void;
@@ -67,7 +67,7 @@ export interface McpConnection {
 
 export type Requester = Pick<McpConnection, "request">;
 
-/** The request that an MCP surface hands to an MCP tool's handler with a call, so that the client's request reaches the server unchanged. */
+/** The request that an MCP surface passes to an MCP tool's handler with a call, so that it reaches the server unchanged. */
 export interface McpRequest extends SourceRequest {
   readonly source: "mcp";
   /** Members of the caller's `params` other than `name` and `arguments`: `_meta`, `inputResponses`, `requestState`, `task`. */
@@ -86,7 +86,7 @@ export interface McpRequest extends SourceRequest {
   readonly until?: AbortSignal;
 }
 
-/** The part of an MCP request that a surface's caller decides. */
+/** The part of an MCP request that the caller of a surface controls. */
 export type McpRequestParts = Omit<McpRequest, "source">;
 
 export type OnMessage = (direction: "sent" | "received", message: unknown) => void;

@@ -4,7 +4,7 @@ import { isPlainObject } from "../tool/json-schema.ts";
 
 const LOG_LEVELS: readonly string[] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
-/** The client on the other side, as far as it has identified itself. */
+/** The client at the other end, as far as it has identified itself. */
 export interface Peer {
   readonly era: Era;
   readonly protocolVersion: string;
@@ -15,7 +15,7 @@ export interface Peer {
   readonly principal: Principal;
 }
 
-/** The protocol version that a modern request claims, whatever it is worth; undefined for a legacy one. */
+/** The protocol version that a modern request claims, not verified; undefined for a legacy request. */
 export function claimedVersion(params: JsonObject | undefined): unknown {
   const meta = params?.["_meta"];
   return isPlainObject(meta) && Object.hasOwn(meta, META.protocolVersion) ? meta[META.protocolVersion] : undefined;

@@ -9,7 +9,7 @@ export const EXTENSIONS = {
   skills: "io.modelcontextprotocol/skills",
 } as const;
 
-/** The interfaces that servers may offer: each client that announces apps can show them. */
+/** The types of interfaces that servers may offer. Every client that announces apps can show them. */
 export const APP_SETTINGS = { mimeTypes: ["text/html;profile=mcp-app"] };
 
 /** True if a peer's capabilities announce an extension. */

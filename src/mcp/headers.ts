@@ -20,7 +20,7 @@ export function toMessageHeaders(message: RpcMessage): Headers | undefined {
   };
 }
 
-/** The member of `params` that `Mcp-Name` repeats, for the methods that have one. */
+/** The member of `params` that `Mcp-Name` must equal, for the methods that have one. */
 const NAME_MEMBER: Readonly<Record<string, string>> = {
   "tools/call": "name",
   "prompts/get": "name",
@@ -48,7 +48,7 @@ function differs(
   body: unknown,
   decode: (value: string) => string | undefined = (value) => value,
 ): string | undefined {
-  // A body without the value is malformed; the reader of the body reports it.
+  // A body without the value is malformed, which the reader of the body reports.
   if (typeof body !== "string") return undefined;
   if (sent === undefined)
     return `Header mismatch: the header ${header} is missing; the body says ${JSON.stringify(body)}.`;
@@ -58,7 +58,7 @@ function differs(
   return `Header mismatch: the header ${header} says ${JSON.stringify(value)}, the body ${JSON.stringify(body)}.`;
 }
 
-/** The text that a header value stands for: itself, or what is in `=?base64?…?=`. Undefined if it is not encoded correctly. */
+/** Decodes a header value: plain text, or the content of `=?base64?…?=`. Undefined if it is not encoded correctly. */
 export function decodeHeader(value: string): string | undefined {
   if (!/^[\t\x20-\x7e]*$/.test(value)) return undefined;
   if (!value.startsWith("=?base64?") || !value.endsWith("?=") || value.length < 11) return value;
@@ -67,7 +67,7 @@ export function decodeHeader(value: string): string | undefined {
   return bytes.toString("base64") === encoded && isUtf8(bytes) ? bytes.toString("utf8") : undefined;
 }
 
-/** An argument that a modern server wants to see in an HTTP header too, so that proxies can route by it. */
+/** An argument that a modern server also expects in an HTTP header, so that proxies can route by it. */
 interface ParamHeader {
   readonly header: string;
   readonly path: readonly string[];
@@ -137,7 +137,7 @@ export function toParamHeaders(headers: readonly ParamHeader[], args: JsonObject
   return sent;
 }
 
-/** A value as a header can carry it: as it is, or in base64 where a header would change or refuse it. */
+/** Encodes a value for a header: as plain text, or in base64 if a header would change or refuse it. */
 export function toHeaderValue(value: string): string {
   const isPlain = PLAIN.test(value) && !(value.startsWith("=?base64?") && value.endsWith("?="));
   return isPlain ? value : `=?base64?${Buffer.from(value, "utf8").toString("base64")}?=`;

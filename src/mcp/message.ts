@@ -58,7 +58,7 @@ export function failure(id: RequestId | null, error: RpcErrorBody): RpcResponse 
   return { jsonrpc: "2.0", id, error };
 }
 
-/** True for an answer, the last message about its request. */
+/** True for an answer, which is the last message about its request. */
 export function isResponse(message: RpcMessage): message is RpcResponse {
   return !("method" in message);
 }

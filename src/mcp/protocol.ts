@@ -35,7 +35,7 @@ export type Era = "legacy" | "modern";
 /** The newest revision of each era. */
 export const LATEST_VERSION: Readonly<Record<Era, string>> = { legacy: "2025-11-25", modern: "2026-07-28" };
 
-/** Revisions with an initialize handshake that are answered in kind, newest first. */
+/** Revisions with an initialize handshake that are supported, newest first. */
 export const LEGACY_VERSIONS: readonly string[] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
 /** Revisions without a handshake, newest first. */
@@ -65,7 +65,7 @@ export const RPC = {
   unsupportedVersion: -32022,
 } as const;
 
-/** A peer's JSON-RPC error, kept as it came so that it can be handed on unchanged. */
+/** A peer's JSON-RPC error, unchanged so that it can be passed on. */
 export class RpcError extends Error {
   override readonly name = "RpcError";
   readonly code: number;

@@ -3,13 +3,13 @@ interface LineReaderOptions {
   readonly maxBytes: number;
   readonly onLine: (line: string) => void;
   readonly onEmptyLine?: () => void;
-  /** Called once for each line that is too long, as soon as that is known, with how it begins. */
+  /** Called once for each line that is too long, as soon as that is known, with its beginning. */
   readonly onTooLong: (head: Buffer) => void;
-  /** Called when a line that was too long has ended, with how it ends. */
+  /** Called when a line that was too long has ended, with its end. */
   readonly onSkipped?: (tail: Buffer) => void;
 }
 
-/** Bytes that are shown of the beginning and of the end of a line that is too long. */
+/** The bytes that are kept of the beginning and of the end of a line that is too long. */
 const GLIMPSE_BYTES = 256;
 
 const LINE_FEED = 0x0a;
@@ -34,7 +34,7 @@ export function createLineReader({ maxBytes, onLine, onEmptyLine, onTooLong, onS
   }
 
   function skim(bytes: Buffer): void {
-    // A copy: a part of a chunk would keep all of it.
+    // A copy, because a slice would keep the whole chunk in memory.
     tail = Buffer.concat([tail, bytes.subarray(-GLIMPSE_BYTES)]).subarray(-GLIMPSE_BYTES);
   }
 
@@ -91,7 +91,7 @@ export function createLineReader({ maxBytes, onLine, onEmptyLine, onTooLong, onS
       }
       keep(chunk.subarray(start));
     },
-    /** Takes what came after the last line end as a line. */
+    /** Emits the text after the last line end as a line. */
     end(): void {
       if (!discarding && length > 0) finish();
     },

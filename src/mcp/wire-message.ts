@@ -7,7 +7,7 @@ import type { RequestId } from "./protocol.ts";
 /** The default for the longest message taken from a server, in bytes. A larger result would be withheld anyway. */
 export const MAX_MESSAGE_BYTES: number = 16 * 1024 * 1024;
 
-/** Hands a message to the listener of a transport. Returns it; undefined for a text that is not one, which is reported. */
+/** Passes a message to the listener of a transport. Returns the message; undefined for a text that is not a message, which is reported. */
 export function deliver(
   transport: Transport,
   text: string,
@@ -26,10 +26,13 @@ export function deliver(
   return message;
 }
 
-/** The most members and elements of one message: a list of 100,000 tools, or one enum of a million values, is still read. More would hold the process while they are read. */
+/**
+ * The most members and elements of one message. A list of 100,000 tools, or one enum of a million values, is within the limit. Larger messages
+ * would block the process.
+ */
 const MAX_MESSAGE_VALUES = 2_000_000;
 
-/** True for a message that nothing here may parse. */
+/** True for a message that is too large to parse. */
 export function hasTooMuch(text: string): boolean {
   // A value takes two characters at least.
   return text.length > 2 * MAX_MESSAGE_VALUES && countKeys(text, Infinity, MAX_MESSAGE_VALUES) < 0;
@@ -41,7 +44,7 @@ export function tooMuch(server: string, text: string): MessageTooLong {
   return new MessageTooLong(server, { values: MAX_MESSAGE_VALUES }, about);
 }
 
-/** Reports to the listener of a transport what went wrong outside any request. */
+/** Reports an error outside any request to the listener of a transport. */
 export function report(transport: Transport, error: unknown): void {
   transport.onerror?.(error instanceof Error ? error : new Error(String(error)));
 }
@@ -67,9 +70,9 @@ export function notAMessage(server: string, text: string): ArsenalError {
   return new ArsenalError("PROTOCOL_ERROR", message, { fix: "Make the server write its log messages to stderr." });
 }
 
-/** A message that was too long, or had too many values, and was thrown away. */
+/** A message that was discarded because it was too long or had too many values. */
 export class MessageTooLong extends ArsenalError {
-  /** The id of the request that it answered, as far as that could be seen. */
+  /** The id of the request that it answered, if it could be found. */
   readonly about: RequestId | undefined;
 
   constructor(server: string, most: number | { readonly values: number }, about?: RequestId) {

@@ -36,7 +36,7 @@ const GATHER_MS = 20;
 /** The most events batched while no turn comes, because calls follow each other without a pause. */
 const MAX_FRESH = 2048;
 
-/** How often a sink that keeps failing is reported, with its losses since the last report. */
+/** How often a failing sink is reported, with its losses since the last report. */
 const REPORT_EVERY_MS = 60_000;
 
 /** The destination of events: a sink with its own queue. */

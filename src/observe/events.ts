@@ -10,7 +10,7 @@ interface OfCall {
   readonly spanId: string;
 }
 
-/** Work with a beginning and an end, and its place in a trace. Sinks turn it into spans. */
+/** Work with a beginning and an end, and its position in a trace. Sinks convert it to spans. */
 interface OfSpan {
   readonly traceId: string;
   readonly spanId: string;
@@ -26,24 +26,24 @@ interface OfSpan {
 
 /** The duration of each step of a retrieval, in milliseconds. The steps follow each other in this order. */
 export interface RetrievalSteps {
-  /** Reads the request and its conversation, and embeds it. */
+  /** Parsing the request and its conversation, and embedding it. */
   readonly understandMs: number;
-  /** Searches the catalog. Some engines also report how the time was spent. */
+  /** Searching the catalog. Some engines also report the time of each part. */
   readonly searchMs: number;
   readonly filterMs?: number;
   readonly lexicalMs?: number;
   readonly denseMs?: number;
-  /** Fuses the evidence and scores the candidates. */
+  /** Fusing the evidence and scoring the candidates. */
   readonly fuseMs: number;
   readonly rerankMs?: number;
-  /** Judges whether anything fits, and cuts. */
+  /** Deciding whether any tool fits, and cutting the list. */
   readonly fitMs: number;
 }
 
 /** The times of a call's steps, in milliseconds since the epoch, with fractions. */
 export interface CallSteps {
   readonly policy?: StepTime;
-  /** Taking rates, places and the breaker, and waiting in the queue. */
+  /** Reserving rates, places and the breaker, and waiting in the queue. */
   readonly queue?: StepTime;
   readonly attempts?: readonly AttemptTime[];
 }

@@ -69,7 +69,7 @@ function renewEvery(lockPath: string, clock: Clock): () => void {
 
 type Silence = ReturnType<typeof createSilence>;
 
-/** Measures by this process's own clock how long a lock has not changed, because the clocks of machines differ. */
+/** Measures, by this process's own clock, how long a lock has not changed, because the clocks of machines differ. */
 function createSilence(clock: Clock) {
   let last = "";
   let since = 0;

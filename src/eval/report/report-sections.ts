@@ -6,7 +6,7 @@ import { intervalPlot } from "./report-plots.ts";
 import type { Suggestion } from "../suggest/suggest.ts";
 import type { SetReport, Summary } from "../summarise.ts";
 
-/** A page with more is too large for a browser; the JSON lines file has no limit. */
+/** A page with more of them is too large for a browser; the JSON lines file has no limit. */
 const MOST_MISSES = 1000;
 const MOST_SUGGESTIONS = 200;
 

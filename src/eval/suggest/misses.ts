@@ -100,7 +100,7 @@ const LEAST_DIFFERENCE = 0.005;
 const MOST_SIGNALS = 2;
 const MOST_WORDS = 4;
 
-/** Why a query was missed, in one line: the words of the request in each tool, and the signals that made the difference. */
+/** Explains in one line why a query was missed: the words of the request in each tool, and the signals that made the difference. */
 export function missReason(
   answer: Pick<AnsweredQuery, "query" | "ranking">,
   kind: MissKind,

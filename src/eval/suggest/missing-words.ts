@@ -17,7 +17,7 @@ export interface OwnQuery {
 const MOST = 5;
 /** With at least this many queries, a word must be in two of them: a single one may be a name or an accident. */
 const ENOUGH_QUERIES = 3;
-/** In a longer query any word may be irrelevant, unless several queries have it. */
+/** In a longer query any word may be irrelevant, unless several queries contain it. */
 const LONG = 20;
 /** A word counts only if it is this many times as frequent in the tool's queries as in others. */
 const LIFT = 3;

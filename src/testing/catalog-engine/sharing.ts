@@ -52,7 +52,7 @@ export const sharingClaims: Readonly<
     await engine.delete(["default.a"]);
     const { changed, deleted } = await other.changes(revision);
     assert.deepEqual([changed, deleted], [["default.c"], ["default.a"]]);
-    // For the current revision it lists nothing, however many tools there are.
+    // For the current revision, it lists no changes, however many tools there are.
     const now = await other.changes(Number.MAX_SAFE_INTEGER);
     assert.deepEqual([now.changed, now.deleted, now.alone ?? false], [[], [], false]);
     assert.equal(now.revision, (await engine.changes(0)).revision);

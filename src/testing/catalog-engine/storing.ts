@@ -77,7 +77,7 @@ export const storingClaims: EngineClaims = {
     cycle["self"] = cycle;
     const broken: Tool = { ...toolNamed("broken"), metadata: cycle };
     const before = await engine.changes(0);
-    // An engine may be able to store such a tool. If it is not, the tools around it must not be stored either.
+    // An engine may be able to store such a tool. If it cannot, it must not store the other tools of the same request either.
     const wasPut = await engine.put([toolNamed("before"), broken, toolNamed("after")]).then(
       () => true,
       () => false,

@@ -103,7 +103,7 @@ export const placeClaims: Claims = {
     const from = clock.now();
     const next = await until(admitted(other, request));
     assert.ok(clock.now() <= from + 5_000, `it came after ${clock.now() - from} ms`);
-    // It was only suspended: it gets its turn, and takes no other call's place.
+    // The process was only suspended: it gets its turn, and takes no other call's place.
     resume();
     await clock.advance(5_000);
     await refused(other, { places: request.places }, "places");

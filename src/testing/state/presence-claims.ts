@@ -84,7 +84,7 @@ export const presenceClaims: Claims = {
     const next = await until(admitted(other, { places, waitMs: FAR }), 50);
     assert.ok(clock.now() - from <= FREE_WITHIN_MS, `it came after ${clock.now() - from} ms`);
     await admitted(other, { places });
-    // It was only suspended. Its late reports release nothing of another process.
+    // The process was only suspended. Its late reports release nothing of another process.
     resume();
     for (const pass of lost) await one.limits.release(pass, "success");
     await refused(one, { places }, "places");
