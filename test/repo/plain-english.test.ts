@@ -13,12 +13,24 @@ const COMMENTS: readonly (readonly [RegExp, string])[] = [
   [/\bmend(?:s|ed)?\b/i, "write: fix"],
   [/\bstands? for (?:itself|themselves)\b/i, "write: is independent of the others, or what it has not"],
   [/(?:^|[.:] )Of two\b/, "write: If two …"],
+  [/\blook(?:s|ed)? at\b/i, "write: read, check or review"],
+  [/\bmay know of\b/i, "write: may see"],
+  [/\bwhat ends\b/i, "write: a function that stops …"],
+  [/\bg[ia]ves? way\b/i, "write: is dropped to make room for …"],
+  [/\bis there\b/i, "write: exists, is present or is given"],
+  [/\bfor ever\b|\bbe had\b|\bno two of\b/i, "write: always, is available, or two of them cannot"],
 ];
 
 /** Wordings of messages. */
 const MESSAGES: readonly (readonly [RegExp, string])[] = [
   [/\b(?:is|are) there (?:\d|\$\{)/, "write: is given twice"],
   [/\bwhere absent\b/i, "write: Defaults to …"],
+  [/\bgave way\b|\bnobody (?:here|would)\b|\bnone that\b/i, "write: was dropped, no client, or not one that"],
+  [
+    /\b(?:what (?:became|becomes|would become|must come) of|ha(?:s|ve) fared)\b/i,
+    "write: the outcome, the result or the health",
+  ],
+  [/\b(?:the|it) (?:is|are) tried again\b|\bthe page before\b/i, "write: is retried, the previous page"],
   [/\bis no reference\b|\bis no (?:number|name|list|text|id)\b/, "write: is not a …"],
   [/\bmend(?:s|ed)?\b/i, "write: fix"],
   [/\bstands? for (?:itself|themselves)\b/i, "write: is independent of the others, or what it has not"],
@@ -61,6 +73,10 @@ describe("plain English", () => {
     ["// Of two tools with one name, the first has it.", "write: If two …"],
     ["/** A request that stands for itself. */", "write: is independent of the others, or what it has not"],
     ["throw new Error(`The query parameter ${name} is there ${count} times.`);", "write: is given twice"],
+    ["/** Returns what ends the watch. */", "write: a function that stops …"],
+    ["// Older entries give way to newer ones.", "write: is dropped to make room for …"],
+    ['throw new Error("The session gave way to a newer one.");', "write: was dropped, no client, or not one that"],
+    ['short("What became of each tool.");', "write: the outcome, the result or the health"],
     ["interface Asked {", "name the thing: SearchRequest, ToolLocation"],
   ])("refuses %s", (program, fix) => expect(findingsIn(program).map((finding) => finding.fix)).toContain(fix));
 
