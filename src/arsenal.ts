@@ -106,7 +106,7 @@ export class ToolArsenal {
     return this.#wired.open().addTool(draft, handler, by);
   }
 
-  /** Writes tools, by id, as an API or framework takes them. Ids that the caller does not know of are in `missing`. */
+  /** Writes tools, by id, as an API or framework takes them. Ids of tools that the caller may not see are in `missing`. */
   async exportTools(format: AnyDialect, ids: readonly string[], options: ExportOptions = {}): Promise<ExportedTools> {
     return this.#wired.open().exportTools(format, ids, options);
   }
@@ -265,7 +265,7 @@ export class ToolArsenal {
     return this.#wired.events.subscribe(listener, options);
   }
 
-  /** Ends calls that wait for their turn, disconnects ensembles, lets writes under way end and releases everything. Safe to call twice. */
+  /** Ends calls that wait for their turn, disconnects ensembles, lets pending writes end and releases everything. Safe to call twice. */
   close(): Promise<void> {
     return this.#wired.close();
   }

@@ -148,7 +148,7 @@ function readTool(given: unknown): Tool {
     parameters: { type: "object" },
     ...present({ sourceName, riskLevel, requiresConfirmation: requires_confirmation }),
     ...rest,
-    // As with a real server, the server's own annotations are not confirmed.
+    // The server's own annotations are not confirmed, as with a real server.
     ...(isPlainObject(annotations) && { annotations: { confirmed: source === "function", ...annotations } }),
   };
   return { ...defineTool(draft as Parameters<typeof defineTool>[0]), source: source as ToolSource };

@@ -18,7 +18,7 @@ export function createEventLog(onEvent: (event: AgentEvent) => void = () => {}) 
       try {
         onEvent(event);
       } catch (error) {
-        // A listener that fails must not end the run, whose calls may be under way.
+        // A listener that fails must not end the run, whose calls may be running.
         queueMicrotask(() => {
           throw error;
         });

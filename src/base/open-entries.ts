@@ -1,10 +1,10 @@
 /*
- * Collections for requests and calls under way, which come and go all the time. When V8 replaces the table of a `Map` or `Set`, the old table keeps
+ * Collections for open requests and running calls, which come and go all the time. When V8 replaces the table of a `Map` or `Set`, the old table keeps
  * its entries and a link to the next one. Once one table is in the old generation, every later table, and all that its entries reach, survives until
  * the next full collection: a tenth to a third of everything that calls allocate. These collections release an entry as soon as it is removed.
  */
 
-/** The part of `Map` that entries under way need. */
+/** The part of `Map` that these collections need. */
 export type OpenMap<Key, Value> = ReturnType<typeof createOpenMap<Key, Value>>;
 
 /** A map whose removed values can be collected at once. Keys should be small: only values are released early. */

@@ -63,7 +63,7 @@ export function follow(since: number, { engine, changes, clock, onChanges, onRou
   return {
     /** Records a change made here and announces it to the other processes. */
     made(revision: number): void {
-      // No other process can have made a change in between.
+      // The revisions are consecutive, so no other process made a change in between.
       if (revision === read + 1) read = revision;
       else hear(revision);
       changes.publish(TOPIC, { revision }).catch(() => {

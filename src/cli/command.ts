@@ -25,7 +25,7 @@ export interface NamedCommand extends Command {
 
 export interface Action {
   readonly summary: string;
-  /** As in `Command`. `COMMAND…` takes the rest of the line, including options unknown to this program. */
+  /** Names of the positional arguments, as in `Command`. `COMMAND…` takes the rest of the line, including options unknown to this program. */
   readonly positionals?: readonly string[];
 }
 

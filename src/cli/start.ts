@@ -1,7 +1,7 @@
 import module from "node:module";
 import { setFlagsFromString } from "node:v8";
 
-// While the heap is small, the calls under way survive each collection, and V8 would decide to allocate them in the old generation from then on. There
+// While the heap is small, the running calls survive each collection, and V8 would decide to allocate them in the old generation from then on. There
 // each of them keeps all that it refers to alive until the next full collection (docs/decisions/035). It is set before any code is cached, because
 // code that was cached with other flags is not used. Deno and Bun do not take flags here.
 if (process.versions["deno"] === undefined && process.versions["bun"] === undefined)

@@ -125,7 +125,7 @@ export interface Arsenal {
   execute(call: RemoteCall): Promise<ToolResult>;
   /** Runs several calls in parallel, in sequence, or in parallel as far as that is safe. */
   executeBatch(batch: RemoteBatch): Promise<BatchResult>;
-  /** Runs a TypeScript program that calls tools, each under policy. A program that waits for an approval goes on once it is answered. */
+  /** Runs a TypeScript program that calls tools, each under policy. A program that waits for an approval continues once it is answered. */
   runCode(request: RemoteProgram): Promise<CodeResult>;
   /** Returns one tool, with `refused` if the caller may not call it; undefined if it does not exist or the caller may not see it. The namespace defaults to `default`. */
   getTool(name: string, namespace?: string, by?: RemoteView): Promise<MarkedTool | undefined>;

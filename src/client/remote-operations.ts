@@ -76,7 +76,7 @@ export interface RemoteOperations extends RemoteTeams {
   readonly programs: {
     /** An operator's program is a tool at once; another caller's waits for an operator. */
     save(program: SaveProgram): Promise<SavedProgram>;
-    /** With `digest`, only if it is still the one that you looked at. */
+    /** With `digest`, only if it is still the one that you reviewed. */
     accept(name: string, options?: { readonly digest?: string }): Promise<SavedProgram>;
     list(): Promise<{ readonly programs: readonly SavedProgram[] }>;
     /** Rejects with TOOL_NOT_FOUND if there is none. */

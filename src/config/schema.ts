@@ -225,7 +225,7 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
     ),
     humanInTheLoop: list("Further tools whose calls a person must approve.", text("A name, id or pattern."), []),
     allow: list("Tools that may run under the strict policy.", text("A name, id or pattern."), []),
-    deny: list("Tools nobody may see or run.", text("A name, id or pattern."), []),
+    deny: list("Tools that no caller may see or run.", text("A name, id or pattern."), []),
     allowedDomains: list("Domains that tools may reach.", text("A domain."), []),
     maxRequestsPerMinute: whole("Calls a minute for each tool. Defaults to 1200 per remote caller.", 1, 1_000_000),
     rates: object("Calls per minute across all tools, in addition to the limits per tool, and searches.", {
@@ -239,7 +239,7 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
       ["off", "changes", "all"],
     ),
     scan: object("How text is scanned that may hide something or instruct the model.", {
-      definitions: choice("In what sources say of their tools.", ["off", "flag", "neutralise", "block"], "flag"),
+      definitions: choice("In the definitions that sources provide.", ["off", "flag", "neutralise", "block"], "flag"),
       arguments: choice("In arguments.", ["off", "flag", "block"], "off"),
       results: choice("In results.", ["off", "flag", "neutralise", "wrap", "block"], "off"),
       ...scanModes(),

@@ -73,7 +73,7 @@ export class ToolService extends Context.Service<
     ) => Effect.Effect<void, never, R>;
     /** Connects an MCP server and registers its tools, until `disconnectMCPServer` or until the layer closes. */
     readonly connectMCPServer: (config: MCPServerConfig) => Effect.Effect<MCPServer, MCPConnectionError>;
-    /** The same as `connectMCPServer`, until the scope closes. */
+    /** Connects an MCP server like `connectMCPServer`, until the scope closes. */
     readonly connectMCPServerScoped: (
       config: MCPServerConfig,
     ) => Effect.Effect<MCPServer, MCPConnectionError, Scope.Scope>;

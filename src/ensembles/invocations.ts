@@ -40,7 +40,7 @@ export interface InvocationsProcessor<Definition = Record<string, unknown>, Mess
   nativizeResults(results: readonly InvocationResult[]): Message[];
 }
 
-/** For whom tools are prepared, and with which options. */
+/** The caller for whom tools are prepared, and the options. */
 export interface PrepareToolsOptions extends AskedBy {
   /** Uses the provider's strict mode for the tools that support it, within the limits of one request. */
   readonly strict?: boolean;

@@ -7,7 +7,7 @@ export const ERROR_CODES = {
   TENANT_NOT_FOUND: "There is no such tenant, member or key, or the caller may not see it.",
   NAME_TAKEN: "Another tenant, member or key has that name.",
   ENSEMBLE_NOT_FOUND: "There is no ensemble of that name.",
-  HANDLER_MISSING: "The tool is registered but nothing was given that runs it.",
+  HANDLER_MISSING: "The tool is registered but has no handler.",
   ARGUMENTS_INVALID: "The arguments of a call do not match the tool's parameters.",
   CALL_INVALID: "A call is malformed: its name, arguments, timeout, retry count or batch.",
   QUERY_INVALID: "A retrieval query is malformed: its text, limit, threshold or filters.",

@@ -63,7 +63,7 @@ export function messageOf(thrown: unknown): string {
   return typeof thrown === "string" ? thrown : showValue(thrown);
 }
 
-/** No name is longer, so a longer word cannot be a misspelt name. */
+/** No known name is longer, so a longer word cannot be a misspelt name. */
 const MAX_WORD_LENGTH = 512;
 
 /** The member of `known` nearest to `word` in spelling, or undefined if none is near. */

@@ -4,9 +4,9 @@ import type { Tool } from "../tool/tool.ts";
 
 /** A tool of the set as registered in the arsenal, and its words. */
 export interface KnownTool {
-  /** As in the tools file. */
+  /** The id in the tools file. */
   readonly id: string;
-  /** As in the tools file. */
+  /** The name in the tools file. */
   readonly name: string;
   /** The name for messages: its id, with its name unless the id contains it. */
   readonly label: string;

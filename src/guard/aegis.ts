@@ -66,7 +66,7 @@ export interface AegisRequest extends PolicyRequest {
   readonly guardsEgress?: boolean;
   /** True if processing the arguments takes milliseconds. */
   readonly isLarge?: boolean;
-  /** The trace of the call, which an approver can look at. */
+  /** The trace of the call, which an approver can inspect. */
   readonly traceId?: string;
 }
 
@@ -198,7 +198,7 @@ export function createAegis(options: {
   /** Refuses tools that differ from their accepted definition. */
   readonly pins?: Pick<PinGuard, "refusal" | "hides"> | undefined;
   readonly inspection?: Inspection | undefined;
-  /** Whether a call goes on with a suspended run of the same call, which was approved when it started. Each call of the run has approvals of its own. */
+  /** Whether a call continues a suspended run of the same call, which was approved when it started. Each call of the run has approvals of its own. */
   readonly continues?: ((request: AegisRequest) => Promise<boolean>) | undefined;
 }): Aegis {
   const { policy, state, clock, emit, settings, pins, inspection, continues } = options;

@@ -99,7 +99,7 @@ export function createIdempotency(
       if (here === undefined && known === undefined) return undefined;
       if (here === undefined && known !== undefined && clock.now() >= lookAt) {
         const isGone = known.book === book || !(await presence.isPresent(known.process));
-        // It may have ended, and recorded that, since it was read.
+        // The call may have recorded its end since the entry was read, so the version is checked again.
         if (isGone && (await documents.get(name))?.version === entry?.version) return { kind: "unknown" };
         if (isGone) continue;
         lookAt = clock.now() + PRESENCE_POLL_MS;
@@ -145,7 +145,7 @@ export function createIdempotency(
         const earlier = await follow<never>(name, fingerprint, { until, signal });
         if (earlier !== undefined) return earlier;
         if (running.has(name)) continue;
-        // Before the claim: a repetition that finds the claim must find the call too.
+        // The call is registered before its claim is stored: a repetition that finds the claim must find the running call too.
         const { promise, resolve } = Promise.withResolvers<void>();
         running.set(name, promise);
         try {

@@ -37,7 +37,7 @@ const BATCH_MS = 60 * 60 * 1_000;
 interface Batch {
   readonly caller: string;
   readonly startedAt: number;
-  /** The entries that replace its calls if their results are evicted. */
+  /** The calls of the batch, with the entries that replace them if their results are evicted. */
   readonly calls: { readonly name: string; readonly bare: EndedCall; readonly expiresAt: number }[];
   expiresAt: number;
   resultBytes: number;

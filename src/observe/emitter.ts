@@ -186,7 +186,7 @@ export function createEvents({ sinks, clock, redactor, maxBuffered = 10_000, max
     /** Calls back for every wanted event from now on, in the turn after it happened. Returns a function that unsubscribes. */
     subscribe(listener: (event: ArsenalEvent) => void, options: ListenOptions = {}): () => void {
       const { names, wants = names && ((name: EventName) => names.includes(name)), isPatient = false } = options;
-      // Earlier events are not for the new listener.
+      // Events from before the subscription are not sent to the new listener.
       distribute();
       const outlet: Outlet = createOutlet(
         listenerSink(listener, wants, () => outlet.ended),

@@ -83,7 +83,7 @@ export interface EventMap {
   };
   /** An attempt to accept a tool, or a server's instructions, failed. */
   "pin-refused": {
-    /** As it was given, shortened. */
+    /** The id as it was given, shortened. */
     readonly id: string;
     readonly because: "lacks-role" | "nothing-waits" | "changed";
     readonly by: string;
@@ -245,7 +245,7 @@ export interface EventMap {
   };
   /** An answer to an approval was rejected. */
   "confirmation-refused": {
-    /** As it was given, shortened. */
+    /** The id as it was given, shortened. */
     readonly id: string;
     /** Omitted if the approval is unknown, or settled. */
     readonly toolId?: string;

@@ -50,7 +50,7 @@ export interface CodeResult {
   /** Names the part that was cut from the value, and how to get the rest. */
   readonly truncated?: string;
   readonly error?: { readonly message: string; readonly line?: number };
-  /** The approval that the program waits for. Once it is answered, the program goes on; run the same code again for its result. */
+  /** The approval that the program waits for. Once it is answered, the program continues; run the same code again for its result. */
   readonly confirmationId?: string;
   readonly traceId: string;
 }
@@ -115,7 +115,7 @@ export function createCodeMode(parts: {
       });
       return toCodeResult(run);
     },
-    /** Gets ready for the first program, and goes on with programs of processes that died. */
+    /** Gets ready for the first program, and continues programs of processes that died. */
     prepare: (): void => parts.host().prepare(),
     /** The line of a tool in a list that `search` returns. */
     signature: (tool: Tool, principal: Principal): string => signatureOf(tool, learned.typeOf(tool, principal)),

@@ -26,7 +26,7 @@ interface Member {
   /** Fires when the ensemble is removed. */
   readonly controller: AbortController;
   connected: boolean;
-  /** Settles when the listing under way has ended. */
+  /** Settles when the current listing has ended. */
   listing?: Promise<void> | undefined;
   /** True if the list may have changed since the last listing began. */
   stale: boolean;

@@ -71,7 +71,7 @@ export function looselyMeant(
   return only(visible.filter((tool) => lettersOf(tool.name) === given || lettersOf(tool.sourceName) === given));
 }
 
-/** No id is longer. */
+/** No tool id is longer. */
 const LONGEST_NAME = 300;
 
 function lettersOf(name: string): string {

@@ -195,7 +195,7 @@ export async function prepareServer(
   };
 }
 
-/** The user's values for the next update: those that are not secret, and for the others the variables of the env file. */
+/** The user's values for the next update: values that are not secret, and for secret values the variable of the env file. */
 function lockedInputs(
   inputs: readonly ServerInput[],
   answers: ServerAnswers,

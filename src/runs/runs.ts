@@ -47,7 +47,7 @@ export type Runs = ReturnType<typeof createRuns>;
 /** A process that does not renew its lease for this long has died, and others go on with its runs. */
 const LEASE_MS = 10_000;
 
-/** How often a caller that waits for another process's run looks at it, besides when it hears of its end. */
+/** How often a caller that waits for another process's run checks the run, in case it misses the message about its end. */
 const LOOK_MS = 250;
 
 /** How often the calls of a long run are written for people who watch it. */
@@ -358,7 +358,7 @@ export function createRuns(parts: {
 
     /** A run with its calls; undefined if there is none. */
     get: (id: string): Promise<Run | undefined> => store.get(id),
-    /** Runs without their calls, newest first. `after` is the last id of the page before. */
+    /** Runs without their calls, newest first. `after` is the last id of the previous page. */
     list: (page: { readonly after?: string; readonly limit: number }): Promise<readonly RunHead[]> => store.heads(page),
     /** Goes on, from now on, with the runs of processes that die, and with runs whose approval is answered in another process. */
     watch: (): void => watch.start(),
@@ -395,6 +395,6 @@ function cancelledBy(): ArsenalError {
 }
 
 function unknownRun(id: string): ArsenalError {
-  const fix = "List the runs to see which are kept: those of the last day, and of each caller the last 1,000.";
+  const fix = "List the runs to see which are kept: those of the last day, up to 1,000 for each caller.";
   return fixable("INPUT_INVALID", `There is no run "${id.slice(0, 100)}".`, fix, { field: "id", value: id });
 }

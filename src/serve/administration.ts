@@ -142,7 +142,7 @@ export interface EnsembleAdministration {
   disconnect(name: string): Promise<EnsembleStatus>;
   /** Lists its tools again, from files or the server. */
   reload(name: string, options: { readonly signal: AbortSignal }): Promise<EnsembleStatus>;
-  /** Disconnects and connects it. Calls under way fail; its tools come back with the same ids. */
+  /** Disconnects and connects it. Running calls fail; its tools come back with the same ids. */
   restart(name: string, options: { readonly signal: AbortSignal }): Promise<EnsembleStatus>;
   /** Disconnects it for good. */
   remove(name: string): Promise<void>;

@@ -7,7 +7,7 @@ import type { CreateSurface, Route, Serving, Surface, SurfaceContext } from "./s
 import { retryAfter, shuttingDown, type Work } from "./work.ts";
 
 export interface HostOptions extends Omit<HttpServerOptions, "routes" | "seal"> {
-  /** Time calls under way may take to end when the host closes, in milliseconds. */
+  /** Time running calls may take to end when the host closes, in milliseconds. */
   readonly drainMs: number;
   /**
    * How long the host still accepts requests after `close` was called, while `/readyz` reports that it is not ready, in milliseconds. Defaults to

@@ -15,7 +15,7 @@ interface DrainOptions {
 const CUT_OFF_MS = 1000;
 
 export function createWork(clock: Clock = systemClock) {
-  /** Cuts off each piece of work under way. */
+  /** Cuts off each piece of running work. */
   const running = createOpenSet<(reason: unknown) => void>();
   let idle = Promise.withResolvers<void>();
   let ended: Promise<void> | undefined;

@@ -34,7 +34,7 @@ export interface StateOptions {
 
 /** One page of a list, for documents that are too large, or too many, to be read at once. */
 export interface StateListOptions extends StateOptions {
-  /** Only keys after this one: the last key of the page before. */
+  /** Only keys after this one: the last key of the previous page. */
   readonly after?: string;
   /** The most entries to return. Fewer mean that there are no more. Defaults to all. */
   readonly limit?: number;

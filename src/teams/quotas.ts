@@ -70,7 +70,7 @@ interface Compiled {
   readonly free: readonly Counter[];
 }
 
-/** Counts the calls of tenants against their quotas and budgets, and hands on what is due to alert. Costs other callers one lookup. */
+/** Counts the calls of tenants against their quotas and budgets, and passes on the alerts that are due. Costs other callers one lookup. */
 export function createQuotas(parts: {
   readonly view: Pick<TeamView, "tenant">;
   readonly clock: Pick<Clock, "now">;

@@ -25,7 +25,7 @@ export function isAllowed(view: Pick<TeamView, "tenant">, toolset: string, princ
   return boundOf(view, principal)?.includes(toolset) ?? true;
 }
 
-/** Puts tenants in front of a policy: callers of a suspended tenant see nothing, those of others only the toolsets of their tenant. */
+/** Puts tenants in front of a policy: callers of a suspended tenant see nothing, other callers only the toolsets of their tenant. */
 export function withTenants(policy: Policy, view: Pick<TeamView, "tenant">, toolsets: NamedToolsets): Policy {
   function refusal(tool: Tool, principal: Principal, through: PolicyView | undefined): Refusal | undefined {
     const bound = boundOf(view, principal);

@@ -40,7 +40,7 @@ export const TOOL_DRAFT = hinted(
         schema<JsonSchema | undefined>({ description: "JSON Schema of the arguments.", type: "object" }),
         { check: checkParameters },
       ),
-      namespace: hinted(string("What stands before the dot in the id. Defaults to `default`."), {
+      namespace: hinted(string("The part of the id before the last dot. Defaults to `default`."), {
         check: checkNamespace,
       }),
       version: hinted(string("`major.minor.patch`"), { check: checkVersion }),
@@ -57,11 +57,11 @@ export const TOOL_DRAFT = hinted(
       source: choice("Where the tool comes from.", TOOL_SOURCES),
       sourceUri: text("The address of its source."),
       sourceName: string("The name that the source itself uses."),
-      sourceMeta: anything("Whatever else the source said."),
+      sourceMeta: anything("Other fields from the source."),
       ensemble: hinted(text("The ensemble that the tool belongs to."), { onlyInCode: true }),
       capabilities: list(
         "What it can touch. A caller needs all of them.",
-        choice("Something that a tool can touch.", CAPABILITIES),
+        choice("A capability of a tool.", CAPABILITIES),
       ),
       riskLevel: choice("How much harm a wrong call can do.", RISK_LEVELS),
       requiredScopes: list("Scopes that a caller needs.", text("A scope.")),

@@ -105,7 +105,7 @@ export async function loadGuard(
   };
 }
 
-/** Finds out whether a call of a workflow or a saved program goes on with a suspended run. */
+/** Finds out whether a call of a workflow or a saved program continues a suspended run. */
 function continuesRun({ runs }: Pick<Surroundings, "runs">): ((request: AegisRequest) => Promise<boolean>) | undefined {
   if (runs === undefined) return undefined;
   return async ({ tool, arguments: args, principal, toolset }) =>

@@ -44,7 +44,7 @@ export async function loadTeams(parts: {
     await flushEvents();
     await usage.flush();
   };
-  // If the store is unavailable, calls go on, and the records are read as soon as it is back.
+  // If the store is unavailable, calls continue, and the records are read as soon as it is back.
   await view.ready().catch(() => {});
   const named = {
     has: toolsets.has,

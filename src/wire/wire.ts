@@ -386,7 +386,7 @@ export function wireArsenal({ config, parts }: DividedOptions) {
       following.push((await import("./programs/follow-open-runs.ts")).followOpenRuns(guard.state, codeMode));
       return serveArsenal(arsenal, listening, { ...served, outside: { egress, secrets, emit } });
     },
-    /** Ends calls that wait, disconnects, lets writes under way end and releases everything, once. */
+    /** Ends calls that wait, disconnects, lets pending writes end and releases everything, once. */
     close: (): Promise<void> => (closing ??= disconnect()),
   };
   return {

@@ -148,7 +148,7 @@ describe("a configuration", () => {
     const security = { certificatePins: { localhost: `sha256/${"A".repeat(43)}=` } };
     await using arsenal = new ToolArsenal({ telemetry: { enabled: false }, security });
     await expect(arsenal.addMcpServer({ name: "sample", transport: { kind, url } })).rejects.toThrow(
-      /its certificate is pinned, and plain http shows none/,
+      /its certificate is pinned, but plain http has none/,
     );
   });
 

@@ -15,7 +15,7 @@ export interface MemoryAuditOptions {
 
 /** An audit log whose lines are in memory. */
 export interface MemoryAudit extends AuditLog {
-  /** As in a file, without line breaks. */
+  /** The lines as they would be in a file, without line breaks. */
   readonly lines: readonly string[];
 }
 

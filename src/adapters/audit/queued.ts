@@ -47,7 +47,7 @@ export interface AuditWriter {
   failure(cause: unknown): ArsenalError;
   read(options: ReadAuditOptions): AsyncIterable<KeptRecord>;
   verify(options: VerifyAuditOptions): Promise<Verification>;
-  /** As in `AuditLog`, for a log that was verified. */
+  /** Removes old records of a verified log, as in `AuditLog`. */
   prune(options: PruneAuditOptions): Promise<PrunedAudit>;
 }
 
@@ -117,7 +117,7 @@ export function queuedAudit(writer: AuditWriter, clock: Clock): AuditLog {
   }
 
   function startDrain(): Promise<void> {
-    // After this turn, so that concurrent records are written together.
+    // Runs after this turn of the event loop, so that concurrent records are written together.
     draining ??= Promise.resolve().then(drain);
     return draining;
   }

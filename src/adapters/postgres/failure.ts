@@ -66,9 +66,9 @@ function fixFor(code: string, message: string, field: string, away: boolean): st
     case "53300":
       return "The server has no connection left. Raise its max_connections, or put a pooler in front of it.";
     case "57P03":
-      return "The server is starting or stopping. It is tried again at the next use.";
+      return "The server is starting or stopping. It is retried at the next use.";
   }
   if (message.includes("password must be a string")) return `Put a password into ${field}.`;
-  if (away) return `Check that the server is running and that ${field} names it. It is tried again at the next use.`;
+  if (away) return `Check that the server is running and that ${field} names it. It is retried at the next use.`;
   return "Check the server's log.";
 }

@@ -118,7 +118,7 @@ function createChanges(refuseIfClosed: RefuseIfClosed): Changes {
   };
 }
 
-/** No other process sees this one. */
+/** The presence of a state that other processes cannot see. */
 function createPresence(refuseIfClosed: RefuseIfClosed): Presence {
   const id = randomUUID();
   return {

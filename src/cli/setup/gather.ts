@@ -62,7 +62,7 @@ export function gather(
     return [server, { ...entry, envFile: own.length === 0 ? path : [...own, path] }] as const;
   });
   return {
-    /** As written to arsenal.yaml. */
+    /** The servers as they are written to arsenal.yaml. */
     servers: Object.fromEntries(servers) as Readonly<Record<string, ServerEntry>>,
     envFiles,
     /** Different servers with the same name, and the new name of the later one. */

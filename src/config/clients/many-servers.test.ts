@@ -73,9 +73,9 @@ describe("a YAML file", () => {
   });
 
   it.each([
-    ["a: 1\nb: 2\na: 3\n", "dup.yaml:3:1 a: the key is there twice. Remove one of the two."],
-    ["mcpServers: {x: {command: a}, x: {command: b}}\n", "dup.yaml:1:31 x: the key is there twice."],
-    ["mcpServers:\n  x:\n    env: { A: b, A: c }\n", "dup.yaml:3:18 A: the key is there twice."],
+    ["a: 1\nb: 2\na: 3\n", "dup.yaml:3:1 a: the key is given twice. Remove one of the two."],
+    ["mcpServers: {x: {command: a}, x: {command: b}}\n", "dup.yaml:1:31 x: the key is given twice."],
+    ["mcpServers:\n  x:\n    env: { A: b, A: c }\n", "dup.yaml:3:18 A: the key is given twice."],
   ])("with a key twice is refused, wherever it stands: %j", async (text, message) => {
     await expect(loadConfig(await written("dup.yaml", text), {})).rejects.toThrow(message);
   });

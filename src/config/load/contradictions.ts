@@ -32,7 +32,7 @@ const CONTRADICTIONS: readonly Contradiction[] = [
     holds: ({ builtins }) =>
       builtins.tools.some((tool) => tool === "file-read" || tool === "file-write") &&
       (builtins.files.roots ?? []).length === 0,
-    message: "is empty, and there is a tool for files",
+    message: "is empty, but a file tool is enabled",
     fix: "Name the folders it may use, such as [./docs].",
   },
   {

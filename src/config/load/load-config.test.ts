@@ -98,7 +98,7 @@ describe("a mistake in a configuration file", () => {
       "a.yaml:3:7 mcp.servers.0.name: is missing; it must be a non-empty string. Set mcp.servers.0.name to a non-empty string.",
     ],
     ["- 1\n", "a.yaml:1:1 config: must be an object, not a list. Start with a key such as `execution:`."],
-    ["auto_sync: true\nauto_sync: false\n", "a.yaml:2:1 auto_sync: the key is there twice. Remove one of the two."],
+    ["auto_sync: true\nauto_sync: false\n", "a.yaml:2:1 auto_sync: the key is given twice. Remove one of the two."],
     [
       "execution:\n  max_retries: [1\n",
       "a.yaml:3:1 yaml: Flow sequence in block collection must be sufficiently indented and end with a ]. Fix the YAML at that line.",

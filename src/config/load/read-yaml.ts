@@ -49,7 +49,7 @@ export async function readYaml(
       for (const { key } of items) {
         if (!isScalar(key)) continue;
         const value = String(key.value);
-        const message = "the key is there twice";
+        const message = "the key is given twice";
         if (seen.has(key.value))
           twice.push({ field: value, message, value, fix: "Remove one of the two.", at: at(key.range?.[0]) });
         seen.add(key.value);

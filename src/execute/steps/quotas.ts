@@ -47,7 +47,7 @@ function amountOf({ unit, amount }: CallQuota, ended: Outcome | undefined): numb
     case "tokens":
       return ended?.tokens ?? 0;
     case "cost":
-      // One attempt was paid for in advance.
+      // The first attempt was counted when the call was admitted.
       return amount * ((ended?.attempts ?? 0) - 1);
   }
 }

@@ -121,8 +121,8 @@ export function refusedAnswer(given: {
   const ended = (because: Refused["because"], what: string): Refused =>
     refused(because, `The confirmation ${what}.`, "List the approvals to see which calls wait now.");
   const shown = record?.open === true ? record.shown : undefined;
-  // Two callers with the same name, one with a tenant and one without, may be one person, who must not approve, or two, who must not deny for each
-  // other.
+  // Two callers have the same name, but only one has a tenant. If they are the same person, that person must not approve; if they are two persons,
+  // one must not deny for the other.
   const ownName = shown?.requestedBy === by.id;
   const own = ownName && record?.tenant === by.tenant;
   // The requester may withdraw the request: that grants nothing.

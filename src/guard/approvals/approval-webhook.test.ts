@@ -215,7 +215,7 @@ describe("the approval webhook", () => {
     create({ url: new URL(`http://hooks.example${path}`) })("confirmation-requested", event);
     await failed.promise;
     expect(failures[0]?.message).toBe(
-      `The approval webhook at hooks.example was not notified that billing.refund_user waits as 0f4c: A request to ${shown} is refused: its certificate is pinned, and plain http shows none. Use its https address. (attempt 1 of 4).`,
+      `The approval webhook at hooks.example was not notified that billing.refund_user waits as 0f4c: A request to ${shown} is refused: its certificate is pinned, but plain http has none. Use its https address. (attempt 1 of 4).`,
     );
   });
 

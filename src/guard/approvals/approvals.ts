@@ -165,7 +165,7 @@ export function createApprovals(options: {
   /** Drops an open approval to make room for another. */
   async function drop({ approval, version }: VersionedApproval): Promise<void> {
     if (!(await store.remove({ id: approval.shown.id, version }))) return;
-    announce(approval, "expired", { reason: "It gave way to a newer call." });
+    announce(approval, "expired", { reason: "It was dropped to make room for a newer call." });
     await store.forgetAsked(approval);
   }
 
@@ -371,6 +371,6 @@ function readCursor(cursor: string): ApprovalAge {
   const [, requestedAt, version] = /^(\d{1,15})\.(\d{1,15})$/.exec(cursor) ?? [];
   if (requestedAt !== undefined)
     return { approval: { shown: { requestedAt: Number(requestedAt) } }, version: Number(version) };
-  const fix = "Pass `next` of the page before, unchanged, or leave it out for the first page.";
+  const fix = "Pass `next` of the previous page, unchanged, or leave it out for the first page.";
   throw fixable("INPUT_INVALID", "The cursor is invalid.", fix, { field: "cursor", value: cursor });
 }

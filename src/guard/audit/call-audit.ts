@@ -122,7 +122,7 @@ export function createCallAudit(options: CallAuditOptions): CallAudit {
     works = false;
     patience.end();
     outage.count(message);
-    // After this turn, so that one event reports all records that fail together, such as those of one write.
+    // Runs after this turn of the event loop, so that one event reports all records that fail together, such as those of one write.
     if (cancelReport === undefined) {
       cancelReport = () => {};
       queueMicrotask(report);

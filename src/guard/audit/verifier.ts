@@ -154,7 +154,7 @@ export async function verifyLines(
   const verifier = createVerifier(options);
   const { upTo = Number.POSITIVE_INFINITY } = options;
   for await (const { bytes, whole, ...place } of lines) {
-    if (!whole) verifier.refuse("is not a whole line: the write was cut off, or the file");
+    if (!whole) verifier.refuse("is incomplete: the write or the file was cut off");
     if (!whole || !verifier.take(bytes)) return { ...verifier.end(), ...place } as FileVerification;
     if (verifier.seq >= upTo) break;
   }

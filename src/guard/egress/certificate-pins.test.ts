@@ -119,7 +119,7 @@ describe("a host whose certificate is pinned", () => {
     await expect(egress.request("http://pinned.test/")).rejects.toMatchObject({
       code: "PERMISSION_DENIED",
       message:
-        "A request to http://pinned.test/ is refused: its certificate is pinned, and plain http shows none. Use its https address.",
+        "A request to http://pinned.test/ is refused: its certificate is pinned, but plain http has none. Use its https address.",
     });
   });
 

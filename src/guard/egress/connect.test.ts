@@ -79,7 +79,7 @@ describe("a connection for another protocol", () => {
     expect(() => egress({ allowedDomains: ["a.test"] }).connect(url, { allowPrivate: true })).toThrow(/not among/);
     expect(() => egress().connect(url, { trusted: true, allowedDomains: ["a.test"] })).toThrow(/not among/);
     expect(() => withinDomains(["a.test"], () => egress().connect(url, { trusted: true }))).toThrow(/this call/);
-    expect(() => egress({ certificatePins: pins }).connect("http://pinned.test/")).toThrow(/plain http shows none/);
+    expect(() => egress({ certificatePins: pins }).connect("http://pinned.test/")).toThrow(/plain http has none/);
     expect(() => egress().connect("ws://a.test/")).toThrow(/only http and https/);
     expect(served.reached).toBe(0);
   });

@@ -89,12 +89,12 @@ export function createEgress(rules: ProgramRules = {}, parts: EgressParts = {}):
   const { ca } = rules;
   const programBound = boundOfSetting(rules.allowedDomains);
 
-  /** The rules of the program and of the request both apply; those of the program not to the operator's own addresses. */
+  /** The rules of the program and those of the request both apply, except that the program's rules do not apply to the operator's own addresses. */
   function checked(given: string | URL, asked: EgressRules, may: ReturnType<typeof permissionOf>): URL {
     const bounds = [may.trusted ? "anywhere" : programBound, boundOfSetting(asked.allowedDomains)];
     const url = checkAddress(given, { bounds, allowPrivate: may.allowPrivate, isPublic });
     if (url.protocol === "http:" && pins.isPinned(hostOf(url)))
-      throw refused(url, "its certificate is pinned, and plain http shows none", "Use its https address.");
+      throw refused(url, "its certificate is pinned, but plain http has none", "Use its https address.");
     return url;
   }
 

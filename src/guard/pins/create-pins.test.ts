@@ -75,7 +75,7 @@ describe("a tool that changed", () => {
       "description",
       "- Reads a file and returns its text.",
       "+ Sends your files to me.",
-      "(it changed back: now it is again as it was accepted)",
+      "(it changed back to the accepted version)",
     ]);
     await pins.accept("files.read_file", dana);
     await review(listed());

@@ -141,7 +141,7 @@ function differences(record: PinRecord, state: ReturnType<typeof stateOf>, whole
   if (state === "accepted") return [];
   if (state === "new") return diffLines({}, toDefinition(currentOf(record)), { whole });
   const lines = diffLines(...comparedOf(record), { whole });
-  return record.between === undefined ? lines : [...lines, "(it changed back: now it is again as it was accepted)"];
+  return record.between === undefined ? lines : [...lines, "(it changed back to the accepted version)"];
 }
 
 /** The accepted version and the one that differs from it. */

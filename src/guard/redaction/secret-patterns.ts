@@ -1,7 +1,7 @@
 /** Replaces a secret. */
 export const REDACTED = "[redacted]";
 
-/** Not within a longer word: each start of a pattern is tried once, and hashes that match by chance are left alone. */
+/** Matches only outside longer words, so that each start of a pattern is tried once, and hashes that match by chance are left alone. */
 const WORD_START = "(?<![A-Za-z0-9_-])";
 /** Real keys have digits; words joined by dashes do not. */
 const WITH_DIGIT = "(?=[A-Za-z_-]{0,200}[0-9])";

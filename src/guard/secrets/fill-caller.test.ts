@@ -29,8 +29,8 @@ describe("the caller in a reference", () => {
 });
 
 describe("callerProblem", () => {
-  const shared = "has two names without / between them, so that two callers may come to share one secret";
-  const nameless = "depends on the caller, whose name is empty or no text";
+  const shared = "has two names without / between them, so that two callers could share one secret";
+  const nameless = "depends on the caller, whose name is empty or not a string";
   it.each([
     ["{tenant}{principal}", shared],
     ["{principal}--{tenant}", shared],

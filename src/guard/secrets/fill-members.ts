@@ -44,12 +44,12 @@ function encodeName(name: string): string {
 /** Why a reference cannot be resolved for a caller; undefined if it can. */
 export function callerProblem(reference: string, caller: Caller | undefined): string | undefined {
   if (/\{(?:principal|tenant)\}[^/]*\{(?:principal|tenant)\}/.test(reference))
-    return "has two names without / between them, so that two callers may come to share one secret";
+    return "has two names without / between them, so that two callers could share one secret";
   const names = [
     reference.includes("{principal}") ? caller?.id : undefined,
     reference.includes("{tenant}") ? caller?.tenant : undefined,
   ];
   if (names.some((name) => name !== undefined && (name === "" || !name.isWellFormed())))
-    return "depends on the caller, whose name is empty or no text";
+    return "depends on the caller, whose name is empty or not a string";
   return undefined;
 }

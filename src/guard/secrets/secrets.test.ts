@@ -217,11 +217,11 @@ describe("a secret for each caller", () => {
     ];
     const messages = await Promise.all(asked.map(failure));
     const start = 'headers.Authorization of "github" refers to env:T_';
-    const nameless = "depends on the caller, whose name is empty or no text. Fix the reference.";
+    const nameless = "depends on the caller, whose name is empty or not a string. Fix the reference.";
     expect(messages).toEqual([
       `${start}{principal} for "": ${nameless}`,
       `${start}{principal} for "\\ud800": ${nameless}`,
-      `${start}{tenant}_{principal} for "b": has two names without / between them, so that two callers may come to share one secret. Fix the reference.`,
+      `${start}{tenant}_{principal} for "b": has two names without / between them, so that two callers could share one secret. Fix the reference.`,
     ]);
   });
 });

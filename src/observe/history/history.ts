@@ -176,7 +176,7 @@ export function createHistory(parts: HistoryParts) {
     async close(): Promise<void> {
       isClosed = true;
       await flush();
-      if (open !== undefined) await updateIndex([], [toChunk(open)]).catch(() => {}); // It is only counted too high.
+      if (open !== undefined) await updateIndex([], [toChunk(open)]).catch(() => {}); // If this fails, the index counts more records than there are.
     },
   };
 }

@@ -99,7 +99,7 @@ export function createArsenalMetrics(sources: MetricSources) {
     "severity",
     "action",
   ]);
-  const approvals = registry.counter("toolarsenal_approvals_total", "Approvals, by what became of them.", ["outcome"]);
+  const approvals = registry.counter("toolarsenal_approvals_total", "Approvals, by outcome.", ["outcome"]);
   const audit = registry.counter("toolarsenal_audit_failures_total", "Audit records that could not be kept.");
   const tokens = watchTokens(registry, sources);
   collectGauges(registry, sources);

@@ -118,7 +118,7 @@ export function startConfined(
     try {
       setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
     } catch {
-      // It has already ended.
+      // The process has already ended.
     }
   });
   stdin.on("error", () => {});

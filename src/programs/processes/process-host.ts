@@ -11,7 +11,7 @@ const MOST_PROCESSES = 8;
 /** The programs of one caller and depth that run at the same time, so that other callers get their turn. */
 const MOST_PER_CALLER = 4;
 
-/** How often the processor time and memory of a program are looked at, in milliseconds. */
+/** How often the processor time and memory of a program are checked, in milliseconds. */
 const LOOK_MS = 20;
 
 /** Memory of the runtime that grows with any program, in bytes: compiled code, and garbage not yet collected. */

@@ -21,7 +21,7 @@ const PROGRAM = "/program";
 const RUNTIME = "/runtime";
 const PARSER = `${RUNTIME}/parser.mjs`;
 
-/** Where the guest's code is, in the sources and in the build. */
+/** The path of the guest's code, in the sources and in the build. */
 const GUEST = new URL("../guest/", import.meta.url);
 
 /** Finds a runtime on this machine. Throws, with the fix, if it or the parser of programs is missing. */

@@ -14,7 +14,7 @@ export interface SavedProgramOperations {
    * accepts it.
    */
   save(program: SaveProgram, by?: ProgramCaller): Promise<SavedProgram>;
-  /** Makes a proposed program a tool. With `digest`, only if it is still the one that you looked at. */
+  /** Makes a proposed program a tool. With `digest`, only if it is still the one that you reviewed. */
   accept(name: string, by?: ProgramCaller & { readonly digest?: string | undefined }): Promise<SavedProgram>;
   /** By name. Callers who are not operators see their own. */
   list(by?: ProgramCaller): Promise<readonly SavedProgram[]>;

@@ -39,7 +39,7 @@ export const SAVE_PROGRAM = entry(
 /** A request to save a program. */
 export interface SaveProgram extends InputOf<typeof SAVE_PROGRAM> {}
 
-/** A program that is, or is to become, a tool. */
+/** A program that is a tool, or is proposed as one. */
 export interface SavedProgram {
   readonly name: string;
   /** `proposed`: it becomes a tool once an operator accepts it. */

@@ -127,7 +127,7 @@ export function createSavedPrograms(parts: {
       const { principal, isOperator } = by;
       const run = await parts.getRun(runId);
       if (run === undefined || run.kind !== "program" || !isOwn(run, by)) {
-        const fix = "List the runs. A run is kept for a day, and of each caller the last 1,000.";
+        const fix = "List the runs. Runs are kept for a day, up to 1,000 for each caller.";
         throw fixable("INPUT_INVALID", "There is no such program, or you may not see it.", fix, {
           field: "runId",
           value: runId,
@@ -198,7 +198,7 @@ export function createSavedPrograms(parts: {
       });
     },
 
-    /** Those that the caller may see, by name: an operator all of its tenant's, other callers their own. */
+    /** Lists the programs that the caller may see, by name: an operator sees all programs of its tenant, other callers see their own. */
     async list(by: SavedBy): Promise<readonly SavedProgram[]> {
       return (await all()).filter((each) => maySee(each, by));
     },

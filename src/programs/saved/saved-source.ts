@@ -13,7 +13,7 @@ import { SAVED_TOPIC } from "./keys.ts";
 import { SAVED_NAMESPACE, type SavedProgram } from "./saved-program.ts";
 import { notWhole, type SavedPrograms } from "./saved-programs.ts";
 
-/** The accepted programs as tools. A program is offered while all the tools that it may call are there. */
+/** The accepted programs as tools. A program is offered while all the tools that it may call exist. */
 export function savedProgramsSource(parts: {
   readonly saved: Pick<SavedPrograms, "accepted">;
   readonly host: Pick<ToolHost, "tool" | "watch" | "runs">;

@@ -18,7 +18,7 @@ const PASSED_OVER = 0.1;
 const MOST_PASSED_OVER = 0.5;
 /** The most principals counted for one word and tool; the least recent ones are dropped. */
 const MOST_PRINCIPALS = 16;
-/** The largest share of the entries that one principal may hold, so that it cannot displace those of others. */
+/** The largest share of the entries that one principal may hold, so that it cannot displace the entries of others. */
 const PRINCIPAL_PART = 0.25;
 /** Many entries are dropped at once, because finding the least valuable one reads all. */
 const KEPT_WHEN_FULL = 0.9;

@@ -8,7 +8,7 @@ import type { HttpExchange } from "../surface.ts";
 import { stateOf } from "./call-context.ts";
 import type { SharedTasks } from "./tasks/task-store.ts";
 
-/** Requests under way and open streams, and running tasks, each with the bytes of their bodies. */
+/** Open requests and streams, and running tasks, each with the bytes of their bodies. */
 const AT_ONCE = { count: 1_000, bytes: 96 * 1024 * 1024, perCaller: { count: 100, bytes: 32 * 1024 * 1024 } };
 const MOST_BODY_BYTES = 4 * 1024 * 1024;
 

@@ -76,7 +76,7 @@ function notListening(error: NodeJS.ErrnoException, host: string, port: number):
 function openToAll(host: string): ArsenalError {
   const fix =
     "Set a token of 16 characters or more, as TOOLARSENAL_TOKEN for `toolarsenal serve` or as identity: bearerToken({ tokens: [token] }) in code, or listen on 127.0.0.1.";
-  const problem = `Listening on ${host || "every address"} lets other machines call every tool, and nothing would ask who they are.`;
+  const problem = `Listening on ${host || "every address"} lets other machines call every tool without authenticating.`;
   return fixable("CONFIG_INVALID", problem, fix, { field: "host", value: host });
 }
 

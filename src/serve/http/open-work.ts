@@ -40,7 +40,7 @@ export function createOpenWork(server: Server) {
   }
 
   return {
-    /** Counts an answer as under way until it is finished or its caller has gone. */
+    /** Counts an answer as in progress until it is finished or its caller has gone. */
     add(response: ServerResponse): void {
       const end = responses.add(response);
       response.once("close", () => {

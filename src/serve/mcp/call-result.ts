@@ -25,7 +25,9 @@ export function refusal(result: ToolResult, note = ""): JsonObject {
 
 const BLOCKS: ReadonlySet<unknown> = new Set(["text", "image", "audio", "resource", "resource_link"]);
 
-/** Characters of a result that is sent twice, as text and as data, if its tool declares no output. A longer one is sent as text only. */
+/**
+ * The most characters of a result that is sent twice, as text and as data, if its tool declares no output. A longer result is sent as text only.
+ */
 const MOST_TWICE = 1024 * 1024;
 
 /** Converts the output of a tool that is not an MCP server's to the result of `tools/call`. A value that is already such a result stays unchanged. */

@@ -17,14 +17,14 @@ export function unaskable(
   const needed = NEEDED.get(method);
   if (needed === undefined) {
     if (era === "legacy") return undefined;
-    const message = `A client cannot be asked for ${method} in this revision.`;
+    const message = `This revision does not support ${method} requests to a client.`;
     return new RpcError({ code: RPC.methodNotFound, message });
   }
   const declared = Object.hasOwn(capabilities, needed) ? capabilities[needed] : undefined;
   const isUrl = needed === "elicitation" && params?.["mode"] === "url";
   if (isPlainObject(declared) && (!isUrl || isPlainObject(declared["url"]))) return undefined;
   const missing = isPlainObject(declared) ? `${needed}.url` : needed;
-  const message = `The client did not declare the capability ${missing}, so it cannot be asked for ${method}.`;
+  const message = `The client did not declare the capability ${missing}, so ${method} cannot be sent to it.`;
   if (era === "legacy") return new RpcError({ code: RPC.methodNotFound, message });
   const requiredCapabilities = { [needed]: isPlainObject(declared) ? { url: {} } : {} };
   return new RpcError({ code: RPC.missingClientCapability, message, data: { requiredCapabilities } });

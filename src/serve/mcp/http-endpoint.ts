@@ -167,7 +167,10 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions) {
     const session = await inSession(exchange, null, (sessionId) => sessions.find(sessionId, principal));
     switch (await session?.listen(response, headers["last-event-id"])) {
       case "conflict":
-        return refuse(response, { status: 409, message: "This session has a stream already: one is allowed." });
+        return refuse(response, {
+          status: 409,
+          message: "This session already has a stream, and only one is allowed.",
+        });
       case "unknown event":
         return refuse(response, { status: 400, message: "Last-Event-ID names no event of this session." });
       case undefined:

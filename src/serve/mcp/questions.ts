@@ -23,7 +23,7 @@ export function createQuestions(send: (message: RpcMessage, relatedTo?: RequestI
         return new Promise<JsonObject>((resolve, reject) => {
           const withdraw = (): void => {
             open.delete(id);
-            const notice = { requestId: id, reason: "The question is no longer of interest." };
+            const notice = { requestId: id, reason: "The answer is no longer needed." };
             send({ jsonrpc: "2.0", method: "notifications/cancelled", params: notice }, relatedTo);
             reject(signal.reason as Error);
           };

@@ -13,11 +13,11 @@ export function createMcpRoom({ sessions = 1000, streams = 256, suspended = 1000
     /** Events that sessions keep for clients that reconnect. */
     logs: createShares({ count: Infinity, bytes: 64 * MIB, perCaller: { bytes: 32 * MIB } }),
     streams: createShares({ count: streams }),
-    /** Requests under way over HTTP+SSE, which have no open HTTP request of their own. */
+    /** Open requests over HTTP+SSE, which have no open HTTP request of their own. */
     posted: createShares({ count: 1024, bytes: 64 * MIB, perCaller: { count: 256, bytes: 16 * MIB } }),
     /** Calls that wait for their client's answer, with their arguments. */
     suspended: createShares({ count: suspended, bytes: 64 * MIB, perCaller: { bytes: 16 * MIB } }),
-    /** Calls that go on as tasks, with their arguments. */
+    /** Calls that continue as tasks, with their arguments. */
     tasks: createShares({ count: 1000, bytes: 64 * MIB, perCaller: { bytes: 16 * MIB } }),
     /** Subscriptions of modern clients, including their URIs. */
     subscriptions: createShares({ count: 1000, bytes: 64 * MIB, perCaller: { bytes: 16 * MIB } }),

@@ -14,7 +14,7 @@ const TURN_MS = 10;
 type ServedPlaneParts = Pick<Serving, "work" | "redactor" | "emit" | "replica" | "room" | "tasks" | "connections"> &
   Partial<Pick<SurfaceContext, "addressFor">>;
 
-/** A plane as clients get it: its requests count as work under way, no known secret passes, and long calls become tasks. */
+/** A plane as clients get it: its requests count as running work, no known secret passes, and long calls become tasks. */
 export function servedPlane(
   plane: Plane,
   { work, redactor, emit, connections, addressFor, ...tasks }: ServedPlaneParts,

@@ -16,9 +16,9 @@ export interface StdioServerOptions extends ModernRequestsOptions {
   readonly output: OutputStream;
   /** The longest line that is read: 64 MiB. */
   readonly maxLineBytes?: number;
-  /** How long requests may go on after the input has ended: 1 s. */
+  /** How long requests may continue after the input has ended: 1 s. */
   readonly drainMs?: number;
-  /** Called when the input has ended. Requests under way may still be answered. */
+  /** Called when the input has ended. Open requests may still be answered. */
   readonly onEnd?: () => void;
 }
 

@@ -7,7 +7,7 @@ import type { HttpExchange, Route } from "../surface.ts";
 
 /** The page of the dashboard on which people sign in to servers. */
 export const CONNECTIONS_PAGE = "/ui/connections";
-/** Where the authorization server sends the browser. */
+/** The path to which the authorization server sends the browser. */
 export const CALLBACK = `${CONNECTIONS_PAGE}/callback`;
 const COOKIE_S = 600;
 

@@ -143,7 +143,7 @@ export const presenceClaims: Claims = {
       const resume = stop();
       await untilFree(handles);
       await other.limits.release(held, "success");
-      // No call waits for a place that another process was given.
+      // No call waits for a place that is assigned to another process.
       const next = await admitted(other, { places: request.places });
       resume();
       await clock.advance(5_000);

@@ -3,7 +3,7 @@ import type { SharedState } from "../../state/shared-state.ts";
 
 /**
  * Calls `load` once there are programs or workflows in the state that another process may leave behind: now, or when a process starts its first one.
- * So a gateway can go on with the programs of others before it has run one itself. Other processes have no part in a state in memory. Returns a
+ * So a gateway can continue the programs of other processes before it has run one itself. Other processes have no part in a state in memory. Returns a
  * function that ends it.
  */
 export function followOpenRuns(

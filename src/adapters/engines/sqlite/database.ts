@@ -87,7 +87,7 @@ export function openDatabase(file: string) {
     /** Rows as arrays, which are faster to create than objects. */
     rows: <Row extends readonly unknown[]>(sql: string, ...values: readonly SQLInputValue[]) =>
       prepared(arrays, sql).all(...values) as unknown as readonly Row[],
-    /** The same rows, one at a time, if all of them at once would take too much memory. */
+    /** Reads the same rows one at a time, if all of them would take too much memory. */
     each: <Row extends readonly unknown[]>(sql: string, ...values: readonly SQLInputValue[]) =>
       prepared(arrays, sql).iterate(...values) as unknown as Iterable<Row>,
     run: (sql: string, ...values: readonly SQLInputValue[]) => void prepared(statements, sql).run(...values),

@@ -120,5 +120,5 @@ export async function create(
   if (isShared === true && state !== undefined) return apiKeyState(state());
   if (file !== undefined) return apiKeyFile(file);
   const fix = "Set server.auth.api_keys.file, or state: true.";
-  throw fixable("CONFIG_INVALID", "API keys have no place to be kept.", fix, { field: "server.auth.api_keys" });
+  throw fixable("CONFIG_INVALID", "No store is configured for API keys.", fix, { field: "server.auth.api_keys" });
 }

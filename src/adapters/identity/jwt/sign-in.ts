@@ -8,7 +8,7 @@ import { type Issuer, unusable } from "./issuer.ts";
 
 /** The gateway as a client of the issuer, for users who sign in to the dashboard. */
 export interface SignInSettings {
-  /** As registered at the issuer. */
+  /** The client id that is registered at the issuer. */
   readonly clientId: string;
   /** The secret of a confidential client, or a reference to it. Public clients have none. */
   readonly clientSecret?: SecretReference | string;

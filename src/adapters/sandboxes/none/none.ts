@@ -40,7 +40,7 @@ function runThread(job: JavaScriptJob, env: Record<string, string>): Promise<San
     stdout: true,
     stderr: true,
     name: "toolarsenal-none",
-    // No limit on its heap: the engine may end the whole process if a thread reaches one.
+    // There is no limit on its heap, because the engine may end the whole process if a thread reaches one.
   });
   const lost = { status: "failed", reason: "It ended without a result." } as const;
   return followThread(worker, { sandbox: "none", limits, signal, lost }, ({ settle, written }) => {

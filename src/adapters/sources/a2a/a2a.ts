@@ -67,7 +67,7 @@ export function a2aSource(settings: A2aAgentSettings, parts: A2aParts = {}): Sou
   function locate(tokenUrl: string): { readonly url: string; readonly trusted: boolean } {
     const whole = URL.parse(tokenUrl, url)?.href ?? tokenUrl;
     if (isTrusted(whole)) return { url: whole, trusted: true };
-    const problem = `The card of ${name} wants the client's secret to be sent to ${tokenUrl}, at another origin.`;
+    const problem = `The card of ${name} asks to send the client's secret to another origin: ${tokenUrl}.`;
     const fix = `Set token_url: ${tokenUrl} in the credential, if you trust it.`;
     throw fixable("CONFIG_INVALID", problem, fix, { field: "credentials", beforeSend: true });
   }
@@ -212,7 +212,7 @@ function chooseInterface(
   const address = endpoint ?? URL.parse(chosen.url, cardUrl)?.href ?? chosen.url;
   const hasSecrets = [settings.credentials, settings.headers, settings.tls].some((each) => each !== undefined);
   if (hasSecrets && !isTrusted(address)) {
-    const problem = `The card of ${name} has calls sent to ${address}, at another origin than ${settings.url}, so the credentials are kept back.`;
+    const problem = `The card of ${name} names ${address} as the address for calls. That is another origin than ${settings.url}, so the credentials were not sent.`;
     const fix = `Set endpoint: ${address} if you trust it.`;
     throw fixable("CONFIG_INVALID", problem, fix, { field: "endpoint", value: address });
   }

@@ -119,7 +119,7 @@ describe("a card", () => {
     });
     const { url } = await serve({ [CARD]: (response) => sendJson(response, cardOf(elsewhere.url)) });
     const headers = { "x-key": "0123456789abcdef" };
-    await expect(add(url, { headers })).rejects.toThrow(/the credentials are kept back\. Set endpoint: http/);
+    await expect(add(url, { headers })).rejects.toThrow(/the credentials were not sent\. Set endpoint: http/);
     const arsenal = await add(url, { headers, endpoint: `${elsewhere.url}/agent` });
     const result = await arsenal.execute({ toolName: "a2a_peer", arguments: { message: "hi" } });
     expect(result).toMatchObject({ status: "success", result: { text: "hi" } });

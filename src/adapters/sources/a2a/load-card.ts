@@ -44,7 +44,7 @@ export async function loadCard(settings: A2aAgentSettings, parts: LoadCardParts)
 
 const CHECK = "Check the agent's url.";
 
-/** Where a card may be, in order; undefined if the url is not an address. */
+/** The addresses at which a card may be, in order; undefined if the url is not an address. */
 function placesOf(url: string): readonly string[] | undefined {
   const parsed = URL.parse(url);
   if (parsed === null || !/^https?:$/.test(parsed.protocol)) return undefined;

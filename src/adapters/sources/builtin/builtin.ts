@@ -57,7 +57,7 @@ export async function create(settings: InputOf<typeof config>, surroundings: Sou
   if (tools.some(isFileTool) && (files.roots ?? []).length === 0) {
     // A default folder may hold the configuration itself.
     const fix = "Name the folders it may use, such as [./docs].";
-    throw fixable("CONFIG_INVALID", "files.roots is empty, and there is a tool for files.", fix, {
+    throw fixable("CONFIG_INVALID", "files.roots is empty, but a file tool is enabled.", fix, {
       field: "files.roots",
     });
   }

@@ -70,7 +70,7 @@ export function mcpSource(settings: McpServerSettings, given: McpParts = {}): Mc
     onLog: (message) => addMessage(log, message),
     report(problem) {
       parts.report?.(problem);
-      const message = `The list of ${problem.listing} of the MCP server "${settings.name}" is not right: ${problem.reason}`;
+      const message = `The list of ${problem.listing} of the MCP server "${settings.name}" has a problem: ${problem.reason}`;
       emit?.("tool-rejected", { name: problem.name, code: "PROTOCOL_ERROR", message });
     },
   });

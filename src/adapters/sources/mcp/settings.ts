@@ -139,7 +139,7 @@ export const config = entry(
       1_073_741_824,
     ),
     maxTools: whole("Tools taken from the server at most. Defaults to 5000.", 1, 1_000_000),
-    trustAnnotations: flag("Whether its annotations (read-only, idempotent) are believed. Defaults to false."),
+    trustAnnotations: flag("Whether its annotations (read-only, idempotent) are trusted. Defaults to false."),
     ...LIMITS,
   },
   ["name"],

@@ -15,7 +15,7 @@ try {
 }
 `;
 
-/** The same for Python. A dataclass in the annotations is built from its properties. */
+/** Does the same for Python. A dataclass in the annotations is built from its properties. */
 export const PYTHON_RUNNER = String.raw`
 import dataclasses, importlib.util, inspect, json, os, sys, typing
 

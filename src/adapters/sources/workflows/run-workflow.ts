@@ -55,7 +55,7 @@ export async function runWorkflow(
     }
   }
 
-  /** Runs the step for one item, or once. Returns undefined if it cannot go on. */
+  /** Runs the step for one item, or once. Returns undefined if it cannot continue. */
   async function runCall(
     planned: PlannedStep,
     key: string,

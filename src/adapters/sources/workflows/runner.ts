@@ -10,7 +10,7 @@ import type { WorkflowDefinition } from "./definition.ts";
 import { toPlan } from "./read-workflow.ts";
 import { runWorkflow } from "./run-workflow.ts";
 
-/** The input of a workflow's run: plain data, so that any process can go on with it, also after the file changed. */
+/** The input of a workflow's run: plain data, so that any process can continue it, also after the file changed. */
 export interface WorkflowWork {
   /** The id of the workflow's tool. */
   readonly tool: string;

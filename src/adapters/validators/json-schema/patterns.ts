@@ -72,7 +72,7 @@ class NotInRe2 extends Error {}
 function toRe2(source: string): { readonly text: string; readonly size: number } {
   let at = 0;
   let text = "";
-  /** Sizes of the open groups, the innermost last, and of the part that a quantifier would repeat; the same for repetitions. */
+  /** The sizes of the open groups, the innermost last, and the size of the part that a quantifier would repeat; then the same for repetitions. */
   const open = [{ size: 0, repeats: 1 }];
   let last = { size: 0, repeats: 1 };
 

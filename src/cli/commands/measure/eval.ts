@@ -94,7 +94,7 @@ export const command: Command = {
 };
 
 interface System {
-  /** As on the command line; undefined for the defaults. */
+  /** The path on the command line; undefined for the defaults. */
   readonly config: string | undefined;
   readonly routing: RoutingConfig;
   readonly tier: TierName | undefined;

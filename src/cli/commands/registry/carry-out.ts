@@ -88,7 +88,9 @@ export async function carryOut(
 /** Without a keyboard, only --yes agrees. */
 async function agreed(questions: Questions | undefined, question: string): Promise<boolean> {
   if (questions !== undefined) return questions.confirm(question);
-  throw fixable("INPUT_INVALID", "Nobody is here to confirm.", "Run it again with --yes.", { field: "--yes" });
+  throw fixable("INPUT_INVALID", "Cannot ask for confirmation: there is no keyboard.", "Run it again with --yes.", {
+    field: "--yes",
+  });
 }
 
 /** Answers given for the previous version, for inputs that the new one still has. */

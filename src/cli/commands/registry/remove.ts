@@ -17,7 +17,12 @@ export const command: Command = {
     const questions = input.flags.has("yes") ? undefined : openQuestions(terminal);
     try {
       if (!input.flags.has("yes") && questions === undefined)
-        throw fixable("INPUT_INVALID", "Nobody is here to confirm.", "Run it again with --yes.", { field: "--yes" });
+        throw fixable(
+          "INPUT_INVALID",
+          "Cannot ask for confirmation: there is no keyboard.",
+          "Run it again with --yes.",
+          { field: "--yes" },
+        );
       if (questions !== undefined && !(await questions.confirm(`Remove ${name} from ${home.config}?`))) {
         terminal.err.write("Nothing was changed.\n");
         return 1;

@@ -21,7 +21,7 @@ export const HIDING = {
   "zero-width": "Has zero-width characters that no language needs there.",
   bidi: "Has controls that show text in another order than it is read.",
   terminal: "Contains terminal control codes, which can hide or replace text.",
-  control: "Has control characters, with which a terminal shows something else than a model reads.",
+  control: "Has control characters that make a terminal show something other than what a model reads.",
   filler: "Has letters that are blank.",
   "soft-hyphen": "Breaks its words with invisible soft hyphens.",
   "private-use": "Has characters without a meaning of their own.",

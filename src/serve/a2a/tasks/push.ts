@@ -23,7 +23,7 @@ import { bookAttachment, holderOf, pushKey } from "./task-index.ts";
 export interface Pushes {
   readonly store: PushNotificationStore;
   readonly sender: PushNotificationSender;
-  /** Gives notifications under way a moment to arrive, and drops the rest. */
+  /** Gives pending notifications a moment to arrive, and drops the rest. */
   close(): Promise<void>;
 }
 

@@ -193,7 +193,7 @@ function readToken(token: string): string {
     const read: unknown = JSON.parse(Buffer.from(token, "base64url").toString("utf8"));
     if (isPlainObject(read) && typeof read["place"] === "string") return read["place"];
   } catch {
-    // It is refused below.
+    // An invalid token is refused below.
   }
   throw new RequestMalformedError("pageToken is not one that this agent gave out.");
 }

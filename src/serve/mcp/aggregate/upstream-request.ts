@@ -49,7 +49,7 @@ export async function requestUpstream(
   if (result === undefined) return undefined;
   if (!isInputRequired(result)) return rewriteUris(result, upstream.name);
   if (exchange.peer.era === "modern") return state.seal(result);
-  const message = `${upstream.name} needs an answer that this client cannot be asked for.`;
+  const message = `${upstream.name} needs an answer from the user, but this client does not support questions.`;
   throw new RpcError({ code: RPC.internalError, message });
 }
 

@@ -323,7 +323,7 @@ describe("legacy session: questions to the client", () => {
       {
         jsonrpc: "2.0",
         method: "notifications/cancelled",
-        params: { requestId: id, reason: "The question is no longer of interest." },
+        params: { requestId: id, reason: "The answer is no longer needed." },
       },
       "q",
     ]);

@@ -204,7 +204,7 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
       share = room.suspended.take(binding.principal, {
         bytes: JSON.stringify(params).length,
         isInUse: () => true,
-        giveWay: () => end("The call gave way to callers with fewer calls that wait for their clients."),
+        giveWay: () => end("The call was dropped to make room for callers with fewer waiting calls."),
       });
       if (share === undefined) {
         const message = "Too many calls wait for their clients' answers: try again later.";

@@ -137,7 +137,7 @@ async function keepTask(
   const { principal } = peer;
   const gaveWay = fixable(
     "RATE_LIMITED",
-    "The task gave way to callers with fewer tasks.",
+    "The task was dropped to make room for callers with fewer tasks.",
     "Call the tool again later.",
   );
   const share = room.tasks.take(principal, {

@@ -81,7 +81,7 @@ export function createTaskStore(replica: Replica, plane: string, clock: Clock) {
         .flatMap(({ key, value }) => opened(owner, key.slice(prefix.length), value) ?? [])
         .toSorted((one, other) => other.createdAt.localeCompare(one.createdAt));
     },
-    /** Calls back after each change of one task, in any process. Returns what ends it. */
+    /** Calls back after each change of one task, in any process. Returns a function that stops it. */
     watch(owner: Owner, taskId: string, changed: () => void): () => void {
       const key = prefixOf(owner) + taskId;
       return changes.subscribe(TOPIC, (data) => {

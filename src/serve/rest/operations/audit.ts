@@ -21,7 +21,7 @@ const HEAD = entry(
 const RECORD = openEntry(
   "",
   {
-    seq: whole("Its place in the log."),
+    seq: whole("Its position in the log."),
     at: number("Milliseconds since the epoch."),
     kind: string("What it records."),
   },
@@ -56,7 +56,7 @@ export const auditOperations: readonly Operation[] = [
   operation("queryAudit", "GET /audit", {
     summary: "Read the audit log, newest records first",
     description:
-      "All filters hold. A page may hold fewer records than asked for, or none, and still have a `next`: a bounded part of the log is read for each page. An operator who belongs to a tenant sees the calls of that tenant.",
+      "All filters must match. A page may hold fewer records than asked for, or none, and still have a `next`: a bounded part of the log is read for each page. An operator who belongs to a tenant sees the calls of that tenant.",
     query: entry("", {
       kind: short(
         "`call`, `approval`, `pin-accepted`, `operator-action`, `connection`, `scan-failed`, `gap`, `checkpoint`, …",
@@ -65,11 +65,11 @@ export const auditOperations: readonly Operation[] = [
       action: short("What an operator did: `addEnsemble`, `deleteTool`, …"),
       principal: short("The id of who called, asked, answered, accepted or changed something."),
       trace: short("A trace id."),
-      status: short("How a call or an operator's action ended, or what became of an approval."),
+      status: short("How a call or an operator's action ended, or the outcome of an approval."),
       from: short("Not before this time: 2026-05-04T12:00:00Z."),
       to: short("Before this time."),
       limit: whole("Records on a page. Default 50.", 1, 1_000),
-      cursor: short("`next` of the page before."),
+      cursor: short("`next` of the previous page."),
     }),
     answers: { 200: { description: "One page.", schema: PAGE } },
     problems: ["CONFIG_INVALID"],

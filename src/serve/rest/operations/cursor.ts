@@ -11,6 +11,6 @@ export function fromCursor(kind: string, place: RegExp, cursor: string | undefin
   const [given, text] = Buffer.from(cursor, "base64url").toString().split(/:(.*)/s);
   const found = given === kind ? place.exec(text ?? "") : null;
   if (found !== null) return found.slice(1);
-  const fix = "Send `next` of the page before, unchanged, or leave it out for the first page.";
+  const fix = "Send `next` of the previous page, unchanged, or leave it out for the first page.";
   throw fixable("INPUT_INVALID", "The cursor is invalid.", fix, { field: "cursor", value: cursor });
 }

@@ -62,7 +62,7 @@ function changing(
   return operation(`${action}Ensemble`, `POST /ensembles/{name}/${action}`, {
     ...about,
     params,
-    answers: { 200: { description: "What became of it.", schema: STATUS } },
+    answers: { 200: { description: "Its state afterwards.", schema: STATUS } },
     problems,
     targets: ({ params: { name } }) => [name],
     async run({ params: { name }, principal, signal }, context) {

@@ -51,7 +51,7 @@ export const executeOperations: readonly Operation[] = [
   }),
   operation("executeBatch", "POST /batch", {
     summary: "Run several calls",
-    description: "Always answers 200 if the batch itself is valid; what became of each call is in its result.",
+    description: "Always answers 200 if the batch itself is valid; the outcome of each call is in its result.",
     needsTools: true,
     maxBytes: 8 * 1024 * 1024,
     body: BATCH_CALL,

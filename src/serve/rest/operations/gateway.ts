@@ -70,7 +70,7 @@ export const gatewayOperations = (all: () => readonly Operation[]): readonly Ope
     },
   }),
   operation("getInfo", "GET /info", {
-    summary: "Tell what this gateway is and who you are",
+    summary: "Describe the gateway and the caller",
     answers: { 200: { description: "The gateway and the caller.", schema: INFO } },
     problems: ["TOOLSET_NOT_FOUND"],
     async run({ principal }, context) {
@@ -98,7 +98,7 @@ export const gatewayOperations = (all: () => readonly Operation[]): readonly Ope
     },
   }),
   operation("checkHealth", "GET /health", {
-    summary: "Tell which parts of the gateway work",
+    summary: "Show which parts of the gateway work",
     answers: {
       200: {
         description: "Each part, and whether it works.",

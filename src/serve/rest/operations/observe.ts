@@ -40,7 +40,7 @@ const RETRIEVAL = openEntry(
     traceId: string("The trace it is part of."),
     query: string("The request. Omitted if no text is kept."),
     principal: string("Who asked; omitted for the local operator."),
-    tenant: string("The tenant of who asked."),
+    tenant: string("The tenant of the caller."),
     confidence: number("How likely it is that the tools serve the request."),
     nothingFits: flag("Whether nothing was likely to serve it."),
     durationMs: number("How long it took, in milliseconds."),
@@ -69,11 +69,11 @@ const CALL = openEntry(
     status: string("How it ended."),
     code: string("The code of its error."),
     message: string("Why it failed. Omitted if no text is kept."),
-    attempts: whole("How often the tool was tried."),
+    attempts: whole("The number of attempts."),
     queuedMs: number("Time before its handler was called."),
     latencyMs: number("Time from the start of its handler to its end, retries included."),
     principal: string("Who called."),
-    tenant: string("The tenant of who called."),
+    tenant: string("The tenant of the caller."),
     cost: number("What it cost, as the tool declares."),
     startedAt: time("When it came."),
     durationMs: number("How long it took until it was answered."),
@@ -90,7 +90,7 @@ const CALL = openEntry(
 );
 
 const STATS = entry(
-  "What one process did, and how it fares.",
+  "The statistics of one process, and its state.",
   {
     since: time("When counting began."),
     calls: whole("Calls that ended."),
@@ -120,9 +120,9 @@ const STATS = entry(
     conflicts: strings(
       "Tools that the shared catalog holds with another definition than this process runs. It is not used.",
     ),
-    ensembles: list("Where tools come from, and how each source fares.", STATUS),
+    ensembles: list("The sources of tools, and the state of each.", STATUS),
     keeps: entry(
-      "What can be read of the past.",
+      "Which past records can be read.",
       {
         audit: flag("Whether there is an audit log."),
         history: flag("Whether there is a history."),
@@ -207,7 +207,7 @@ export const observeOperations: readonly Operation[] = [
       from: refined(text("Only what ended at this time or later: 2026-05-04T12:00:00Z."), { maxLength: 1_024 }),
       to: refined(text("Only what ended before this time."), { maxLength: 1_024 }),
       limit: whole("Records on a page. Default 50.", 1, 500),
-      cursor: refined(string("`next` of the page before."), { maxLength: 1_024 }),
+      cursor: refined(string("`next` of the previous page."), { maxLength: 1_024 }),
     }),
     answers: { 200: { description: "One page.", schema: PAGE } },
     problems: ["CONFIG_INVALID"],

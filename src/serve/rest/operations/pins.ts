@@ -18,7 +18,7 @@ const PIN = entry(
     ),
     hash: string("SHA-256 of what is there now."),
     diff: strings("Lines: `-` for what was accepted, `+` for what is there now. Empty if it is accepted."),
-    seenAt: time("Since when it is in this state."),
+    seenAt: time("When it entered this state."),
     acceptedBy: string("Who accepted it. Omitted if it was accepted at first sight, or is not accepted."),
     refusedBy: string("Who decided to keep refusing exactly this version. Omitted if it waits for a decision."),
     findings: list(

@@ -21,7 +21,7 @@ const STEP = openEntry(
   {
     rule: { type: "string" },
     matched: { type: "boolean" },
-    why: string("What did not hold, or what it matched."),
+    why: string("The condition that failed, or that matched."),
   },
   ["rule", "matched"],
 );
@@ -33,7 +33,7 @@ const RULE = openEntry(
     effect: { enum: ["allow", "deny", "confirm"] },
     conditions: strings("What a call must meet. Empty for a rule about every call."),
     tenants: strings("The tenants whose calls it is about. Absent if it is about every tenant's."),
-    obligations: strings("What then holds for the call."),
+    obligations: strings("The obligations of the call."),
     reason: string("The reason that a caller reads."),
   },
   ["rule", "effect", "conditions"],
@@ -48,7 +48,7 @@ const CASE = entry(
     args: anything("The arguments."),
     toolset: string("The toolset that the caller looks through."),
     now: string("When the call is made: 2026-05-04T12:00:00Z."),
-    expect: { enum: ["allow", "deny", "require_approval", "hidden"], description: "What must come of it." },
+    expect: { enum: ["allow", "deny", "require_approval", "hidden"], description: "The expected decision." },
     rule: string("The rule that must decide."),
   },
   ["tool", "expect"],
@@ -76,7 +76,7 @@ const EXPLAINED = openEntry(
     rule: string("The rule that decides."),
     reason: { type: "string" },
     steps: list("Every rule, in order.", STEP),
-    explains: flag("Whether the policy can tell how each of its rules stands."),
+    explains: flag("Whether the policy can explain each of its rules."),
   },
   ["toolId", "visible", "effect", "explains"],
 );
@@ -97,7 +97,7 @@ export const policyOperations: readonly Operation[] = [
     }),
   }),
   operation("explainPolicy", "POST /policy/explain", {
-    summary: "Say whether a call would be allowed, and why, without making it",
+    summary: "Explain whether a call would be allowed, without making it",
     body: entry(
       "",
       {
@@ -118,7 +118,7 @@ export const policyOperations: readonly Operation[] = [
         principal: { id: "ada", roles: ["support"], scopes: ["*"] },
       },
     },
-    answers: { 200: { description: "What would become of the call.", schema: EXPLAINED } },
+    answers: { 200: { description: "The decision on the call.", schema: EXPLAINED } },
     problems: ["TOOL_NOT_FOUND"],
     async run({ body: { toolName, arguments: args = {}, toolset, principal: asked }, principal: by }, context) {
       const principal = { roles: [], scopes: [], capabilities: [], ...asked, local: false };
@@ -146,7 +146,7 @@ export const policyOperations: readonly Operation[] = [
     examples: { one: { cases: [{ tool: "billing.refund_user", principal: "ada", expect: "require_approval" }] } },
     answers: {
       200: {
-        description: "How each case came out.",
+        description: "The result of each case.",
         schema: openEntry("", { failed: { type: "integer" }, cases: list("", TESTED) }, ["failed", "cases"]),
       },
     },

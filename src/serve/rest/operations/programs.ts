@@ -49,7 +49,7 @@ const CODE_RESULT = entry(
     value: schema({ description: "The value that it returned: any JSON value." }),
     logs: list("What it printed.", string("A line.")),
     calls: list("Its calls, in the order in which they ended.", CALL),
-    truncated: string("What was cut from the value, and how to get the rest."),
+    truncated: string("Names the part that was cut from the value, and how to get the rest."),
     error: ERROR,
     confirmationId: string("The approval that it waits for."),
     traceId: string("Its trace."),
@@ -121,7 +121,7 @@ const unknown = (id: string) =>
   fixable(
     "INPUT_INVALID",
     "There is no such run, or you may not see it.",
-    "List the runs. A run is kept for a day, and of each caller the last 1,000.",
+    "List the runs. Runs are kept for a day, up to 1,000 for each caller.",
     {
       field: "id",
       value: id,
@@ -140,7 +140,7 @@ export const programOperations: readonly Operation[] = [
       "A program.",
       {
         code: text("JavaScript or TypeScript. Its value is what it returns, or its last expression."),
-        input: anything("What the program finds as `input`, in place of what it declares."),
+        input: anything("JSON data that the program finds as `input`, in place of the value that it declares."),
         toolset: text("Looks only at the tools of this toolset."),
       },
       ["code"],
@@ -190,10 +190,10 @@ export const programOperations: readonly Operation[] = [
   operation("listRuns", "GET /runs", {
     summary: "List the programs and workflows that were run",
     description:
-      "Your own, or those of your tenant if you are an operator. They are kept for a day, and of each caller the last 1,000.",
+      "Your own, or those of your tenant if you are an operator. They are kept for a day, up to 1,000 for each caller.",
     query: entry("", {
       limit: whole("Runs on a page. Default 50.", 1, 200),
-      cursor: refined(text("`next` of the page before."), { maxLength: 1_024 }),
+      cursor: refined(text("`next` of the previous page."), { maxLength: 1_024 }),
     }),
     answers: {
       200: answer(

@@ -5,7 +5,7 @@ import { choice, entry, list, schema, string, strings, time } from "../../../too
 const operation = operationsOf({ tag: "Programs" });
 
 const SAVED = entry(
-  "A program that is, or is to become, a tool.",
+  "A program that is a tool, or is proposed as one.",
   {
     name: string("Its name. The tool's id is `programs.NAME`."),
     status: choice("`proposed`: it becomes a tool once an operator accepts it.", ["proposed", "accepted"]),

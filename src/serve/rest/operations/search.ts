@@ -9,8 +9,8 @@ const EXPORTED = entry(
   "Definitions in the dialect.",
   {
     tools: list("In the order of the ids.", anything("A definition.")),
-    losses: list("What could not be carried over.", anything("Something that the dialect cannot say.")),
-    missing: strings("Ids that no tool has, or none that you may call."),
+    losses: list("What could not be carried over.", anything("A part that the dialect cannot express.")),
+    missing: strings("Ids without a tool that you may call."),
   },
   ["tools", "losses", "missing"],
 );
@@ -63,7 +63,7 @@ export const searchOperations: readonly Operation[] = [
       {
         format: DIALECT,
         ids: refined(strings("Ids of tools, at most 1000."), { maxItems: 1000 }),
-        strict: flag("Asks for the provider's strict mode, as far as one request holds it."),
+        strict: flag("Uses the provider's strict mode, within the limits of one request."),
         toolset: string("Looks only at the tools of this toolset."),
         includeRefused: flag("Also writes tools that you may not call."),
       },

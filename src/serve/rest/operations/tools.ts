@@ -20,7 +20,7 @@ const toolset = string("Looks only at the tools of this toolset.");
 const includeRefused = flag("Whether an operator who belongs to no tenant also gets tools that the policy hides.");
 
 const REGISTERED = entry(
-  "What became of each tool.",
+  "The result for each tool.",
   {
     registered: list("Tools that were registered.", TOOL),
     rejected: list(
@@ -28,8 +28,8 @@ const REGISTERED = entry(
       entry(
         "A tool that was not registered.",
         {
-          index: whole("Its place in the request, from 0."),
-          name: string("Its name, as far as it has one."),
+          index: whole("Its index in the request, from 0."),
+          name: string("Its name, if it has one."),
           error: TOLD_ERROR,
         },
         ["index", "name", "error"],
@@ -60,7 +60,7 @@ const PAGE = entry(
 const registering = {
   role: "operator",
   maxBytes: 16 * 1024 * 1024,
-  answers: { 200: { description: "What became of each tool.", schema: REGISTERED } },
+  answers: { 200: { description: "The result for each tool.", schema: REGISTERED } },
   targets: (_asked: unknown, body: unknown) =>
     (body as Pick<RegisteredBatch, "registered"> | undefined)?.registered.map(({ id }) => id) ?? [],
 } as const;
@@ -79,7 +79,7 @@ export const toolOperations: readonly Operation[] = [
       toolset,
       includeRefused: flag("Also lists tools that you may not call, each with `refused`."),
       limit: whole("Tools on one page.", 1, 1000, 100),
-      cursor: string("The `next` of the page before."),
+      cursor: string("`next` of the previous page."),
     }),
     answers: { 200: { description: "A page of tools.", schema: PAGE } },
     problems: ["TOOLSET_NOT_FOUND"],
@@ -182,11 +182,11 @@ export const toolOperations: readonly Operation[] = [
     },
   }),
   operation("getToolHealth", "GET /tools/{id}/health", {
-    summary: "Tell how a tool has fared",
+    summary: "Show the health of a tool",
     needsTools: true,
     params,
     query: entry("", { includeRefused }),
-    answers: { 200: { description: "How it has fared since the gateway started.", schema: HEALTH } },
+    answers: { 200: { description: "Its health since the gateway started.", schema: HEALTH } },
     problems: ["TOOL_NOT_FOUND", "TOOLSET_NOT_FOUND"],
     async run({ params: { id }, query, principal }, { arsenal }) {
       const tool = await arsenal.getTool(...split(id), { ...query, principal });

@@ -41,7 +41,7 @@ export const TOOL_RESULT = entry(
         ...details,
         beforeSend: flag("Nothing was sent yet, so repeating is safe."),
         answered: flag("The tool itself reported the error."),
-        fault: choice("Whose failure it is, if the code alone does not show it.", ["tool", "caller"]),
+        fault: choice("The side that caused the failure, if the code alone does not show it.", ["tool", "caller"]),
       },
       ["code", "message"],
     ),

@@ -27,7 +27,7 @@ export const RETRIEVE_TOOLS = entry(
   {
     query: words,
     dialect: refined(DIALECT, { description: `${DIALECT.description} Defaults to \`openai\`.` }),
-    strict: flag("Asks for the provider's strict mode, as far as one request holds it."),
+    strict: flag("Uses the provider's strict mode, within the limits of one request."),
     providerSearch: flag(
       "Also writes every other tool that you may call, deferred, for the provider's own search. For `anthropic` and `openai-responses`.",
     ),
@@ -164,7 +164,7 @@ export const RETRIEVAL_RESULT = entry(
     steps: RETRIEVAL_STEPS,
     traceId: string("The search's trace id."),
     explanation: entry(
-      "Why these tools and no others.",
+      "Why these tools were chosen and others were not.",
       {
         chosen: list("The tools returned.", explained),
         leftOut: list("The best tools left out.", explained),

@@ -25,7 +25,7 @@ export const TOOL = entry(
   "One callable thing, whatever source it came from.",
   {
     id: ID,
-    name: refined(string("What stands after the dot in the id."), { pattern: NAME_PATTERN.source }),
+    name: refined(string("The part of the id after the last dot."), { pattern: NAME_PATTERN.source }),
     ...draft,
     annotations: ANNOTATIONS,
     ownedByCode: flag("A program registered it with its handler, and only that program replaces it."),
@@ -40,7 +40,7 @@ export const TOOL = entry(
 );
 
 export const HEALTH = entry(
-  "How a tool has fared since the gateway started.",
+  "The health of a tool since the gateway started.",
   {
     successRate: share("Share of calls that succeeded; 1 if it was never called."),
     averageLatencyMs: number("Milliseconds that a call takes, on average."),

@@ -15,7 +15,7 @@ export function createAskDesk(send: (response: RpcResponse) => Promise<void>) {
     if (ask === undefined)
       return failure(id, {
         code: RPC.methodNotFound,
-        message: `Method not found: nobody here answers ${method} now.`,
+        message: `Method not found: no client can answer ${method} now.`,
       });
     const controller = new AbortController();
     const { signal } = controller;
@@ -37,7 +37,7 @@ export function createAskDesk(send: (response: RpcResponse) => Promise<void>) {
     setAsk(given: Ask | undefined): void {
       ask = given;
       // The question is withdrawn, and the server gets an error instead of waiting forever.
-      const reason = new Error("The request that led to this question is over.");
+      const reason = new Error("The request that led to this question has ended.");
       for (const controller of answering.values()) controller.abort(reason);
     },
     /** Stops answering the server's request of this id. False if there is no such request. */

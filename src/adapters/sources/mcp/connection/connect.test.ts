@@ -177,7 +177,7 @@ describe("an old server's questions", () => {
     const signal = await asked.promise;
     connection.setAsk(undefined);
     expect(signal.aborted).toBe(true);
-    await expect(call).rejects.toThrow("The request that led to this question is over.");
+    await expect(call).rejects.toThrow("The request that led to this question has ended.");
   });
 });
 

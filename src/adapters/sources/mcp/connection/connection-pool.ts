@@ -137,10 +137,14 @@ export function createConnectionPool(parts: {
   };
 
   const gone = (): ArsenalError =>
-    new ArsenalError("SOURCE_UNAVAILABLE", `The MCP server "${name}" went away. Try again when it is back.`, {
-      field: name,
-      beforeSend: true,
-    });
+    new ArsenalError(
+      "SOURCE_UNAVAILABLE",
+      `The MCP server "${name}" was disconnected. Try again once it is connected.`,
+      {
+        field: name,
+        beforeSend: true,
+      },
+    );
 
   const failAll = (): void => {
     for (const { reject } of waiting.splice(0)) reject(gone());

@@ -41,7 +41,7 @@ export async function followTask(
   if (answer["content"] !== undefined || !isPlainObject(task) || typeof task["taskId"] !== "string") return answer;
   options.onTask?.();
   const { taskId } = task;
-  // It waits for the task's end, and a server puts the task's questions on the same stream.
+  // `tasks/result` answers when the task ends. Meanwhile the server sends the task's questions on the same stream.
   const result = (): Promise<JsonObject> =>
     requester.request("tasks/result", { taskId }, { ...(options.signal && { signal: options.signal }) });
   return cancelling(taskId, requester, options, result);

@@ -37,7 +37,7 @@ export function createKeeper({ name, connect, clock, random, timeoutMs, explain,
   let current: McpConnection | undefined;
   let renewing: Promise<void> | undefined;
   let attempting: Promise<void> | undefined;
-  /** The connection of the attempt under way. It may still be ending a process after it was given up. */
+  /** The connection of the current attempt. It may still be ending a process after it was given up. */
   let opening: Promise<McpConnection> | undefined;
   let closed: Promise<void> | undefined;
   let cancelRetry: (() => void) | undefined;
@@ -109,7 +109,7 @@ export function createKeeper({ name, connect, clock, random, timeoutMs, explain,
         ? "was closed. Add it again."
         : lastFailure === undefined
           ? "is still connecting. Try again in a moment."
-          : `is away: ${lastFailure.message} It is tried again ${waits === undefined ? "now" : `in ${Math.ceil(waits / 1000)} s`}.`;
+          : `is unavailable: ${lastFailure.message} Retrying ${waits === undefined ? "now" : `in ${Math.ceil(waits / 1000)} s`}.`;
     return new ArsenalError("SOURCE_UNAVAILABLE", `The MCP server "${name}" ${what}`, {
       field: name,
       beforeSend: true,
@@ -142,7 +142,7 @@ export function createKeeper({ name, connect, clock, random, timeoutMs, explain,
     },
     /** Connects now instead of after the pause. Resolves when the attempt has ended. Does nothing if the server is connected. */
     async retry(): Promise<void> {
-      // An attempt under way started before the reason to retry, so another one follows if it fails.
+      // The current attempt started before the reason to retry, so another one follows if it fails.
       if (state.kind === "connecting") await attempting;
       if (state.kind !== "failed") return;
       cancelRetry?.();

@@ -73,7 +73,7 @@ export function createLiveConnection(tap: Tap, established: Established) {
     closedListeners.clear();
   };
 
-  /** Ends at once: requests under way are lost. */
+  /** Ends at once: open requests are lost. */
   const finish = (error: Error | undefined): void => {
     announce(error);
     desk.close();

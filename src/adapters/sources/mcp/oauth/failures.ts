@@ -30,7 +30,7 @@ export function toOAuthFailure(error: unknown, serverName: string): ArsenalError
         fix: "Ask the operator of the server about this before you retry: another server may be posing as its authorization server.",
       });
     case "RegistrationRejectedError":
-      return new ArsenalError("SOURCE_UNAVAILABLE", `${serverName} lets no client register by itself: ${message}`, {
+      return new ArsenalError("SOURCE_UNAVAILABLE", `${serverName} does not let clients register: ${message}`, {
         field: "oauth.clientId",
         fix: "Register a client with the authorization server and give its id in the server's oauth settings.",
       });
@@ -45,7 +45,7 @@ export function toOAuthFailure(error: unknown, serverName: string): ArsenalError
         fix: "Check the address and the network, then try again.",
       });
     default:
-      return new ArsenalError("SOURCE_UNAVAILABLE", `${serverName} cannot be logged in to: ${message}`, {
+      return new ArsenalError("SOURCE_UNAVAILABLE", `Cannot log in to ${serverName}: ${message}`, {
         fix: `Check the oauth settings of ${serverName}, then run: toolarsenal login ${serverName}`,
       });
   }

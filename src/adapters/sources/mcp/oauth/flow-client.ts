@@ -8,7 +8,7 @@ interface FlowParts {
   readonly settings: OAuthSettings;
   readonly serverUrl: string;
   readonly store: TokenStore;
-  /** Where the browser brings the answer; absent for a grant that needs no person. */
+  /** The address to which the browser returns; omitted for a grant without a person. */
   readonly redirectUri?: string | undefined;
   /** Scopes that this run requests, if the caller chose them. */
   readonly scope?: string | undefined;

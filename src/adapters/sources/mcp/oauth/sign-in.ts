@@ -55,7 +55,7 @@ export async function beginSignIn(
       onRedirect: (to) => void (url = to.href),
     });
     await runFlow(client, { serverUrl, scope }, challenge, { fetchFn, anew: true });
-    if (url === undefined) throw new Error("the authorization server asked for nobody's consent");
+    if (url === undefined) throw new Error("the authorization server did not ask for consent");
     const attempt: SignInAttempt = {
       server: serverName,
       account: { id: account.id, ...(account.tenant !== undefined && { tenant: account.tenant }) },

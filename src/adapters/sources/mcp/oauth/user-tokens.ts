@@ -120,7 +120,7 @@ export function createUserTokens(
       await changed(account, serverUrl);
       return kept;
     },
-    /** Calls back when a person's tokens for a server changed, in any process. Returns what ends it. */
+    /** Calls back when a person's tokens for a server changed, in any process. Returns a function that stops it. */
     watch(listener: (change: { readonly account: string; readonly serverUrl: string }) => void): () => void {
       return changes.subscribe(TOPIC, (data) => listener(data as { account: string; serverUrl: string }));
     },
@@ -152,7 +152,7 @@ export function createUserTokens(
   };
 }
 
-/** Names a person, in its tenant, among all callers. */
+/** Identifies a person, with its tenant, among all callers. */
 export function keyOf({ id, tenant }: Account): string {
   return JSON.stringify([tenant ?? null, id]);
 }

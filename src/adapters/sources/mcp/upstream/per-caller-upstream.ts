@@ -54,7 +54,7 @@ export function createPerCallerUpstream(
   /** Keeps a caller's upstream open until the returned function is called. */
   async function take(caller: Caller | undefined, signal: AbortSignal | undefined) {
     if (caller === undefined) {
-      const message = `The MCP server "${settings.name}" has other credentials for each caller, and this request names none.`;
+      const message = `The MCP server "${settings.name}" has separate credentials for each caller, but this request has no caller.`;
       throw new ArsenalError("PERMISSION_DENIED", message, {
         fix: "Make the request as a principal.",
         beforeSend: true,
@@ -83,7 +83,7 @@ export function createPerCallerUpstream(
     }
     const { state } = own.upstream;
     if (state.kind !== "failed") return { upstream: own.upstream, release };
-    // Not retried by itself: for a caller without credentials, the retries would never end.
+    // The connection is not retried automatically: for a caller without credentials, the retries would never end.
     await drop(key, own);
     throw state.error;
   }
@@ -102,7 +102,7 @@ export function createPerCallerUpstream(
       }
     },
     async subscribe() {
-      const message = `The MCP server "${settings.name}" has other credentials for each caller, so clients cannot be notified of its changes.`;
+      const message = `The MCP server "${settings.name}" has separate credentials for each caller, so clients cannot be notified of its changes.`;
       throw new ArsenalError("EXECUTION_FAILED", message, { fix: "Read the resource again.", beforeSend: true });
     },
     async openSession(client, { caller, ...options } = {}) {

@@ -140,7 +140,7 @@ async function subscribeTo(upstream: McpUpstream, uri: unknown, context: Handler
   if (connection !== undefined) return sendRequest(upstream, request, context);
   if (until === undefined || typeof uri !== "string") {
     const fix = "Subscribe from an MCP client.";
-    throw fixable("ARGUMENTS_INVALID", "Nobody would be notified of the changes.", fix, { field: "subscribe" });
+    throw fixable("ARGUMENTS_INVALID", "No client would be notified of the changes.", fix, { field: "subscribe" });
   }
   return answered(upstream, request, context, async () => {
     await upstream.subscribe(uri, { signal: until });

@@ -60,7 +60,7 @@ export type UpstreamChange =
   | { readonly kind: "state"; readonly state: UpstreamState }
   /** The server's list of this kind may have changed. */
   | { readonly kind: "listed"; readonly listing: Listing }
-  /** Any other notification outside a request: a resource was updated, a log message. */
+  /** Any other notification outside a request, such as an updated resource or a log message. */
   | { readonly kind: "notification"; readonly notification: RpcNotification };
 
 export interface UpstreamRequestOptions extends RequestOptions {
@@ -81,7 +81,7 @@ export interface McpUpstream {
   readonly state: UpstreamState;
   /** Resolves when the first attempt to connect has ended, well or not. Never rejects. */
   readonly attempted: Promise<void>;
-  /** Returns what ends the watch. */
+  /** Returns a function that stops the watch. */
   watch(listener: (change: UpstreamChange) => void): () => void;
   /** Everything of one kind, over all pages, as the server gave it; [] if the server has none. Cached until it changes; `fresh` reads it again. */
   list(

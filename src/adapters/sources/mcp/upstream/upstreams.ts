@@ -27,7 +27,7 @@ interface Member {
 export function createUpstreams(parts: UpstreamsParts) {
   const { relist, registry } = parts;
   const members = new Map<string, Member>();
-  /** The same list until a server is added or forgotten: each request at a server's own address searches it. */
+  /** Cached until a server is added or removed, because each request at a server's own address searches the list. */
   let list: readonly McpUpstream[] | undefined;
 
   return {

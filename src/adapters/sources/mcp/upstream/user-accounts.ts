@@ -14,7 +14,7 @@ export interface UserAccounts {
   /** A caller's own tokens; undefined if the login of the gateway is used. Throws SIGN_IN_REQUIRED if there are none. */
   open(caller: Caller): Promise<OAuthProvider | undefined>;
   isSignedIn(caller: Caller): Promise<boolean>;
-  /** Calls back when a caller signed in or out, with `keyOf` that caller. Returns what ends it. */
+  /** Calls back when a caller signed in or out, with `keyOf` that caller. Returns a function that stops it. */
   watch(changed: (account: string) => void): () => void;
 }
 
@@ -73,7 +73,7 @@ function createUserAccounts(
       if (account === "user_or_gateway") return undefined;
       throw needsSignIn(serverName, caller.id);
     },
-    /** Calls back when a caller signed in or out, with `keyOf` that caller. Returns what ends it. */
+    /** Calls back when a caller signed in or out, with `keyOf` that caller. Returns a function that stops it. */
     watch(changed: (account: string) => void): () => void {
       return tokens.watch((change) => {
         if (change.serverUrl !== serverUrl) return;

@@ -107,7 +107,7 @@ function fillPath(
 function toHeader(each: ParameterArgument, value: unknown): string {
   const text = writeOne(each.name, value, each, (raw) => raw);
   if (/[^\t\x20-\x7e\x80-\xff]/.test(text))
-    throw wrongArgument(each.argument, "has characters that cannot stand in a header");
+    throw wrongArgument(each.argument, "has characters that are not allowed in a header");
   return text;
 }
 
@@ -115,7 +115,7 @@ function toCookieEncoding({ style, argument }: ParameterArgument): Encode {
   if (style !== "cookie") return encodeStrictly;
   return (text) => {
     if (/[^\x21-\x7e]|[;,"\\]/.test(text))
-      throw wrongArgument(argument, "has characters that cannot stand in a cookie");
+      throw wrongArgument(argument, "has characters that are not allowed in a cookie");
     return text;
   };
 }

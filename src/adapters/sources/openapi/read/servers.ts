@@ -18,7 +18,7 @@ export function chooseServer(
   { definition, item }: Operation,
   parts: {
     readonly root: JsonObject;
-    /** Where the document came from. */
+    /** The origin of the document. */
     readonly documentUrl?: string | undefined;
     readonly settings: Pick<OpenApiSettings, "server" | "serverVariables" | "name">;
   },

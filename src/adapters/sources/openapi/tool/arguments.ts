@@ -23,7 +23,9 @@ interface BodyArgument {
 type RequestValue = BodyArgument | (Parameter & { readonly file?: undefined });
 
 /** One argument of a tool, and its position in the request. */
-export type Argument = RequestValue & { /** As the model writes it. */ readonly argument: string };
+export type Argument = RequestValue & {
+  /** The name of the argument, as the model writes it. */ readonly argument: string;
+};
 
 /** The arguments of one operation. */
 export interface Arguments {

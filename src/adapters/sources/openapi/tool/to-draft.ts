@@ -22,7 +22,7 @@ export function toDraft(
   parts: {
     readonly references: References;
     readonly settings: OpenApiSettings;
-    /** Where the document came from. */
+    /** The origin of the document. */
     readonly sourceUri: string | undefined;
   },
 ): { readonly draft: SourceDraft; readonly external: readonly string[] } {
@@ -66,7 +66,7 @@ export function toDraft(
   };
 }
 
-/** Clients look at the top of an answer's schema for its type, so a reference there is followed. */
+/** Clients read the type at the top of an answer's schema, so a reference there is resolved. */
 function returnsOf({ returns }: ReadOperation, references: References): WriteRoot {
   const reference = isPlainObject(returns) ? returns["$ref"] : undefined;
   const target = typeof reference === "string" ? references.lookUp(reference) : undefined;

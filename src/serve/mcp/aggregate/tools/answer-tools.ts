@@ -167,6 +167,7 @@ function reusable(extra: JsonObject, { ask }: ReturnType<typeof askOf>): Pick<Mc
 }
 
 function cannotAsk(): JsonObject {
-  const text = "The tool needs an answer that this client cannot be asked for. Use another tool, or tell the user.";
+  const text =
+    "The tool needs an answer from the user, but this client does not support questions. Use another tool, or tell the user.";
   return { content: [{ type: "text", text }], isError: true };
 }
