@@ -1,4 +1,4 @@
-/** `key=value`. A key is that of a system, or of a tenant and a system: `tenant@system`. */
+/** `key=value`. A key names a system, or a tenant and a system: `tenant@system`. */
 const MEMBER =
   /^([a-z][a-z0-9_*/-]{0,255}|[a-z0-9][a-z0-9_*/-]{0,240}@[a-z][a-z0-9_*/-]{0,13})=[ -+\--<>-~]{0,255}[!-+\--<>-~]$/;
 const MAX_MEMBERS = 32;

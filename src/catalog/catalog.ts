@@ -17,7 +17,7 @@ export interface CatalogParts {
   readonly tiers?: readonly Tier[] | (() => Promise<readonly Tier[]>);
   readonly emit: Emit;
   readonly clock: Clock;
-  /** Lets processes that share the engine announce changes, and agree on who embeds. Without them, each process works by itself. */
+  /** Lets processes that share the engine announce changes, and agree on which one embeds. Without these two, each process works independently. */
   readonly changes?: Changes;
   readonly leases?: Leases;
 }

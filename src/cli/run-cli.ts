@@ -105,7 +105,7 @@ function report(thrown: unknown, json: boolean, terminal: Terminal): number {
   return WRONG_USAGE.has(code) ? 2 : 1;
 }
 
-/** Reasons why the system does not let a program use a file, and what to do about each. */
+/** Reasons why the system does not let a program use a file, and the fix for each. */
 const FILE_REASONS: Readonly<Record<string, readonly [reason: string, fix: string]>> = {
   EACCES: ["permission denied", "Change its permissions, run this as its owner, or use another folder."],
   EPERM: ["permission denied", "Change its permissions, run this as its owner, or use another folder."],

@@ -20,7 +20,7 @@ export const ERROR_CODES = {
   RATE_LIMITED:
     "A tool was called, or tools were searched for, more often than a limit allows; the message says when to retry.",
   QUOTA_EXCEEDED: "The tenant has used up a quota of calls, tokens or cost; the message says when it begins anew.",
-  CIRCUIT_OPEN: "The tool failed repeatedly and is left alone until its cool-down ends.",
+  CIRCUIT_OPEN: "The tool failed repeatedly and is not called until its cool-down ends.",
   TIMEOUT: "The call ran out of time, and running it again is safe.",
   OUTCOME_UNKNOWN:
     "The answer was lost after the call was sent: it may or may not have taken effect. Check before repeating it.",

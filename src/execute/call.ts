@@ -113,7 +113,7 @@ export const TOOL_CALL = hinted(
         onlyInCode: true,
       }),
       /** The toolset that the caller looks through. Defaults to the whole catalog. */
-      toolset: id("Looks only at the tools of this toolset."),
+      toolset: id("Limits the request to the tools of this toolset."),
       /** True for a call that a program or a workflow makes while it runs. */
       inRun: hinted(flag("True for a call that a program or a workflow makes."), { onlyInCode: true }),
       /** Passed to the handler unchanged. */

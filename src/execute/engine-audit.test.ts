@@ -160,7 +160,7 @@ describe("where the audit is strict", () => {
       attempts: 1,
       error: {
         code: "AUDIT_FAILED",
-        message: "default.works ran, and its result is withheld: its audit record could not be kept. No space left.",
+        message: "default.works ran, but its result is withheld: its audit record could not be kept. No space left.",
       },
     });
     expect(first).not.toHaveProperty("result");

@@ -152,7 +152,7 @@ describe("what a rule takes out of a result", () => {
     circle["self"] = circle;
     const result = await setUp(() => circle, redact("**.card")).execute();
     expect(result).toMatchObject({ status: "failure", attempts: 1, error: { code: "EXECUTION_FAILED" } });
-    expect(result.error?.message).toMatch(/^default\.t ran, and its result is withheld: it could not be checked: /);
+    expect(result.error?.message).toMatch(/^default\.t ran, but its result is withheld: it could not be checked: /);
     expect(JSON.stringify(result)).not.toContain("4111");
   });
 
@@ -254,7 +254,7 @@ describe("a result that is too large", () => {
       error: {
         code: "RESULT_TOO_LARGE",
         message:
-          "default.t ran, and its result is withheld: it measures at least 102 bytes, and a rule allows 50. Ask for less at once.",
+          "default.t ran, but its result is withheld: it measures at least 102 bytes, and a rule allows 50. Ask for less at once.",
       },
     });
     expect(health.of("default.t").consecutiveFailures).toBe(0);
@@ -377,7 +377,7 @@ describe("an inspected result", () => {
       attempts: 1,
       error: {
         code: "EXECUTION_FAILED",
-        message: "default.t ran, and its result is withheld: The result of default.t looks like an attack.",
+        message: "default.t ran, but its result is withheld: The result of default.t looks like an attack.",
       },
     });
   });

@@ -25,8 +25,8 @@ export interface ToolResult {
   readonly result?: unknown;
   readonly error?: ResultError;
   /**
-   * The server's whole answer to the call's `request`, which a surface passes on as it is. It never holds what the guard took out: if the guard
-   * changed a result, this is the changed one; if it changed an error, or left no answer in the protocol's form, there is none.
+   * The server's whole answer to the call's `request`, which a surface passes on as it is. It never contains content that the guard removed: if the
+   * guard changed the result, this is the changed result. Omitted if the guard changed an error, or if no answer in the protocol's format is left.
    */
   readonly answer?: SourceAnswer;
   /** Approve this id, then make the same call with it as `confirmationId`. */

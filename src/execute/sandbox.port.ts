@@ -3,7 +3,7 @@ export interface Sandbox {
   readonly name: string;
   /** The kinds of job it can run. */
   readonly kinds: readonly SandboxJob["kind"][];
-  /** True if it works on this machine. Otherwise why not, and what to do, in sentences. */
+  /** Returns whether the sandbox works on this machine; if not, the reason and the fix in sentences. */
   available(): Promise<true | string>;
   /**
    * Everything that the code does, breaks or exceeds is an outcome. Rejects with SANDBOX_FAILED if the job cannot be started or needs something
@@ -74,7 +74,7 @@ export const SANDBOX_LIMITS: SandboxLimits = {
 export interface SandboxOutcome {
   /** `failed`: the code ended with an error of its own. `timeout`: time ran out. `killed`: another limit, or a signal, ended it. */
   readonly status: "ok" | "failed" | "timeout" | "killed";
-  /** Of a program that ended by itself. */
+  /** Only for a program that ended by itself. */
   readonly exitCode?: number;
   readonly stdout: string;
   readonly stderr: string;

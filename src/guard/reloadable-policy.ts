@@ -72,7 +72,7 @@ export function reloadablePolicy(parts: {
       // If the store is unavailable, the others notice the file by themselves, or get their own reload request.
       changes.publish(TOPIC, { from: self }).catch(() => undefined);
     },
-    /** Begins to follow what other processes reload. Safe to call twice. */
+    /** Begins to follow the reloads of other processes. Safe to call twice. */
     follow(): void {
       // A listener that throws keeps the old policy: the process that reloaded has reported why.
       if (file !== undefined) unsubscribe ??= changes.subscribe(TOPIC, (data) => heard(file, data));

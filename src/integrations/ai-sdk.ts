@@ -37,7 +37,7 @@ export async function toolSet<Context = unknown>(
   query: string | readonly ModelMessage[],
   options: AiSdkOptions<Context> = {},
 ): Promise<ToolSet> {
-  // Tools that a search finds could not be called: the set stays as it is.
+  // The tools of a further search could not be called, so the set does not change.
   return (await stepTools(arsenal, query, { findTools: false, ...options })).tools;
 }
 

@@ -96,7 +96,7 @@ export class ToolArsenalToolkit<Context = unknown> {
     options: { readonly limit?: number; readonly context?: Context; readonly signal?: AbortSignal } = {},
   ): Promise<DynamicStructuredTool[]> {
     const { context, signal, ...limited } = options;
-    // Tools that a search finds could not be called: the list stays as it is.
+    // The tools of a further search could not be called, so the list does not change.
     const offers = createOffers(this.#arsenal, { findTools: false, ...this.#options, ...limited });
     const conversation: readonly ConversationMessage[] =
       typeof query === "string" ? [{ role: "user", text: query }] : toConversation(query);

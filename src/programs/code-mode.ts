@@ -17,7 +17,7 @@ import { programRunner, type ProgramValue, type ProgramWork } from "./run-progra
 export interface CodeRequest {
   /** JavaScript or TypeScript. Its value is what it returns, or its last expression. */
   readonly code: string;
-  /** JSON data that the program finds as `input`, in place of what it declares. */
+  /** JSON data that the program finds as `input`, in place of the value that it declares. */
   readonly input?: Readonly<Record<string, unknown>>;
   /** The caller. Defaults to the local operator. */
   readonly principal?: Principal;

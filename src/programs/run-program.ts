@@ -15,7 +15,7 @@ import { type LearnedResults, toProgramText, toProgramValue } from "./results.ts
 /** The input of a program's run. */
 export interface ProgramWork {
   readonly code: string;
-  /** JSON data that the program finds as `input`, in place of what it declares. */
+  /** JSON data that the program finds as `input`, in place of the value that it declares. */
   readonly input?: unknown;
   /** Ids of the only tools that it may call. Omitted: every tool that its caller may. */
   readonly tools?: readonly string[];

@@ -51,7 +51,7 @@ export interface PreparedServer {
   readonly before?: LockedServer;
   /** Fills in the inputs, and connects once. Throws INPUT_INVALID or SOURCE_UNAVAILABLE. */
   try(answers: ServerAnswers): Promise<TriedServer>;
-  /** Removes what was fetched. */
+  /** Removes the fetched files. */
   discard(): Promise<void>;
 }
 

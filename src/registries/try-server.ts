@@ -61,7 +61,7 @@ export interface TrialContext extends Pick<Surroundings, "clock" | "egress" | "s
 
 const MEMORY = 1024 * 1024 * 1024;
 
-/** Connects to a server, lists and scans what it offers, and disconnects. Rejects with SOURCE_UNAVAILABLE. */
+/** Connects to a server, lists and scans its tools and instructions, and disconnects. Rejects with SOURCE_UNAVAILABLE. */
 export async function tryServer(
   name: string,
   { entry, secrets }: FilledDraft,

@@ -185,7 +185,7 @@ export const TOOL_QUERY = hinted(
       /** Also finds skills of MCP servers whose resources the caller may read, as `skills` of the result. Defaults to false. */
       includeSkills: flag("Also finds skills of MCP servers, as `skills`. Defaults to false."),
       /** Searches only the tools of this toolset. Defaults to the whole catalog. */
-      toolset: name("Looks only at the tools of this toolset."),
+      toolset: name("Limits the request to the tools of this toolset."),
       /** The trace that the request belongs to: 32 hexadecimal digits for one that other programs can continue. Defaults to a new one. */
       traceId: name("Your trace id. Defaults to that of the header `traceparent`."),
       /** The parent span: 16 hexadecimal digits. */

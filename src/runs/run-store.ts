@@ -22,7 +22,7 @@ export interface OpenRun {
 
 export type RunStore = ReturnType<typeof createRunStore>;
 
-/** Keeps runs as documents: a small head for lists, and the large parts beside it. */
+/** Keeps runs as documents: a small head for lists, and the large parts in separate documents. */
 export function createRunStore(documents: State, clock: Clock) {
   const options = (): { readonly expiresAt: number } => ({ expiresAt: clock.now() + KEEP_RUN_MS });
   const part = async <Value>(id: string, name: string): Promise<Value | undefined> =>

@@ -282,7 +282,7 @@ export function createRuns(parts: {
   }
 
   return {
-    /** Registers what does the work of a kind. */
+    /** Registers the runner of a kind. */
     use: (kind: RunKind, runner: Runner): void => void runners.set(kind, runner),
 
     /**

@@ -17,7 +17,7 @@ export type ReplicaHandler = (
   context: { readonly signal: AbortSignal; note(note: JsonObject): void },
 ) => Promise<JsonObject>;
 
-/** This process among those that share one state. Each can hand a request to the one that holds what the request needs. */
+/** This process among those that share one state. Each can pass a request to the process that holds the data for it. */
 export type Replica = Awaited<ReturnType<typeof createReplica>>;
 
 interface Request {

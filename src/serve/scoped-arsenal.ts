@@ -7,7 +7,7 @@ import type { ServableArsenal } from "./served-arsenal.ts";
 import { refuse } from "./http/answer.ts";
 import type { Route, Serving } from "./surface.ts";
 
-/** Narrows what is served to one toolset: a tool outside it does not exist, and servers that are still connecting are not named. */
+/** Limits serving to one toolset: a tool outside it does not exist, and servers that are still connecting are not named. */
 export function servedToolset<Context extends Serving>(serving: Context, toolset: string): Context {
   const { arsenal, startup } = serving;
   return { ...serving, toolset, arsenal: scopedArsenal(arsenal, toolset), startup: { ...startup, shown: () => [] } };

@@ -120,7 +120,7 @@ function refusedByPlaces(tables: LimitTables, places: readonly Places[], now: nu
   return undefined;
 }
 
-/** Releases everything that a call held, adds what it spent, and reports its outcome to the breaker. */
+/** Releases everything that a call held, adds its consumption to quotas, and reports its outcome to the breaker. */
 export function releasePass(
   tables: LimitTables,
   pass: Pass,

@@ -10,8 +10,8 @@ export interface Limits {
    */
   admit(request: AdmitRequest, options?: { readonly signal?: AbortSignal | undefined }): Admission | Promise<Admission>;
   /**
-   * Releases the places of a call, reports its outcome to the breaker, and adds what it spent to quotas, above what was taken when it was
-   * admitted; limits no longer matter then, and an amount may be negative. Safe to call twice: only the first report counts.
+   * Releases the places of a call, reports its outcome to the breaker, and adds its consumption to quotas beyond the amounts that were taken when
+   * it was admitted. Limits are not checked then, and an amount may be negative. Safe to call twice: only the first report counts.
    */
   release(pass: Pass, outcome: CallOutcome, spent?: readonly QuotaUse[]): Released | Promise<Released>;
   /** Takes one retry from a retry budget. Returns false if the last minute used its share. */

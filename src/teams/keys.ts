@@ -19,7 +19,7 @@ export const KEY = entry(
   ["name", "roles", "capabilities", "scopes"],
 );
 
-/** An API key as it is shown: without its text. */
+/** An API key in answers and lists: without its text. */
 export interface ApiKey extends Filled<typeof KEY> {}
 
 /** A key and its text. The text is shown only this once. */

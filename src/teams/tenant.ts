@@ -123,7 +123,7 @@ export interface Tenant extends Filled<typeof TENANT> {}
 export const MEMBER = entry(
   "A person who signs in at an issuer and belongs to a tenant.",
   {
-    id: refined(text("Who it is: the claim that `server.auth.jwt.claims.id` names, by default `sub`."), {
+    id: refined(text("The person's id: the claim that `server.auth.jwt.claims.id` names, by default `sub`."), {
       maxLength: 256,
     }),
     tenant: text("The tenant."),

@@ -111,7 +111,7 @@ export function configuredGuard(
     policyAt: shared.at,
     /** Reads the policy file again, here and in every other process. Throws, and keeps the old policy, when the file cannot be used. */
     reloadPolicy: shared.reload,
-    /** Closes what the configuration opened; injected parts are their owners' to close. */
+    /** Closes the parts that the configuration opened; injected parts are closed by their owners. */
     async close(): Promise<void> {
       isClosed = true;
       const loaded = await loading?.catch(() => undefined);

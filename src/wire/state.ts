@@ -7,7 +7,7 @@ import { createAdapter } from "./create-adapter.ts";
 
 type StateSettings = Omit<ResolvedConfig["state"], "limits">;
 
-/** Creates the state that the configuration names: what processes that share it agree on. */
+/** Creates the configured state, which processes share. */
 export function configuredState({ state }: Pick<ResolvedConfig, "state">, surroundings: Surroundings): SharedState {
   const { limits, ...own } = state;
   const kept = stateOf(own, surroundings);
@@ -34,7 +34,7 @@ export function lazyState(name: string, load: () => Promise<SharedState>): Share
 
   async function open(): Promise<SharedState> {
     if (closing !== undefined && loading === undefined)
-      throw new ArsenalError("CLOSED", "This state was closed and keeps nothing more. Create a new one.");
+      throw new ArsenalError("CLOSED", "This state was closed. Create a new one.");
     return (loading ??= load().then(
       (state) => {
         loaded = state;

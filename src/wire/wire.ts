@@ -217,7 +217,7 @@ export function wireArsenal({ config, parts }: DividedOptions) {
       wireUserTokens({ config, state: guard.state, secrets, clock }),
     ));
 
-  /** Connects what the configuration names, once. */
+  /** Connects the configured sources and servers, once. */
   async function start(): Promise<Started> {
     refuseIfClosed();
     return (starting ??= connect());

@@ -138,7 +138,7 @@ describe.each(CASES)("what a rule takes out, for a $era client of the $surface",
 
     const large = await call("large");
     expect(large).toMatchObject({ isError: true });
-    expect(JSON.stringify(large)).toContain("bank.large ran, and its result is withheld: it measures at least 5");
+    expect(JSON.stringify(large)).toContain("bank.large ran, but its result is withheld: it measures at least 5");
     expect(JSON.stringify(large)).not.toContain("xxxx");
 
     expect(await call("harmless")).toMatchObject({

@@ -23,7 +23,7 @@ export function memoryState({ clock = systemClock }: MemoryStateOptions = {}): S
 
   function refuseIfClosed(signal?: AbortSignal): void {
     signal?.throwIfAborted();
-    if (closed) throw new ArsenalError("CLOSED", "This state was closed and keeps nothing more. Create a new one.");
+    if (closed) throw new ArsenalError("CLOSED", "This state was closed. Create a new one.");
   }
 
   return {

@@ -25,7 +25,7 @@ export interface SavedRows {
 /** Creates rows of vectors of one dimension. */
 export type CreateRows = (dimension: number) => VectorRows;
 
-/** The vectors of one model as they are saved. */
+/** The saved form of the vectors of one model. */
 export interface VectorsImage {
   readonly dimension: number;
   readonly mostVectors: number;

@@ -37,7 +37,7 @@ export interface LexicalHit {
   readonly score: number;
 }
 
-/** An index as it is saved. */
+/** The saved form of an index. */
 export interface LexicalImage {
   readonly postings: ReturnType<typeof savePostings>;
   readonly lengths: Float32Array;

@@ -7,7 +7,7 @@ import { configFiles, openArsenal } from "./open-arsenal.ts";
 /** Servers that connect later are not counted, because the key already exists. */
 const COUNT_WITHIN_MS = 10_000;
 
-/** The tools that a caller may call, of all that are registered, and what the others need. */
+/** The tools that a caller may call, of all registered ones, and the requirements of the others. */
 interface Reach {
   readonly callable: number;
   readonly total: number;
@@ -18,7 +18,7 @@ interface Reach {
   readonly byPolicy: number;
 }
 
-/** Describes what the holder of a key may do, and the command that widens it. Connects the configured sources to count their tools. */
+/** Describes the rights of the holder of a key, and the command that adds more. Connects the configured sources to count their tools. */
 export async function describeRights(
   principal: Principal,
   { operatorRole, ...place }: { readonly operatorRole: string; readonly input: Input; readonly terminal: Terminal },

@@ -32,7 +32,7 @@ export const MCP_CONFIG: Readonly<Record<"mcp-config" | "debug-protocol", Option
 
 /** The option that narrows a command to one toolset. */
 export const TOOLSET: Readonly<Record<"toolset", Option>> = {
-  toolset: { value: "NAME", description: "Look only at the tools of this toolset" },
+  toolset: { value: "NAME", description: "Use only the tools of this toolset" },
 };
 
 /** The toolset named on the command line. Throws TOOLSET_NOT_FOUND if no toolset has that name. */

@@ -89,7 +89,7 @@ export async function configuredSources(config: ResolvedConfig): Promise<{
   return { sources, problems };
 }
 
-/** The entry with a name, by default that of its type, and namespaces that tools can have. */
+/** The entry with its name, which defaults to that of its type, and with valid namespaces. */
 function withNamespaces({ name, namespace, ...entry }: Spelled, isNamed: boolean): Spelled {
   return {
     ...entry,

@@ -150,7 +150,7 @@ export function createAdmissions(parts: {
       waiting++;
       return admission.finally(() => waiting--).then((answer) => toPass(answer, checked, demanded, enteredAt));
     },
-    /** Gives a pass back, records the verdict on the call, and adds what it spent to its quotas. */
+    /** Gives a pass back, records the verdict on the call, and adds the call's consumption to its quotas. */
     leave(tool: Tool, pass: Pass, verdict: CallOutcome, spent?: readonly CallQuota[]): void | Promise<void> {
       running--;
       const book = ({ breaker, failures = 0, used }: Awaited<ReturnType<Limits["release"]>>): void => {

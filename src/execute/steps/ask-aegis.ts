@@ -8,7 +8,7 @@ import { toResultError } from "../results/to-result-error.ts";
 import type { CheckedCall } from "../running-call.ts";
 import { redactReplayed } from "./guard-outcome.ts";
 
-/** The guard's leave to run, with the rule that gives it and what the rule demands. */
+/** The guard's permission to run, with the rule that grants it and the obligations of that rule. */
 export type Permission = Extract<AegisDecision, { readonly effect: "allow" }>;
 
 /**

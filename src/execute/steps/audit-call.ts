@@ -46,7 +46,7 @@ export function toCallRecord(
 export function withheld(toolId: string, outcome: Outcome, problem: string): Outcome {
   if (outcome.status !== "success") return outcome;
   const { startedAt, attempts } = outcome;
-  const message = `${toolId} ran, and its result is withheld: its audit record could not be kept. ${problem}`;
+  const message = `${toolId} ran, but its result is withheld: its audit record could not be kept. ${problem}`;
   return {
     ...failed({ code: "AUDIT_FAILED", message }),
     ...(startedAt !== undefined && { startedAt: Math.round(startedAt) }),

@@ -225,7 +225,7 @@ function withheld(outcome: Outcome, tool: Tool, problem: unknown): Outcome {
   const { message: why } = toResultError(problem);
   const because = isArsenalError(problem) ? why.replace(/\.$/, "") : `it could not be checked: ${why}`;
   if (error === undefined) {
-    const message = `${tool.id} ran, and its result is withheld: ${because}.`;
+    const message = `${tool.id} ran, but its result is withheld: ${because}.`;
     const isTooLarge = isArsenalError(problem) && problem.code === "RESULT_TOO_LARGE";
     const code = isTooLarge ? "RESULT_TOO_LARGE" : "EXECUTION_FAILED";
     return { ...rest, status: "failure", error: { code, message, field: "result" } };

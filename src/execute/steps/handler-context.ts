@@ -111,7 +111,7 @@ export function createHandlerContext(
 
 function ignore(): void {}
 
-/** A handler learns who calls, not what the caller may do. */
+/** A handler gets the identity of the caller, not its rights. */
 const toCaller = ({ id, tenant, local }: Principal): Caller => ({
   id,
   ...(tenant !== undefined && { tenant }),

@@ -74,7 +74,7 @@ export function createApprovalStore(state: State, timeoutMs: number, dropped: (a
       return entry && { id, record: entry.value as ApprovalRecord, version: entry.version };
     },
 
-    /** Every approval, or those of one caller, and possibly of another with the same digits. */
+    /** Every approval, or those of one caller. May include those of another caller whose hash has the same digits. */
     async list(now: number, owner?: Holder): Promise<readonly KeptApproval[]> {
       // One at a time: their arguments may have any size.
       if (owner === undefined)

@@ -164,7 +164,7 @@ describe("approvals in a state that outlives the process", () => {
       effect: "deny",
       code: "PERMISSION_DENIED",
       reason:
-        "billing.refund_user needs an approval, and approvals cannot be kept: This state was closed and keeps nothing more. Create a new one.",
+        "billing.refund_user needs an approval, and approvals cannot be kept: This state was closed. Create a new one.",
     });
     expect(await call({ confirmationId: "x" })).toMatchObject({ effect: "deny", code: "PERMISSION_DENIED" });
   });

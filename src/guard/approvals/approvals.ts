@@ -127,7 +127,7 @@ export function createApprovals(options: {
     }
   }
 
-  /** Every open approval, or those of one caller, oldest first, and the settled ones. Overdue ones expire now. */
+  /** Every open approval, or those of one caller, oldest first, and the settled approvals. Overdue approvals expire now. */
   async function readAll(owner?: Principal) {
     const open: VersionedApproval[] = [];
     const settled: KeptApproval[] = [];

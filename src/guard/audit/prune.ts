@@ -21,7 +21,7 @@ export async function oldRecords(lines: AsyncIterable<AuditLine>, before: number
   return found;
 }
 
-/** The lines that must be stored before old records are removed: what is removed, and a signature over it. */
+/** The lines that must be stored before old records are removed: a record of the removed ones, and a signature over it. */
 export function pruneLines(
   chain: ChainWriter,
   { records, last }: OldRecords,

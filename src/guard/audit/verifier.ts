@@ -63,7 +63,7 @@ export function createVerifier(options: VerifyOptions = {}) {
       refuse("does not follow the given head: the log was rewritten");
   }
 
-  /** The problem of a log that does not begin with its first record; undefined if what is missing was pruned. */
+  /** The problem of a log that does not begin with its first record; undefined if the missing records were pruned. */
   function problemOfStart(): string | undefined {
     if (options.after !== undefined || start === undefined || start.seq === 0 || declared.seq > start.seq)
       return undefined;

@@ -94,7 +94,7 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
     return entry && { record: readRecord(id, entry.value), version: entry.version };
   }
 
-  /** Changes a record from the version that was read. Concurrent changes each see what the others wrote. */
+  /** Changes a record from the version that was read. Concurrent changes do not overwrite each other. */
   async function change(
     id: string,
     to: (record: PinRecord | undefined) => PinRecord | Promise<PinRecord>,
@@ -171,7 +171,9 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
     }
   }
 
-  /** Compares one item, and blocks it as soon as it is known to be pending, not after the last of several. `block` applies if it cannot be read. */
+  /**
+   * Compares one item. Blocks it as soon as it is known to be pending, without waiting for other items. `block` applies if the item cannot be read.
+   */
   async function compare(block: Block, find: () => Promise<PinRecord | undefined>): Promise<ComparedItem> {
     const { id, ensemble } = block;
     const before = blocks.get(id);

@@ -74,7 +74,7 @@ function canonical(fields: Readonly<Record<string, unknown>>): Definition {
   );
 }
 
-/** Returns whether an MCP server's entry contains only what is registered of a tool. It may contain less. */
+/** Returns whether an MCP server's entry contains only registered fields of a tool. It may contain fewer. */
 export function saysNothingElse(entry: Readonly<Record<string, unknown>>, tool: Tool): boolean {
   const listed = entryDefinition(entry, tool.ensemble ?? "");
   if (hashOf(listed) === hashOfTool(tool)) return true;

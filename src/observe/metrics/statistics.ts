@@ -27,7 +27,7 @@ export interface Statistics {
   readonly cost: number;
   /** The currency of every cost, as an ISO 4217 code. Omitted if none is configured. */
   readonly currency?: string;
-  /** True if some calls of this tenant are counted together with those of others, so the figures are too low. */
+  /** True if calls of this tenant are counted together with those of other tenants, so the figures are too low. */
   readonly folded?: true;
   readonly running?: number;
   readonly waiting?: number;

@@ -27,7 +27,7 @@ interface Watched {
 
 type Parse = (code: string, options: object) => SyntaxNode;
 
-/** Evaluated first: removes what other hosts of programs do not have, and keeps frames of this file out of stacks. */
+/** Evaluated first: removes objects that other hosts of programs do not have, and keeps frames of this file out of stacks. */
 const REALM = `(function () {
   "use strict";
   for (const name of ["Intl", "Temporal", "WebAssembly", "SuppressedError", "DisposableStack", "AsyncDisposableStack"])

@@ -15,7 +15,7 @@ const PROCESSES = 128;
 /** The system's own limit of processor time is a second line, for the runtime and the program together. */
 const OWN_CPU_MS = 10_000;
 
-/** The kept end of what the process wrote to its standard error. */
+/** The bytes that are kept of the end of the process's standard error. */
 const MOST_ERROR = 4_096;
 
 /** Clock ticks of `/proc` in a second. Linux has reported 100 to programs on every platform for decades. */

@@ -32,7 +32,7 @@ const MOST_PROPOSED = 20;
 /** The caller of an operation on saved programs. */
 export interface SavedBy {
   readonly principal: Principal;
-  /** True if the caller is an operator: what it saves is accepted at once. */
+  /** True if the caller is an operator: programs that it saves are accepted at once. */
   readonly isOperator: boolean;
 }
 

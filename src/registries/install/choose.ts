@@ -36,7 +36,7 @@ export async function optionsOf(
   return [...(await Promise.all(local)), ...elsewhere];
 }
 
-/** The first option that can run here, of the wanted kind if there is one. Throws SOURCE_UNAVAILABLE with what is missing. */
+/** The first option that can run here, of the wanted kind if there is one. Throws SOURCE_UNAVAILABLE with the missing programs. */
 export function chooseOption(options: readonly ServerOption[], kind: string | undefined, name: string): ServerOption {
   const offered = kind === undefined ? options : options.filter((each) => each.kind === kind);
   if (offered.length === 0) {

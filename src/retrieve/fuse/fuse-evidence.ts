@@ -22,7 +22,7 @@ export interface Hit {
   matchedTerms(): readonly MatchedTerm[];
 }
 
-/** The fused order of what an engine found, best first. */
+/** The fused order of the candidates that an engine found, best first. */
 export interface FusedEvidence {
   readonly hits: readonly Hit[];
   /** The ranker that answered: a tier's name, two mixed (`tuned+static`), or `lexical`. */

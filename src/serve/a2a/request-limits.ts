@@ -69,7 +69,7 @@ function checkMembers(members: Readonly<Record<string, unknown>>, path: string, 
   }
 }
 
-/** Spends what a value takes as JSON, without the named members. Stops as soon as nothing is left. */
+/** Subtracts the size of a value as JSON, without the named members. Stops as soon as the budget is used up. */
 function spendOn(value: unknown, spend: Spend, without?: ReadonlySet<string>): void {
   if (typeof value === "string") return spend(value.length + 2);
   if (Array.isArray(value)) {

@@ -157,7 +157,7 @@ export async function createHttpServer(options: HttpServerOptions) {
     void identify(identity, { request, response, route }, path, handle);
   }
 
-  /** Starts the span of a request. Returns the context of what the request does. */
+  /** Starts the span of a request. Returns the trace context for the work that the request causes. */
   function begin(request: IncomingMessage, response: ServerResponse, route: Route, url: () => URL): TraceContext {
     const { span, below: context } = spanBelow(readTraceContext(request.headers), ids);
     if (emit.wants?.("request-finished") === false) return context;

@@ -65,7 +65,7 @@ function redactedPlane(plane: Plane, redactor: Redactor): Plane {
   const redactParams = ({ method, params }: RpcNotification): JsonObject | undefined =>
     method === "notifications/message" ? redactor.value(params) : known.value(params);
 
-  /** Redacts what belongs to one request. An upstream may split a secret over several progress messages. */
+  /** Redacts messages that belong to one request. An upstream may split a secret over several progress messages. */
   const redactNotify = (notify: Push): Push => {
     let progress: ((part: string) => string) | undefined;
     return (notification) => {

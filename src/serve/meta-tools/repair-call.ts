@@ -23,7 +23,7 @@ const ARGUMENT_KEYS = ["arguments", "params", "parameters", "input", "args"] as 
 const MAX_LAYERS = 4;
 
 /**
- * Fixes what models get wrong when they call `execute_tool`: JSON in a string, arguments nested, next to the name, or under another key, the
+ * Fixes mistakes of models in calls of `execute_tool`: JSON in a string, arguments nested, next to the name, or under another key, the
  * whole call inside its own arguments, a prefix before the name. A call that is right stays as it is, and a word that the tool itself has a
  * parameter for is never taken for a wrapping. Undefined if no tool is named.
  */

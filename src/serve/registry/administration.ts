@@ -16,7 +16,7 @@ export interface RegistryServer {
   readonly kinds: readonly string[];
 }
 
-/** One way to run a server, with what it needs. */
+/** One way to run a server, with its requirements. */
 export interface RegistryOption {
   readonly kind: string;
   readonly label: string;

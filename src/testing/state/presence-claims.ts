@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { admit, admitted, BREAKER, FAR, openBreaker, refused } from "./ask-limits.ts";
 import type { Claims, TwoHandles } from "./backend.ts";
 
-/** How long a stopped process may keep what it held, in milliseconds. */
+/** How long a stopped process may keep its places and leases, in milliseconds. */
 const FREE_WITHIN_MS = 15_000;
 
 /** Keeps `other` running until everything held by a stopped process must be free. */

@@ -42,7 +42,7 @@ async function parametersOf(shape: SdkTool["inputSchema"]): Promise<JsonSchema> 
   return { type: "object", properties: Object.fromEntries(properties), required };
 }
 
-/** Does what the SDK does before it runs a tool: applies defaults and transforms. */
+/** Applies defaults and transforms, as the SDK does before it runs a tool. */
 async function checked(shape: SdkTool["inputSchema"], args: Readonly<Record<string, unknown>>): Promise<object> {
   const values: Record<string, unknown> = {};
   for (const [name, schema] of Object.entries(shape)) {

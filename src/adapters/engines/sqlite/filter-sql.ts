@@ -52,7 +52,7 @@ function not({ sql, values }: Condition): Condition {
   return { sql: `NOT ${sql}`, values };
 }
 
-/** Joined in halves: SQLite limits the depth of an expression, and a long chain is as deep as it is long. */
+/** Joined in halves, because SQLite limits the depth of an expression, and a chain of operators is as deep as its length. */
 function joined(conditions: readonly Condition[], by: "AND" | "OR"): Condition {
   const [first] = conditions;
   if (first === undefined) return { sql: by === "AND" ? "1" : "0", values: [] };

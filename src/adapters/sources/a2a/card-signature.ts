@@ -25,8 +25,8 @@ const MAX_KEY_BYTES = 1024 * 1024;
 const ALGORITHMS = "ES256 ES384 ES512 EdDSA Ed25519 PS256 PS384 PS512 RS256 RS384 RS512".split(" ");
 
 /**
- * Checks the signatures of a card and returns what they cover, which is all that may be used of it. Throws PERMISSION_DENIED if one is wrong, or if
- * one is required and none can be checked.
+ * Checks the signatures of a card and returns the signed content, which is the only part of the card that may be used. Throws PERMISSION_DENIED if
+ * a signature is wrong, or if one is required and none can be checked.
  */
 export async function verifiedCard(card: JsonObject, settings: A2aAgentSettings, parts: SignatureParts) {
   const { name, trustedKeys, requireSignature = false } = settings;
@@ -63,7 +63,7 @@ function readSignature({ protected: header, signature }: JsonObject): readonly S
   return [{ protected: header, signature, kid: typeof kid === "string" ? kid : "an unnamed key" }];
 }
 
-/** Returns what a signature covers, or undefined without a key for it. Throws if it is wrong. */
+/** Returns the signed content, or undefined without a key for the signature. Throws if the signature is wrong. */
 async function check(
   card: JsonObject,
   { protected: header, signature, kid }: Signature,

@@ -31,7 +31,7 @@ export interface Skill {
   readonly description: string;
   readonly tags: readonly string[];
   readonly examples: readonly string[];
-  /** Undefined if the skill needs what the whole agent needs. */
+  /** The security requirements of the skill. Undefined if they are those of the whole agent. */
   readonly security: Security | undefined;
   /** The tool's parameters, if it is a tool of another arsenal. */
   readonly tool: SkillTool | undefined;
@@ -118,7 +118,7 @@ function readSecurity(requirements: unknown, schemes: JsonObject): Security {
   );
 }
 
-/** The members that hold a scheme in 1.0, and what each is called before. */
+/** The members that hold a scheme in 1.0, and their names in earlier versions. */
 const SCHEME_MEMBERS = {
   apiKeySecurityScheme: "apiKey",
   httpAuthSecurityScheme: "http",

@@ -24,7 +24,7 @@ export const config = entry(
     tls: TLS,
     trustedKeys: path("Keys that may sign the card: a JWKS file, or its address."),
     requireSignature: flag("Whether cards without a signature by a trusted key are refused."),
-    refreshS: whole("Seconds between two looks at the card; 300 by default, 0 for never.", 0, 86_400),
+    refreshS: whole("Seconds between two reads of the card; 300 by default, 0 for never.", 0, 86_400),
     maxCardBytes: whole("Bytes of the card; 1048576 by default.", 1_024, 67_108_864),
     maxAnswerBytes: whole("Bytes of one answer or stream; 16777216 by default.", 1_024, 1_073_741_824),
     timeoutMs: whole("Time one call may take, in milliseconds.", 1, 2_147_483_647),

@@ -71,8 +71,8 @@ function contentSize(part: MessagePart): number {
 }
 
 /**
- * The answer of a settled task, with the ids that continue its conversation. Throws EXECUTION_FAILED if the agent failed, or needs what a call
- * cannot give.
+ * The answer of a settled task, with the ids that continue its conversation. Throws EXECUTION_FAILED if the agent failed, or requires input that a
+ * call cannot provide.
  */
 export function toAnswer(task: FollowedTask, agent: string, tool: string) {
   const { state, taskId, contextId } = task;

@@ -12,7 +12,7 @@ export function keyLines(text: string): (path: KeyPath) => number {
   let at = 0;
   let line = 1;
 
-  /** Moves past what the pattern matches here, and returns it. */
+  /** Skips the pattern's match at the current position, and returns it. */
   const take = (pattern: RegExp): string => {
     pattern.lastIndex = at;
     const [taken = ""] = pattern.exec(text) ?? [];
@@ -114,7 +114,7 @@ const TEXT = /"""(?:\\[^]|[^\\])*?"""(?:"{0,2})|'''[^]*?'''(?:'{0,2})|"(?:\\.|[^
 
 const ESCAPES: Readonly<Record<string, string>> = { b: "\b", t: "\t", n: "\n", f: "\f", r: "\r", e: "\u001b" };
 
-/** A part of a key as it is meant: without its quotes and escapes. */
+/** A part of a key without its quotes and escapes. */
 function unquote(part: string): string {
   if (part.startsWith("'")) return part.slice(1, -1);
   if (!part.startsWith('"')) return part;

@@ -126,7 +126,7 @@ export function createConnection(options: {
   }
 
   function refuseIfClosed(): void {
-    if (closed) throw new ArsenalError("CLOSED", "This state was closed and keeps nothing more. Create a new one.");
+    if (closed) throw new ArsenalError("CLOSED", "This state was closed. Create a new one.");
   }
 
   /** The connection, or the one being opened. While the server is unavailable, callers do not wait for it. */

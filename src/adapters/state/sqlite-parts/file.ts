@@ -92,7 +92,7 @@ export function createStateFile(
   /** Runs a step on the open database. If the file was lost, the next step uses the new one. */
   function using<Value>(signal: AbortSignal | undefined, step: (opened: OpenStateFile) => Value): Value {
     signal?.throwIfAborted();
-    if (closed) throw new ArsenalError("CLOSED", "This state was closed and keeps nothing more. Create a new one.");
+    if (closed) throw new ArsenalError("CLOSED", "This state was closed. Create a new one.");
     try {
       if (!isInPlace()) throw beginAnew(disappeared(file));
       return step((opened ??= openNow()));

@@ -20,8 +20,8 @@ const BARS = "▁▂▃▄▅▆▇█";
 export const command: Command = {
   options: {
     url: { value: "URL", description: "The gateway", fallback: "the configured address, http://127.0.0.1:8080" },
-    interval: { value: "S", description: "Seconds between two looks, 1 to 3600", fallback: "2" },
-    once: { description: "Print one look and end, as without a terminal" },
+    interval: { value: "S", description: "Seconds between two updates, 1 to 3600", fallback: "2" },
+    once: { description: "Print the figures once and exit, as without a terminal" },
   },
   examples: ["top", "top --url https://tools.example.com", "top --once --json"],
   runsUntilInterrupted: true,

@@ -77,7 +77,7 @@ function read(given: unknown): { readonly taskId: string; readonly contextId: st
   return { taskId, contextId: sessionId, params: params as unknown as Params };
 }
 
-/** Adds what the drafts call by other names: `type` of a part, `sessionId`, and `id` of an event. */
+/** Adds members that have other names in the drafts: `type` of a part, `sessionId`, and `id` of an event. */
 function toDraft(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toDraft);
   if (!isPlainObject(value)) return value;

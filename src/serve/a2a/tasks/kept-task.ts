@@ -17,7 +17,7 @@ const LEFT_OUT = "urn:toolarsenal:a2a:bytes-left-out";
 const NOTE_BYTES = 512;
 
 /**
- * Returns the message as it is stored: its first parts, then a part with the number of omitted bytes. Returns the same object if all of it is
+ * Returns the stored form of a message: its first parts, then a part with the number of omitted bytes. Returns the same object if all of it is
  * stored.
  */
 export function cutMessage(message: Message, most: number = MOST_REQUEST_BYTES): Message {
@@ -37,7 +37,7 @@ export function bytesLeftOut({ parts }: Pick<Message, "parts">): number {
   return parts.reduce((total, part) => total + leftOutBy(part), 0);
 }
 
-/** Returns a task as it is kept, as JSON, and its size. */
+/** Returns the stored form of a task, as JSON, and its size. */
 export function cutTask(task: Task): { readonly json: unknown; readonly bytes: number } {
   const { status, history, artifacts, metadata } = task;
   const cut: Task = {

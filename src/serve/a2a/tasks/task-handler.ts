@@ -196,7 +196,7 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
   };
 }
 
-/** Hands an executor the message as it was sent, not as it is stored. */
+/** Passes the original message to an executor, not the shortened one that is stored. */
 function withWholeMessage(executor: AgentExecutor): AgentExecutor {
   return {
     execute(request, bus) {

@@ -15,14 +15,14 @@ const problems = ["ENSEMBLE_NOT_FOUND"] as const;
 const LINE = entry(
   "One line.",
   {
-    id: whole("Grows from line to line."),
+    id: whole("Increases with every line."),
     at: time("When it was written."),
-    from: choice("Standard error of a program, a log message of the server, or what the gateway saw of it.", [
+    from: choice("Standard error of a program, a log message of the server, or an observation of the gateway.", [
       "stderr",
       "mcp",
       "gateway",
     ]),
-    level: string("How serious it is, as the server says."),
+    level: string("The severity that the server states."),
     text: string("The line, without secrets and terminal escapes."),
   },
   ["id", "at", "from", "text"],
@@ -36,7 +36,7 @@ export const STATUS = openEntry(
     state: { enum: ["connecting", "connected", "failed", "disconnected"] },
     problem: string("Why it is not connected, or could not be read the last time."),
     tools: whole("How many tools it has registered."),
-    persisted: flag("False if it was added over this API: a restart forgets it."),
+    persisted: flag("False if it was added over this API: a restart removes it."),
   },
   ["name", "source", "state", "tools", "persisted"],
 );
@@ -104,7 +104,7 @@ export const ensembleOperations: readonly Operation[] = [
   operation("getEnsembleLog", "GET /ensembles/{name}/log", {
     summary: "Read what an MCP server wrote lately",
     description:
-      "The latest 200 lines of the process that answers: standard error of the server's program, its MCP log messages, and when it connected or failed. Also has them for a server that could not be added.",
+      "The latest 200 lines in the process that answers: standard error of the server's program, its MCP log messages, and when it connected or failed. Also has them for a server that could not be added.",
     params,
     query: entry("", { after: whole("Only lines with a greater id.", 0) }),
     answers: { 200: answer("The lines, newest last.", { lines: list("Newest last.", LINE) }, ["lines"]) },
@@ -114,7 +114,7 @@ export const ensembleOperations: readonly Operation[] = [
     },
   }),
   changing("connect", { summary: "Connect an ensemble that failed or was disconnected" }),
-  changing("disconnect", { summary: "Close an ensemble's connection and take its tools away" }),
+  changing("disconnect", { summary: "Close an ensemble's connection and remove its tools" }),
   changing("reload", { summary: "List an ensemble's tools again, from its files or its server" }),
   changing("restart", {
     summary: "Disconnect an ensemble and connect it again",
@@ -168,9 +168,11 @@ export const ensembleOperations: readonly Operation[] = [
     },
   }),
   operation("removeEnsemble", "DELETE /ensembles/{name}", {
-    summary: "Disconnect an ensemble and forget it",
+    summary: "Disconnect an ensemble and remove it",
     params,
-    answers: { 204: { description: "It is gone. If the configuration names it, it comes back with the next start." } },
+    answers: {
+      204: { description: "It was removed. If the configuration names it, it is connected again at the next start." },
+    },
     problems,
     targets: ({ params: { name } }) => [name],
     async run({ params: { name } }, context) {

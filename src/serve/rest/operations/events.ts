@@ -18,7 +18,7 @@ const EVENT = entry(
 );
 
 const GAP = entry(
-  "Says that events are missing.",
+  "Reports that events are missing.",
   {
     name: choice("Always `gap`.", ["gap"]),
     level: choice("Always `warn`.", ["warn"]),

@@ -137,7 +137,7 @@ const STATS = entry(
         {
           at: time("Its start."),
           calls: whole("Calls that ended in it."),
-          errors: whole("Those of them that failed."),
+          errors: whole("The calls among them that failed."),
           p95Ms: number("95 % ran for less than this, in milliseconds."),
         },
         ["at", "calls", "errors"],
@@ -157,7 +157,7 @@ const PAGE = entry(
 );
 
 const TRACE = entry(
-  "What is kept of the trace.",
+  "The stored records of the trace.",
   {
     traceId: string("The trace."),
     retrievals: list("Its searches, oldest first.", RETRIEVAL),
@@ -170,7 +170,7 @@ const COSTS = entry(
   "The sums.",
   {
     costs: list(
-      "Dearest first; days in order.",
+      "Most expensive first; days in order.",
       entry(
         "One sum.",
         {
@@ -233,7 +233,7 @@ export const observeOperations: readonly Operation[] = [
       },
       ["traceId"],
     ),
-    answers: { 200: { description: "What is kept of the trace.", schema: TRACE } },
+    answers: { 200: { description: "The stored records of the trace.", schema: TRACE } },
     problems: ["CONFIG_INVALID"],
     statusOf: { CONFIG_INVALID: 404 },
     async run({ params, principal: { tenant }, signal }, context) {

@@ -106,7 +106,7 @@ export const policyOperations: readonly Operation[] = [
         toolset: string("The toolset that the caller looks through."),
         principal: refined(bodyOf(PRINCIPAL), {
           description:
-            "Who would call. It has no roles, scopes or capabilities unless they are named. The tenant defaults to yours, if you have one.",
+            "The caller. It has no roles, scopes or capabilities unless they are named. The tenant defaults to yours, if you have one.",
         }),
       },
       ["toolName", "principal"],

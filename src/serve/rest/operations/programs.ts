@@ -141,7 +141,7 @@ export const programOperations: readonly Operation[] = [
       {
         code: text("JavaScript or TypeScript. Its value is what it returns, or its last expression."),
         input: anything("JSON data that the program finds as `input`, in place of the value that it declares."),
-        toolset: text("Looks only at the tools of this toolset."),
+        toolset: text("Limits the request to the tools of this toolset."),
       },
       ["code"],
     ),
@@ -175,7 +175,7 @@ export const programOperations: readonly Operation[] = [
       "Which tools.",
       {
         tools: refined(list("Names as programs use them, or ids.", text("A name.")), { maxItems: 200 }),
-        toolset: text("Looks only at the tools of this toolset."),
+        toolset: text("Limits the request to the tools of this toolset."),
       },
       ["tools"],
     ),

@@ -9,7 +9,7 @@ const EXPORTED = entry(
   "Definitions in the dialect.",
   {
     tools: list("In the order of the ids.", anything("A definition.")),
-    losses: list("What could not be carried over.", anything("A part that the dialect cannot express.")),
+    losses: list("The parts that the format cannot express.", anything("A part that the dialect cannot express.")),
     missing: strings("Ids without a tool that you may call."),
   },
   ["tools", "losses", "missing"],
@@ -59,12 +59,12 @@ export const searchOperations: readonly Operation[] = [
     summary: "Write tools as an API or framework takes them",
     needsTools: true,
     body: entry(
-      "Which tools, and how to write them.",
+      "The tools to write, and the format.",
       {
         format: DIALECT,
         ids: refined(strings("Ids of tools, at most 1000."), { maxItems: 1000 }),
         strict: flag("Uses the provider's strict mode, within the limits of one request."),
-        toolset: string("Looks only at the tools of this toolset."),
+        toolset: string("Limits the request to the tools of this toolset."),
         includeRefused: flag("Also writes tools that you may not call."),
       },
       ["format", "ids"],

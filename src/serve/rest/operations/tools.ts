@@ -15,7 +15,7 @@ const operation = operationsOf({ tag: "Tools" });
 
 const params = entry("", { id: { ...ID, examples: ["billing.get_invoice"] } }, ["id"]);
 const POSTED = entry("", { id: { ...ID, examples: ["billing.void_invoice"] } }, ["id"]);
-const toolset = string("Looks only at the tools of this toolset.");
+const toolset = string("Limits the request to the tools of this toolset.");
 
 const includeRefused = flag("Whether an operator who belongs to no tenant also gets tools that the policy hides.");
 

@@ -18,8 +18,8 @@ const issue = entry(
 
 const details = {
   field: string("Which field is wrong: `context.query`."),
-  value: { description: "What it held; shortened if it is long." },
-  fix: string("What to do about it."),
+  value: { description: "Its value; shortened if it is long." },
+  fix: string("The fix."),
   issues: list("Each problem, if there are several.", issue),
   retryAfterMs: number("Milliseconds after which trying again can succeed."),
 } as const;
@@ -37,7 +37,7 @@ export const TOOL_RESULT = entry(
       "Why the call did not succeed.",
       {
         code: CODE,
-        message: string("What happened, and what to do."),
+        message: string("The problem, and the fix."),
         ...details,
         beforeSend: flag("Nothing was sent yet, so repeating is safe."),
         answered: flag("The tool itself reported the error."),
@@ -46,7 +46,7 @@ export const TOOL_RESULT = entry(
       ["code", "message"],
     ),
     answer: { description: "The server's whole answer, for surfaces that speak its protocol." },
-    confirmationId: string("Have this id approved, then repeat the call with it."),
+    confirmationId: string("Approve this id, then repeat the call with it."),
     replayed: flag("The result of an earlier call with the same idempotency key."),
     cached: flag("The result of an earlier call, from the cache."),
     queuedAt: time("When the call came."),
@@ -61,7 +61,7 @@ export const TOOL_RESULT = entry(
 );
 
 export const PROGRESS = entry(
-  "How far a running call is.",
+  "The progress of a running call.",
   {
     progress: number("How much is done."),
     total: number("Out of how much."),
@@ -92,7 +92,7 @@ export const PROBLEM = entry(
     type: string("`urn:toolarsenal:error:CODE`"),
     title: string("What the code means."),
     status: whole("The HTTP status."),
-    detail: string("What happened, and what to do."),
+    detail: string("The problem, and the fix."),
     code: CODE,
     ...details,
     requestId: string("The answer's `X-Request-Id`."),

@@ -64,7 +64,7 @@ export const SCORED_TOOL = entry(
     tool: TOOL,
     score: number("The outcome of the routing formula. Tools are ordered by it."),
     semanticScore: share("How well it fits the words of the request."),
-    rerankScore: number("What the reranker says, if one ran."),
+    rerankScore: number("The reranker's score, if one ran."),
     signals,
     requiresConfirmation: flag("A person must approve the call."),
     refused: REFUSAL,
@@ -123,7 +123,7 @@ export const RETRIEVAL_STEPS = entry(
   {
     understandMs: number("Reading the request and its conversation, and embedding it."),
     searchMs: number("Searching the catalog."),
-    filterMs: number("The part of the search that filtered. Omitted if the engine cannot tell."),
+    filterMs: number("The part of the search that filtered. Omitted if the engine does not report it."),
     lexicalMs: number("The part that searched by words."),
     denseMs: number("The part that searched by vectors."),
     fuseMs: number("Fusing the evidence and scoring the candidates."),

@@ -48,7 +48,7 @@ export const HEALTH = entry(
     consecutiveFailures: whole("Failures since the last success."),
     lastSuccess: time("When a call last succeeded."),
     lastFailure: time("When a call last failed."),
-    circuitOpen: flag("It failed repeatedly and is left alone for a while."),
+    circuitOpen: flag("It failed repeatedly, so calls to it are paused."),
   },
   ["successRate", "averageLatencyMs", "totalCalls", "consecutiveFailures", "circuitOpen"],
 );

@@ -15,7 +15,7 @@ interface KeeperParts {
   /** A number in [0, 1). Varies the pauses, so that clients of one server do not reconnect at the same time. */
   readonly random: () => number;
   readonly timeoutMs: number;
-  /** Returns what may be wrong with a server that does not connect in time, to add to the message. */
+  /** Returns the likely reason why a server does not connect in time, for the message. */
   readonly explain: () => string;
   /** Called with every state, and with the connection if there is one. */
   readonly changed: (state: UpstreamState, connection: McpConnection | undefined) => void;

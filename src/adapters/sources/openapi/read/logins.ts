@@ -21,7 +21,7 @@ export function createLogins(
     const flow = declared?.type === "oauth2" ? declared.login : undefined;
     const authorization = located(credential.authorizationUrl, flow?.authorizationUrl, locate);
     const token = located(credential.tokenUrl, flow?.tokenUrl, locate);
-    // Calls report what is missing.
+    // Calls report the missing settings.
     if (authorization === undefined || token === undefined) continue;
     const scopes = credential.scopes ?? [...new Set(uses.flatMap((each) => each.scopes))];
     const addresses = { authorizationUrl: authorization.url, tokenUrl: token, scopes };

@@ -8,7 +8,7 @@ type Mutable = Record<string, unknown>;
 /** The keyword for the collection format, for which version 3 has none. */
 export const COLLECTION_FORMAT = "x-collection-format";
 
-/** Upgrades a 2.0 document in place. Keeps what the upgrade would lose; removes and reports operations that it cannot upgrade. */
+/** Upgrades a 2.0 document in place. Keeps data that the upgrade would lose; removes and reports operations that it cannot upgrade. */
 export function upgradeSwagger(
   document: Mutable,
   upgrade: (document: Mutable) => JsonObject,
