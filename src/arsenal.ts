@@ -213,8 +213,8 @@ export class ToolArsenal {
   }
 
   /**
-   * Runs a TypeScript program that calls tools, each under policy. A failing program is a result with a status. One that waits for an approval
-   * goes on once a person has answered: run the same code again for its result.
+   * Runs a TypeScript program that calls tools, each under policy. A failing program is a result with a status. A program that waits for an
+   * approval continues once a person has answered: run the same code again for its result.
    */
   async runCode(request: CodeRequest): Promise<CodeResult> {
     return (await this.#wired.open().codeMode()).run(request);

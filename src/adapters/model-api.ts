@@ -89,7 +89,7 @@ export type ModelApiSurroundings = Partial<Surroundings> & {
 /** Transient statuses. */
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504, 529]);
 const BACKOFF = { firstMs: 500, longestMs: 8000 };
-/** A longer pause that a provider requests is not waited for: the caller has fallbacks. */
+/** If a provider requests a longer pause, the request fails at once, because the caller has fallbacks. */
 const LONGEST_ASKED_MS = 60_000;
 const MAX_BYTES = 1024 * 1024;
 const MAX_STREAM_BYTES = 64 * 1024 * 1024;

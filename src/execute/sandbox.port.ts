@@ -34,7 +34,9 @@ export interface JavaScriptJob extends JobBounds {
   readonly functions?: Readonly<Record<string, HostFunction>>;
 }
 
-/** A function of the program that confined code can call. JSON data goes in and comes out; of an error the code gets the message. */
+/**
+ * A function of the program that confined code can call. JSON data goes in and comes out; if the function throws, the code gets only the message.
+ */
 export type HostFunction = (argument: unknown, options: { readonly signal: AbortSignal }) => unknown;
 
 /** The access and limits of a job. The job gets nothing that is not listed. */

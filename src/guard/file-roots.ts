@@ -38,7 +38,7 @@ export function createFileRoots(
   const openFile = (parts.open ?? open) as typeof open;
   const given = folders.map((folder) => resolve(folder));
   let known: Promise<readonly string[]> | undefined;
-  /** The folders themselves may be links: the operator meant their targets. */
+  /** The folders themselves may be links, because the operator chose their targets. */
   const roots = (): Promise<readonly string[]> => (known ??= Promise.all(given.map((folder) => realpath(folder))));
 
   async function check(path: string): Promise<{ readonly target: string; readonly roots: readonly string[] }> {

@@ -58,7 +58,7 @@ export interface CodeResult {
 /** The longest program, in characters. */
 export const MOST_CODE = 256 * 1024;
 
-/** Callers whose names are kept; beyond it those used longest ago are dropped. */
+/** The number of callers whose names are cached. The least recently used ones are dropped. */
 const MOST_VIEWS = 64;
 
 export type CodeMode = ReturnType<typeof createCodeMode>;

@@ -25,7 +25,7 @@ export function withLocalLimits(
   const local = createLocalLimits({ clock, ids: LOCAL });
   const openHere = new Set<string>();
   local.watchBreakers(({ key, probeAt }) => void (probeAt === undefined ? openHere.delete(key) : openHere.add(key)));
-  /** Reports that the store has not accepted. Until it does, their places are taken. */
+  /** Reports that the store has not accepted yet. Until it accepts them, their places stay occupied. */
   const owed = new Map<Pass, readonly [CallOutcome, (readonly QuotaUse[] | undefined)?]>();
   let awayUntil: number | undefined;
   let closed = false;

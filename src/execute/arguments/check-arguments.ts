@@ -15,7 +15,7 @@ export type CheckedArguments =
 /** Checks arguments against a tool's parameters, compiling each tool once. */
 export type ArgumentChecks = ReturnType<typeof createArgumentChecks>;
 
-/** Compiled checks kept; beyond it the one used least recently goes. */
+/** The number of cached checks. The least recently used one is dropped. */
 const MAX_CHECKS = 5_000;
 
 /** Problems named in the message; the result's `issues` have more. */

@@ -268,12 +268,7 @@ describe("a call that waits", () => {
     await ask({ arguments: { amount: -1 } });
     expect(await aegis.approvals.count()).toBe(200);
     expect(resolved).toEqual([
-      {
-        id: oldest,
-        toolId: "billing.refund_user",
-        outcome: "expired",
-        reason: "It was dropped to make room for a newer call.",
-      },
+      { id: oldest, toolId: "billing.refund_user", outcome: "expired", reason: "A newer call replaced it." },
     ]);
   });
 

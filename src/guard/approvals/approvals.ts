@@ -165,7 +165,7 @@ export function createApprovals(options: {
   /** Drops an open approval to make room for another. */
   async function drop({ approval, version }: VersionedApproval): Promise<void> {
     if (!(await store.remove({ id: approval.shown.id, version }))) return;
-    announce(approval, "expired", { reason: "It was dropped to make room for a newer call." });
+    announce(approval, "expired", { reason: "A newer call replaced it." });
     await store.forgetAsked(approval);
   }
 

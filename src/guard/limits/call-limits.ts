@@ -61,7 +61,7 @@ function aMinute(name: string, calls: number, setting: string): NamedLimit {
   return { key: name, name, calls: wholeCalls(calls), windowMs: MINUTE_MS, setting: `security.${setting}` };
 }
 
-/** At least one call, so that a limit can be met. */
+/** At least one call, so that the limit allows any call. */
 function wholeCalls(calls: number): number {
   return Math.max(1, Math.floor(calls));
 }

@@ -9,7 +9,7 @@ import { remember } from "../../base/remember.ts";
 /** A source's definition of one item, by field, independent of the order of its parts. */
 export type Definition = Readonly<Record<string, unknown>>;
 
-/** A source's definition of a tool. The source itself is included: the same tool from another server is another tool. */
+/** A source's definition of a tool. The source itself is included, because the same tool from another server counts as a different tool. */
 export function definitionOf(tool: Tool): Definition {
   const raw = tool.sourceMeta["mcp"];
   const server = tool.ensemble ?? "";

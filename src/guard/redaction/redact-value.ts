@@ -119,7 +119,7 @@ function visitError(error: Error, inner: Visit): Error {
   if (shown.every((value, index) => value === values[index])) return error;
   for (const [index, name] of names.entries()) {
     if (isFree && shown[index] === values[index]) continue;
-    // Keeps the enumerability.
+    // Keeps the property enumerable or not, as it was.
     const enumerable = Object.prototype.propertyIsEnumerable.call(error, name);
     const descriptor = { value: shown[index], enumerable, configurable: true, writable: true };
     Reflect.defineProperty(standIn, name, descriptor);

@@ -81,7 +81,7 @@ export function createArsenalMetrics(sources: MetricSources) {
     ["namespace"],
     CALL_SECONDS,
   );
-  // Queries and alerts find the distributions before the first call.
+  // The distributions exist from the start, so that queries and alerts find them before the first call.
   retrievals.start(NONE, NONE);
   durations.start(NONE, NONE);
   queued.start(NONE);

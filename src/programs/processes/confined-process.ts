@@ -12,7 +12,7 @@ import type { ConfinedRuntime } from "./runtimes.ts";
 /** The most threads and processes. The runtimes have about a dozen threads. */
 const PROCESSES = 128;
 
-/** The system's own limit of processor time is a second line, for the runtime and the program together. */
+/** The system's own limit of processor time is a second line of defence, for the runtime and the program together. */
 const OWN_CPU_MS = 10_000;
 
 /** The bytes that are kept of the end of the process's standard error. */

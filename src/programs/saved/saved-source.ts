@@ -80,7 +80,7 @@ export function savedProgramsSource(parts: {
         ...derivedRights(tools),
         timeoutMs: LIMITS.timeoutMaxMs,
         ...(tenant !== undefined && { metadata: { tenant } }),
-        // A program that is saved again is another definition, for which no earlier approval holds.
+        // A program that is saved again is another definition, so earlier approvals are not valid for it.
         sourceMeta: { program: digest },
       },
       handler: async (args, context) => runSaved(program, args, context as WorkflowContext, await host.runs()),

@@ -29,7 +29,7 @@ export function createOpenWork(server: Server) {
   async function close(graceMs: number): Promise<void> {
     const ended = new Promise<void>((resolve) => server.close(() => resolve()));
     for (const response of responses.values()) {
-      // Headers without an end are a stream.
+      // A response that has sent its headers but has not ended is a stream.
       if (response.headersSent) response.end();
       else response.shouldKeepAlive = false;
     }

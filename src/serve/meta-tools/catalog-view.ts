@@ -10,7 +10,7 @@ import { fromToolName } from "./shown-tool.ts";
 /** The tools one principal may see, indexed by every name that refers to one of them. */
 export type CatalogView = ReturnType<typeof createView>;
 
-/** Principals whose view is kept; beyond it the one used longest ago is dropped. */
+/** The number of principals whose view is cached. The least recently used one is dropped. */
 const MAX_VIEWS = 64;
 
 /** Caches the views of one arsenal until the catalog changes. The arsenal still checks the policy for every list, search and call. */

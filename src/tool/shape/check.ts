@@ -179,7 +179,7 @@ function checkMembers(shape: JsonSchema, hints: Hints, words: Words): Check {
   };
 }
 
-/** True for a complete caller: an incomplete one would get another caller's view. */
+/** True for a caller with all its members. A caller with missing members would get the view of another caller. */
 export function isPrincipal(value: unknown): boolean {
   if (!isPlainObject(value)) return false;
   const { id, roles, capabilities, scopes } = value;

@@ -11,7 +11,7 @@ import type { ServiceResponse, Send, VectorDriver, VectorStoreSettings } from ".
 
 const MAX_RETRIES = 4;
 const BACKOFF = { firstMs: 200, longestMs: 5_000, random: Math.random };
-/** A longer pause that a server requests is not waited for. */
+/** If a server requests a longer pause, the request fails at once. */
 const LONGEST_ASKED_MS = 30_000;
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 256 * 1024 * 1024;

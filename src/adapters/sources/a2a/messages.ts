@@ -62,7 +62,7 @@ export interface Outgoing {
   readonly data?: JsonObject | undefined;
   readonly taskId?: string | undefined;
   readonly contextId?: string | undefined;
-  /** The id of the skill that is meant. */
+  /** The id of the skill. */
   readonly skill?: string | undefined;
 }
 

@@ -50,7 +50,7 @@ export function webSearch(
           body: JSON.stringify({ query, max_results: maxResults }),
           signal,
           maxBytes: MAX_BYTES,
-          // An address that the operator wrote may be anywhere; it redirects nowhere.
+          // An address from the operator may be private. Redirects are not followed.
           maxRedirects: 0,
           ...(url === undefined ? {} : { allowPrivate: true }),
         });

@@ -34,7 +34,7 @@ export const importServers: ImportCommand<WrittenMcpServer> = {
   },
 };
 
-/** The servers meant by an address, a configured name, the configuration file of an MCP client, or a command that starts one. */
+/** The servers that the words name: an address, a configured name, the configuration file of an MCP client, or a command that starts a server. */
 async function findServers(words: readonly string[], asked: Request): Promise<Servers> {
   const [source = ""] = words;
   if (words.length > 1) return commandServer(words, asked);

@@ -25,7 +25,7 @@ interface StoredTask {
   readonly runner?: string;
 }
 
-/** Tasks that one page lists, in bytes. It has at least one task. */
+/** The most bytes of the tasks on one page. A page has at least one task. */
 const MOST_PAGE_BYTES = 1024 * 1024;
 /** Running tasks whose index entry is known. */
 const MOST_WRITTEN = 2_000;

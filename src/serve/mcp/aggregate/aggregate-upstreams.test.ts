@@ -267,8 +267,11 @@ describe("input that a server requires", () => {
   it("that an old client cannot be asked for is an error it can read", async () => {
     const plane = await serve(box());
     const result = await send(plane, "tools/call", { name: "box-run_it" }, { peer: legacy });
-    expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining("cannot be asked") }] });
+    expect(result).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining("does not support questions") }],
+    });
     const prompt = send(plane, "prompts/get", { name: "box-hello" }, { peer: legacy });
-    await expect(prompt).rejects.toMatchObject({ message: expect.stringContaining("cannot be asked") });
+    await expect(prompt).rejects.toMatchObject({ message: expect.stringContaining("does not support questions") });
   });
 });

@@ -40,7 +40,9 @@ export interface EventLogOptions {
 /** Event ids contain the id of their request if it is short: with it another process can report that the request is lost. */
 const LONGEST_REQUEST = 96;
 
-/** A bounded log; the oldest events go first. Event ids name `keeper`, the process that keeps it, and the request whose stream it is. */
+/**
+ * A bounded log; the oldest events are dropped first. Event ids name `keeper`, the process that keeps the log, and the request whose stream it is.
+ */
 export function createEventLog(keeper: string, { maxEvents = 256, maxLength = 1_000_000, take }: EventLogOptions = {}) {
   const events: LoggedEvent[] = [];
   let length = 0;

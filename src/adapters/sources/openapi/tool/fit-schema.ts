@@ -17,7 +17,7 @@ const LEAST: readonly Way[] = [
   { depth: 0, shortenRequired: true, words: 0 },
 ];
 
-/** The schema, with its references in `$defs`, as much of it as fits into `maxBytes` of JSON; undefined if not even the least does. */
+/** The schema with its references in `$defs`, shortened to fit into `maxBytes` of JSON; undefined if even the shortest version does not fit. */
 export function fitSchema(
   root: WriteRoot,
   references: References,
