@@ -224,7 +224,7 @@ function createPatience(clock: Clock) {
   }
 
   return {
-    /** Resolves when a record was stored or lost, or the patience is over. */
+    /** Resolves when a record was stored or lost, or when calls stop waiting for the log. */
     wait(kept: Promise<unknown>): Promise<undefined> | undefined {
       if (isOver) return undefined;
       const { promise, resolve } = Promise.withResolvers<undefined>();

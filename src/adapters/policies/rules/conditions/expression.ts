@@ -187,7 +187,7 @@ function pathOf(
   return owner && `${owner}.${String(value["field"])}`;
 }
 
-/** The limits on data that an expression reads once, and that one with a loop reads repeatedly. */
+/** The limits on data for an expression that reads it once, and for an expression with a loop, which reads it repeatedly. */
 const LIMITS = {
   once: { values: 100_000, characters: 4_000_000 },
   looping: { values: 2_000, characters: 64_000 },

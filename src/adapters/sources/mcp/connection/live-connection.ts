@@ -165,7 +165,7 @@ export function createLiveConnection(tap: Tap, established: Established) {
       progress?.stop();
       reject(toCancelled(signal?.reason, method, name));
       if (tap.perRequestStream && era === "modern") return;
-      // It need not end the stream itself.
+      // The server need not end the stream itself.
       notify("notifications/cancelled", { requestId: id, reason: "The caller cancelled the request." })
         .catch(() => {})
         .finally(() => stream?.abort());
