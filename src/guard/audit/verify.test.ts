@@ -70,7 +70,7 @@ describe("verify", () => {
     expect(verification).toMatchObject({ ok: false, seq: 2, file, line: 2 });
     expect(verification).toHaveProperty(
       "reason",
-      expect.stringContaining("is not a whole line: the write was cut off"),
+      expect.stringContaining("is incomplete: the write or the file was cut off"),
     );
   });
 });

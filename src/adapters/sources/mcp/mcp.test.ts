@@ -236,7 +236,7 @@ describe("a server that is not there", () => {
     while (source.upstream.state.kind === "connected") await arsenal.execute(calling);
     const result = await arsenal.execute(calling);
     expect(result).toMatchObject({
-      error: { code: "SOURCE_UNAVAILABLE", message: expect.stringContaining("is away") },
+      error: { code: "SOURCE_UNAVAILABLE", message: expect.stringContaining("is unavailable") },
     });
     expect(arsenal.toolCount).toBe(5);
   });
