@@ -6,9 +6,16 @@ export interface Look {
   readonly width: number;
 }
 
-const LOOKS: readonly Look[] = [1440, 375].flatMap((width) =>
-  (["light", "dark"] as const).map((colorScheme) => ({ colorScheme, width })),
-);
+const PAIRS: readonly (readonly Look[])[] = [
+  [
+    { colorScheme: "light", width: 1440 },
+    { colorScheme: "dark", width: 375 },
+  ],
+  [
+    { colorScheme: "dark", width: 1440 },
+    { colorScheme: "light", width: 375 },
+  ],
+];
 
-/** The looks in which a page is shown: one in each run, which the seed decides, and all of them in a deep run. */
-export const looksOf = (page: string): readonly Look[] => some(LOOKS, 1, page);
+/** The looks in which a page is shown: both themes and both widths in each run, combined as the seed decides, and all combinations in a deep run. */
+export const looksOf = (page: string): readonly Look[] => some(PAIRS, 1, page).flat();
