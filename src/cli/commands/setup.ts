@@ -202,7 +202,11 @@ function showChanges({ from, clients, gathered, target, config, plan, dryRun }: 
     out.write(`${paint.yellow(text)}\n`);
   }
 
-  if (config === "nothing to write") out.write("\nNothing to write: only ToolArsenal itself is set up.\n");
+  if (config === "nothing to write") {
+    const isSetUp = clients.some(({ hasOwnEntry }) => hasOwnEntry);
+    const why = isSetUp ? "only ToolArsenal itself is set up" : "no file has a server that can be used";
+    out.write(`\nNothing to write: ${why}.\n`);
+  }
   if (config === "unchanged") out.write(`\n${short(target)} has all of them already.\n`);
   if (config === "in the way") {
     out.write(`\n${paint.red("Nothing was written.")} ${plan.conflicts.map((text) => `\n  ${text}.`).join("")}\n`);

@@ -198,6 +198,14 @@ describe("setup", () => {
     expect(await stateOf()).toEqual({ file: join(folder, "mine.sqlite") });
   });
 
+  it("does not say that it is set up if the only file of a client is broken", async () => {
+    await put(join(home, ".cursor/mcp.json"), "{ broken");
+    const { code, out } = await run();
+    expect(code).toBe(1);
+    expect(out).toContain("expected a key in double quotes");
+    expect(out).toContain("Nothing to write: no file has a server that can be used.");
+  });
+
   it("puts itself in place of a client's servers, keeps everything else and a copy, and is content the second time", async () => {
     const cursor = await put(join(home, ".cursor/mcp.json"), CURSOR);
     const project = `{"mcpServers": {"a": {"command": "a"}}, "projects": {${JSON.stringify(folder)}: {"mcpServers": {"b": {"command": "b"}}, "trust": 1}}}`;
