@@ -150,6 +150,11 @@ describe("a program", () => {
       "const a = 1;\ntracker.fail({})",
       { message: expect.stringMatching(/disk is full/), line: 2 },
     ],
+    [
+      "an enum",
+      "enum Size { small }\n1",
+      { message: expect.stringMatching(/enum is not supported: only types are removed. Write it in plain JavaScript/) },
+    ],
     ["modules", "const a = 1;\nimport fs from 'node:fs';", { message: expect.stringMatching(/no modules/), line: 2 }],
     [
       "a promise that nothing resolves",

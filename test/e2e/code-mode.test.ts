@@ -85,6 +85,20 @@ describe("code mode over MCP", () => {
     await client.close();
   });
 
+  it("refuses a program that is too long in an answer that models see", async () => {
+    const client = await connect();
+    const refused = await call(client, "run", { code: `"${"x".repeat(300_000)}"` });
+    expect(refused).toMatchObject({
+      isError: true,
+      content: [
+        {
+          text: "code has 300002 characters, and at most 262144 are run. Let tools hold the data, and the program only use it.",
+        },
+      ],
+    });
+    await client.close();
+  });
+
   it("reports a failed program with its line, beside the calls that ran", async () => {
     const client = await connect();
     const failed = await call(client, "run", { code: "await shop.list_orders({ customer: 'a' });\nnull.x" });

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { type ClientPlace, readClientConfig, readInputs } from "../../config/clients/client-config.ts";
 import type { ClientInput } from "../../config/clients/client-references.ts";
-import { messageOf } from "../../errors/show-value.ts";
+import { messageOf, showValue } from "../../errors/show-value.ts";
 import { asRecord, isPlainObject } from "../../tool/json-schema.ts";
 import type { Terminal } from "../command.ts";
 import { ENTRY_NAME } from "../arsenal/client-entries.ts";
@@ -64,8 +64,14 @@ export async function problemsOf(
   place: ClientPlace,
 ): Promise<readonly string[]> {
   const block = { mcpServers: servers, ...(inputs === undefined ? {} : { inputs }) };
-  const { problems } = await readClientConfig(block, place);
-  return problems.map(({ server, field, message }) => `${server}: ${field} ${message}`);
+  const { servers: read, problems } = await readClientConfig(block, place);
+  return [
+    ...problems.map(({ server, field, message }) => `${server}: ${field} ${message}`),
+    ...read.flatMap(({ name, command, url }) => {
+      if (command === undefined && url === undefined) return `${name}: the entry has neither command nor url`;
+      return url === undefined || URL.canParse(url) ? [] : `${name}: url is ${showValue(url)}, which is not an address`;
+    }),
+  ];
 }
 
 /** opencode 2 has its servers one level deeper, under `mcp.servers`. */

@@ -75,7 +75,11 @@ function strip(code: string): { readonly code: string } | SyntaxProblem {
   } catch (error) {
     const { message, stack = "" } = error as Error;
     const line = /^:(\d+)\n/.exec(stack)?.[1];
-    return { message: `SyntaxError: ${message}`, ...(line !== undefined && { line: Number(line) }) };
+    const known = message.replace(
+      / is not supported in strip-only mode$/,
+      " is not supported: only types are removed. Write it in plain JavaScript.",
+    );
+    return { message: `SyntaxError: ${known}`, ...(line !== undefined && { line: Number(line) }) };
   }
 }
 

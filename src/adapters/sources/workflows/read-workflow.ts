@@ -80,7 +80,10 @@ async function readModule(file: string, text: string) {
     // Plain data, so that it can be kept with a run.
     value = module.default === undefined ? undefined : JSON.parse(JSON.stringify(module.default));
   } catch (cause) {
-    const fix = "Run the file with node to see where it fails.";
+    const isCommonJs = cause instanceof SyntaxError && /Unexpected token 'export'|outside a module/.test(cause.message);
+    const fix = isCommonJs
+      ? 'Name the file .mts or .mjs, or set "type": "module" in the nearest package.json.'
+      : "Run the file with node to see where it fails.";
     throw configInvalid([
       { field: "module", message: `cannot be loaded: ${messageOf(cause)}`, fix, at: `${name}:1:1 ` },
     ]);

@@ -1,8 +1,10 @@
+import { spawnSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { MAIN } from "../../../../test/kit/program.ts";
 import { runInMemory } from "../../../../test/e2e/terminal.ts";
 
 const TINY = fileURLToPath(new URL("../../../../test/e2e/tiny-server.ts", import.meta.url));
@@ -107,6 +109,16 @@ describe("toolarsenal workflows", () => {
       code: 1,
       out: expect.stringContaining('"tiny.great" is not a tool. Did you mean tiny.greet?'),
     });
+  });
+
+  it("doctor says how to make a TypeScript file a module, in a package of CommonJS modules", async () => {
+    const own = await mkdtemp(join(folder, "commonjs-"));
+    await writeFile(join(own, "package.json"), '{ "type": "commonjs" }');
+    await writeFile(join(own, "flow.ts"), "export default { name: 'flow' };\n");
+    await writeFile(join(own, "arsenal.yaml"), "sources: [{ type: workflows, name: flows, paths: [./flow.ts] }]\n");
+    const { stdout } = spawnSync(process.execPath, [MAIN, "doctor"], { cwd: own, encoding: "utf8" });
+    expect(stdout).toContain("flows.flow: module: cannot be loaded: ");
+    expect(stdout).toContain('Name the file .mts or .mjs, or set "type": "module" in the nearest package.json.');
   });
 
   it("doctor checks the files", async () => {

@@ -279,6 +279,17 @@ describe("setup --from, files of clients", () => {
   });
 });
 
+it("setup --from names the servers that cannot be used, and their problem", async () => {
+  const mcpServers = { a: { comand: "x" }, b: 5, c: { url: "notaurl" }, d: { command: "npx" } };
+  const { code, out } = await run("mcp.json", { mcpServers }, "--json");
+  expect(code).toBe(0);
+  expect(JSON.parse(out).found[0].problems).toEqual([
+    "a: the entry has neither command nor url",
+    "b: the entry has neither command nor url",
+    'c: url is "notaurl", which is not an address',
+  ]);
+});
+
 describe("setup --from refuses", () => {
   it.each([
     [

@@ -1,3 +1,4 @@
+import { isArsenalError } from "../../../../errors/arsenal-error.ts";
 import type { ToolResult } from "../../../../execute/result.ts";
 import type { JsonObject } from "../../../../mcp/protocol.ts";
 import type { CodeResult } from "../../../../programs/code-mode.ts";
@@ -34,17 +35,19 @@ export async function callCodeTool(name: string, exchange: Exchange, parts: Answ
     ran = await code.run({ ...program, principal, signal, ...trace });
     return toToolResult(ran);
   };
-  const result = await runForClient(
-    exchange,
-    { execute, approvals: arsenal.approvals },
-    { toolName: "run" },
-    {
-      extra: {},
-      canBeAsked: false,
-    },
+  const server = { execute, approvals: arsenal.approvals };
+  const result = await runForClient(exchange, server, { toolName: "run" }, { extra: {}, canBeAsked: false }).catch(
+    refusedProgram,
   );
+  if ("text" in result) return toText(result);
   // A modern client's answer may reach a process that did not run the program, so the request state holds the pending result.
   return toRunAnswer(ran ?? (result.result as CodeResult));
+}
+
+/** A program that is refused before it starts, as text for the model: clients hide errors of the protocol from it. */
+function refusedProgram(error: unknown): CodeToolText {
+  if (isArsenalError(error) && error.code === "INPUT_INVALID") return { text: error.message, isError: true };
+  throw error;
 }
 
 function toText({ text, isError }: CodeToolText): JsonObject {
