@@ -31,6 +31,9 @@ export interface LockedServer {
   readonly secrets?: Readonly<Record<string, string>>;
 }
 
+/** True for a server that no registry has updates of. */
+export const isFromFile = ({ registry }: LockedServer): boolean => registry === "file" || registry === "bundle";
+
 export type LockedServers = Readonly<Record<string, LockedServer>>;
 
 /** The path of the lock file of a configuration. It has no secrets and belongs under version control. */

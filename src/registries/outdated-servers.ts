@@ -3,7 +3,7 @@ import { messageOf } from "../errors/show-value.ts";
 import { compareVersions } from "./read/compare-versions.ts";
 import type { Registry } from "./read/registry.ts";
 import type { RegistryEntry } from "./read/server-json.ts";
-import type { LockedServer, LockedServers } from "./lock-file.ts";
+import { isFromFile, type LockedServer, type LockedServers } from "./lock-file.ts";
 import { digestOf } from "./prepare-server.ts";
 
 /** The state of an added server, compared with its registry. */
@@ -37,8 +37,7 @@ async function compare(
   const own = { name, server: locked.name, version: locked.version };
   const registry = registries.find((each) => each.name === locked.registry);
   if (registry === undefined) {
-    const isFile = locked.registry === "file" || locked.registry === "bundle";
-    const reason = isFile ? "It came from a file." : `The registry ${locked.registry} is not configured.`;
+    const reason = isFromFile(locked) ? "It came from a file." : `The registry ${locked.registry} is not configured.`;
     return { ...own, state: "unknown", reason };
   }
   try {

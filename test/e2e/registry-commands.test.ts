@@ -169,6 +169,12 @@ describe("toolarsenal add", () => {
     );
     expect([code, registry.asked]).toEqual([0, []]);
     expect(await text("arsenal.yaml")).toContain("  local:\n    command: node\n");
+    const updated = await run("update");
+    expect([updated.code, updated.err, registry.asked]).toEqual([
+      0,
+      "local came from a file. Remove it and add the new file to update it.\n",
+      [],
+    ]);
   });
 
   it.each([

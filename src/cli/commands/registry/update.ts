@@ -3,7 +3,7 @@ import { messageOf, nearest, showValue } from "../../../errors/show-value.ts";
 import { keptAnswers } from "../../../registries/commit-server.ts";
 import { chooseOption, optionsOf } from "../../../registries/install/choose.ts";
 import { installOption } from "../../../registries/install/install-option.ts";
-import { type LockedServer, readLock } from "../../../registries/lock-file.ts";
+import { isFromFile, type LockedServer, readLock } from "../../../registries/lock-file.ts";
 import { digestOf, prepareServer, vetEntry } from "../../../registries/prepare-server.ts";
 import type { Command, Input, Terminal } from "../../command.ts";
 import { wrongInput } from "../../input.ts";
@@ -40,8 +40,13 @@ export const command: Command = {
     const done: AddedServer[] = [];
     let failures = 0;
     for (const name of names) {
+      const server = locked[name] as LockedServer;
+      if (wanted === undefined && isFromFile(server)) {
+        note(terminal, `${name} came from a file. Remove it and add the new file to update it.`);
+        continue;
+      }
       try {
-        const updated = await updateOne(name, locked[name] as LockedServer, version, { input, terminal, opened });
+        const updated = await updateOne(name, server, version, { input, terminal, opened });
         if (updated !== undefined) done.push(updated);
       } catch (error) {
         // If one server cannot be updated, the others still are.
@@ -64,13 +69,12 @@ async function updateOne(
 ): Promise<AddedServer | undefined> {
   const { environment, signal } = terminal;
   const registry = opened.registries.find((each) => each.name === before.registry);
-  if (registry === undefined)
-    throw wrongInput(
-      "NAME",
-      name,
-      `${name} came from ${before.registry}, which is not a configured registry.`,
-      "Remove it and add the new file.",
-    );
+  if (registry === undefined) {
+    const [problem, fix] = isFromFile(before)
+      ? [`${name} came from a file, not from a registry.`, "Remove it and add the new file."]
+      : [`${name} came from ${before.registry}, which is not a configured registry.`, "Add it under registries."];
+    throw wrongInput("NAME", name, problem, fix);
+  }
   const isLocked = input.flags.has("locked");
   const entry = await registry.get(before.name, isLocked ? before.version : version, { signal });
   if (entry === undefined)
