@@ -16,7 +16,8 @@ let isWaiting = false;
 function post(message: FromThread): void {
   isWaiting = typeof message === "string";
   port.postMessage(message, []);
-  if (typeof message === "object" && message.kind === "ended") void prepare();
+  // Later, because the interpreter that called this function still reads the state of the program that ended.
+  if (typeof message === "object" && message.kind === "ended") queueMicrotask(() => void prepare());
 }
 
 /** Gets ready for the next program, which finds nothing of the last one. */

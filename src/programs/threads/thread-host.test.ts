@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { constants } from "node:os";
 import { expect, it, onTestFinished } from "vitest";
-import type { ProgramOutcome } from "../program.ts";
+import type { ProgramOutcome, StartedProgram } from "../program.ts";
 import { threadHost } from "./thread-host.ts";
 
 const bounds = {
@@ -40,6 +40,33 @@ it("runs programs on the same thread, and each finds nothing of those before it"
     await run(code, "a");
     expect(await run(look, "a")).toEqual({ value, logs });
   }
+});
+
+it("goes on with the next program after one whose results could not be passed to it", async () => {
+  const host = threadHost(bounds, () => 0);
+  onTestFinished(() => host.close());
+  // It stands for any result that the interpreter cannot read, because of its size for example.
+  const value = "{";
+  const start = (code: string, caller: string): StartedProgram => {
+    const started: StartedProgram = host.start({
+      code,
+      namespaces: [{ name: "t", tools: { read: "t.read" } }],
+      caller,
+      bounds,
+      seed: "1",
+      now: 0,
+      depth: 1,
+      signal: new AbortController().signal,
+      onCalls: (calls) => calls.length > 0 && started.reply(calls.map(({ id }) => ({ id, now: 0, value }))),
+    });
+    return started;
+  };
+  // Eight programs take all threads, so that the next ones start on these.
+  const callers = ["a", "a", "a", "a", "b", "b", "b", "b"];
+  const broken = callers.map((caller) => start("await Promise.all([t.read(), t.read(), t.read()]); 1", caller).ended);
+  const next = callers.map((caller) => start("2", `next ${caller}`).ended);
+  for (const { error } of await Promise.all(broken)) expect(error?.message).toContain("does not fit into the program");
+  expect((await Promise.all(next)).map((outcome) => outcome.value)).toEqual(callers.map(() => "2"));
 });
 
 /** The priorities of the threads of programs in this process, and of no others. */
