@@ -19,7 +19,8 @@ export function readDocument(text: string, name: string): { readonly value: unkn
     const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
     const [broken] = document.errors;
     if (broken !== undefined) {
-      const fix = "Fix the YAML at that line; a text with : or # in it, with ${{ }} inside braces, or with * at its start, needs quotes.";
+      const fix =
+        "Fix the YAML at that line; a text with : or # in it, with ${{ }} inside braces, or with * at its start, needs quotes.";
       throw configInvalid([{ field: "yaml", message: broken.message, fix, at: at(broken.pos[0]) }]);
     }
     visit(document, {
