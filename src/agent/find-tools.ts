@@ -54,7 +54,7 @@ const MOST_FOUND = 5;
 /** The definition has the whole description; the result only helps to choose. */
 const DESCRIPTION_LENGTH = 200;
 
-/** Answers a call of `find_tools` by searching the caller's view of the catalog. Throws ARGUMENTS_INVALID if there is no query. */
+/** Answers a call of `find_tools` by searching the caller's view of the catalog. Throws ARGUMENTS_INVALID without a query. */
 export async function findTools(
   arsenal: Pick<AgentArsenal, "retrieve">,
   args: unknown,

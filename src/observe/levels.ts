@@ -28,7 +28,7 @@ const EVENTS: {
   "pins-failed": ["guard", "error"],
   "state-lost": ["state", "error"],
   "state-unavailable": ["state", "error"],
-  // At the default level, so that a log that reports the outage also reports its end.
+  // A log at the default level reports the outage, so it also reports the recovery.
   "state-restored": ["state", "warn"],
   "policy-reloaded": ["guard", "info"],
   "certificate-reloaded": ["serve", "info"],

@@ -80,7 +80,7 @@ export function createWork(clock: Clock = systemClock) {
     get pending(): number {
       return running.size;
     },
-    /** True once shutting down has begun. */
+    /** True once the shutdown has started. */
     get stopping(): boolean {
       return ended !== undefined;
     },

@@ -30,7 +30,7 @@ export interface DefinitionOptions<Given = DialectName | DefinitionWriter> {
 /** The options of `retrieveTools`: any part of a query, and the dialect to write the tools in. */
 export type RetrieveToolsOptions<Given = DialectName | DefinitionWriter> = RetrieveOptions & DefinitionOptions<Given>;
 
-/** Makes the query of a request in words. */
+/** Creates a query from a request in words and its options. */
 export function toToolQuery(query: string, options: RetrieveToolsOptions): ToolQuery {
   const { dialect: _dialect, strict: _strict, client: _client, providerSearch: _search, context, ...rest } = options;
   return { ...rest, context: { ...context, query } };

@@ -3,7 +3,7 @@ import { ERROR_CODES, type ErrorCode } from "../../errors/codes.ts";
 import { showValue } from "../../errors/show-value.ts";
 import type { ExecutionStatus, ResultError } from "../result.ts";
 
-/** Whatever was thrown, as the data a result carries. Stacks and causes stay behind: a model or a stranger may read a result. */
+/** Converts a thrown value to the error of a result. Leaves out stacks and causes, because models and strangers read results. */
 export function toResultError(thrown: unknown): ResultError {
   if (isArsenalError(thrown) && Object.hasOwn(ERROR_CODES, thrown.code))
     return { ...thrown.details, code: thrown.code, message: thrown.message };

@@ -21,7 +21,7 @@ const PLAIN: Readonly<Record<string, JsonSchema>> = {
 interface Token {
   readonly text: string;
   readonly kind: "text" | "word" | "number" | "sign";
-  /** The comment before it. */
+  /** The comment before the member. */
   readonly note?: string;
 }
 

@@ -14,7 +14,7 @@ interface WatchedRequest {
   readonly listeners: Set<(reason: ArsenalError) => void>;
 }
 
-/** Whether an answer has begun and is not yet complete. */
+/** True while a response is being sent. */
 function isStream({ headersSent, writableEnded }: ServerResponse): boolean {
   return headersSent && !writableEnded;
 }

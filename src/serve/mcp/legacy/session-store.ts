@@ -181,7 +181,7 @@ export function createSessionStore(parts: {
   }
 
   return {
-    /** Begins a session. Undefined if there is no room: all sessions are in use, and no caller has more sessions than this one. */
+    /** Starts a session. Returns undefined if all sessions are in use and no caller has more sessions than this one. */
     open: (principal: Principal): HttpSession | undefined => create(randomUUID(), principal),
     /** The session of that id, if it is this caller's. A session of another process continues here. Rejects if it cannot. */
     find: async (id: string, principal: Principal) => inUse(id, principal) ?? restore(id, principal),

@@ -206,7 +206,7 @@ export function createSchemaWriter(references: References, options: WriteOptions
   };
 }
 
-/** True for a schema that is no larger than its replacement. */
+/** True if a schema is at most as large as its replacement. */
 function isSmall(schema: JsonObject): boolean {
   const { properties, items } = schema;
   if (properties !== undefined || [...LISTS, ...ONE].some((keyword) => schema[keyword] !== undefined)) return false;
