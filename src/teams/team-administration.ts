@@ -1,5 +1,5 @@
 import { type ArsenalError, fixable } from "../errors/arsenal-error.ts";
-import { showValue } from "../errors/show-value.ts";
+import { nearest, showValue } from "../errors/show-value.ts";
 import type { Principal } from "../guard/principal.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Limits } from "../state/limits.port.ts";
@@ -9,7 +9,7 @@ import { periodOf } from "./period.ts";
 import { countersOf } from "./quotas.ts";
 import { checkGrant, checkSettings } from "./team-checks.ts";
 import type { StoredTenant, TeamRecords } from "./team-records.ts";
-import { EVERY_TOOLSET, type Grant, type Member, type Tenant, type TenantSettings } from "./tenant.ts";
+import { EVERY_TOOLSET, type Grant, type Member, type Tenant, TENANT_ID, type TenantSettings } from "./tenant.ts";
 import type { UsagePart, UsageRow } from "./usage-csv.ts";
 import { readUsage, sumUsage } from "./usage.ts";
 import { COST_UNITS } from "../guard/limits/quotas.ts";
@@ -58,8 +58,13 @@ export function createTeamAdministration(parts: {
   /** The tenant, if it exists and the operator may see it. */
   async function tenantOf(id: string, by: Principal): Promise<Tenant> {
     const found = by.tenant === undefined || by.tenant === id ? await records.tenants.get(id) : undefined;
-    if (found === undefined || found.state === "removed") throw notFound("tenant", id);
-    return found;
+    if (found !== undefined && found.state !== "removed") return found;
+    throw by.tenant === undefined ? unknownTenant(id, await listTenants(by)) : notFound("tenant", id);
+  }
+
+  async function listTenants(by: Principal): Promise<readonly Tenant[]> {
+    const all = await records.tenants.list();
+    return all.filter((tenant): tenant is Tenant => tenant.state !== "removed" && isWithin(tenant, by));
   }
 
   async function keyOf(name: string, by: Principal): Promise<ApiKey> {
@@ -78,10 +83,7 @@ export function createTeamAdministration(parts: {
   }
 
   return {
-    async tenants(by: Principal): Promise<readonly Tenant[]> {
-      const all = await records.tenants.list();
-      return all.filter((tenant): tenant is Tenant => tenant.state !== "removed" && isWithin(tenant, by));
-    },
+    tenants: listTenants,
     tenant: tenantOf,
     async createTenant({ id, ...settings }: TenantSettings & { readonly id: string }, by: Principal): Promise<Tenant> {
       checkSettings(settings, by);
@@ -212,6 +214,23 @@ function notFound(kind: Kind, id: string): ArsenalError {
   const problem = `There is no ${kind} ${showValue(id)}.`;
   return fixable("TENANT_NOT_FOUND", problem, `Check the id in the list of ${kind}s.`, { field: kind, value: id });
 }
+
+/** The error for an operator who sees every tenant. It names the tenants that exist and how to create another one. */
+function unknownTenant(id: string, tenants: readonly Tenant[]): ArsenalError {
+  const ids = tenants.map((tenant) => tenant.id);
+  const near = nearest(id, ids);
+  const known =
+    near !== undefined
+      ? `Did you mean "${near}"?`
+      : ids.length === 0
+        ? "There are no tenants yet."
+        : `The tenants are ${ids.slice(0, MAX_NAMED).join(", ")}${ids.length > MAX_NAMED ? ", …" : ""}.`;
+  const fix = `${known} Create a tenant with: toolarsenal tenants create ${TENANT.test(id) ? id : "TENANT"}`;
+  return fixable("TENANT_NOT_FOUND", `There is no tenant ${showValue(id)}.`, fix, { field: "tenant", value: id });
+}
+
+const MAX_NAMED = 10;
+const TENANT = new RegExp(TENANT_ID);
 
 function taken(kind: Kind, id: string): ArsenalError {
   const fix = "Use another name, or change or remove that one first.";

@@ -7,7 +7,8 @@ import {
   type KeyStore,
 } from "../../../adapters/identity/api-keys/key-file.ts";
 import { stateKeys } from "../../../adapters/identity/api-keys/state-keys.ts";
-import type { Principal } from "../../../guard/principal.ts";
+import { localOperator, type Principal } from "../../../guard/principal.ts";
+import { hasTeams } from "../../../wire/guard.ts";
 import { CAPABILITIES, type Capability } from "../../../tool/tool.ts";
 import type { ResolvedConfig } from "../../../config/load/resolve-config.ts";
 import type { Command, Input, Terminal } from "../../command.ts";
@@ -61,6 +62,7 @@ export const command: Command = {
       const fix = "Use lower-case letters, digits and dashes, starting with a letter.";
       if (!KEY_NAME.test(name)) throw wrongInput("NAME", name, `"${name}" is not a valid name for a key.`, fix);
       const step = { keys, name, input, terminal, operatorRole };
+      if (action === "create") await checkTenant(input, terminal, server);
       return recorded(`${action}Key`, [name], async () => {
         if (action === "create") return create(step);
         if (action === "rotate") return rotate(step);
@@ -72,6 +74,16 @@ export const command: Command = {
     terminal.err.write(`${await describeRights(changed, { operatorRole, input, terminal })}\n`);
   },
 };
+
+/** Refuses a tenant that does not exist, if tenants are switched on: its callers would have no quota. */
+async function checkTenant(input: Input, terminal: Terminal, { hasTenants }: KeySettings): Promise<void> {
+  const { tenant, file } = input.options;
+  if (tenant === undefined || file !== undefined || !hasTenants) return;
+  const { localTeams } = await import("../../arsenal/local-teams.ts");
+  await withKeptState("Tenants", input, terminal, async ({ states: [state] }) => {
+    await localTeams(state).tenant(tenant, localOperator());
+  });
+}
 
 /** One change of a key. */
 interface KeyStep {
@@ -195,16 +207,20 @@ function readRights({ flags, repeated }: Input, operatorRole: string): Rights {
   };
 }
 
+/** What the commands read of the configuration. */
+interface KeySettings extends Pick<ResolvedConfig["server"], "auth" | "operatorRole"> {
+  readonly hasTenants: boolean;
+}
+
 /** The settings of the gateway. With `--file`, an unreadable configuration is ignored. */
-async function readServer(
-  input: Input,
-  terminal: Terminal,
-): Promise<Pick<ResolvedConfig["server"], "auth" | "operatorRole">> {
+async function readServer(input: Input, terminal: Terminal): Promise<KeySettings> {
   try {
-    return (await readSettings(input, terminal)).server;
+    const settings = await readSettings(input, terminal);
+    const { auth, operatorRole } = settings.server;
+    return { ...(auth && { auth }), operatorRole, hasTenants: hasTeams(settings) };
   } catch (error) {
     if (input.options["file"] === undefined) throw error;
-    return { operatorRole: "operator" };
+    return { operatorRole: "operator", hasTenants: false };
   }
 }
 

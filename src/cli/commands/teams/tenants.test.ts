@@ -104,4 +104,33 @@ describe("toolarsenal keys in the shared state", () => {
     expect((await run("keys", "list")).out).toMatch(/^ci +acme .*expires \d{4}-/);
     expect((await run("keys", "list", "--json")).out).not.toContain("sha256");
   });
+
+  it("refuses a tenant that does not exist, and names the tenant that was meant", async () => {
+    await run("tenants", "create", "acme");
+    const refused = await run("keys", "create", "ci", "--tenant", "acmee");
+    expect([refused.code, refused.out]).toEqual([1, ""]);
+    expect(refused.err).toContain('There is no tenant "acmee".');
+    expect(refused.err).toContain('Did you mean "acme"? Create a tenant with: toolarsenal tenants create acmee');
+    expect((await run("keys", "list")).out).toBe("");
+  });
+
+  it("lists the tenants if none has a similar name, and says how to create the first one", async () => {
+    const first = await run("keys", "create", "ci", "--tenant", "acme");
+    expect([first.code, first.err]).toEqual([1, expect.stringContaining("There are no tenants yet.")]);
+    await run("tenants", "create", "acme");
+    await run("tenants", "create", "globex");
+    const other = await run("keys", "create", "ci", "--tenant", "initech");
+    expect(other.err).toContain(
+      "The tenants are acme, globex. Create a tenant with: toolarsenal tenants create initech",
+    );
+  });
+
+  it("refuses it in a key file too if tenants are switched on", async () => {
+    const settings = "state: { file: ./state.sqlite }\nteams: { enabled: true }\n";
+    const keys = "server: { auth: { api_keys: { file: ./keys.json } } }\n";
+    await writeFile(join(folder, "arsenal.yaml"), settings + keys);
+    await run("tenants", "create", "acme");
+    expect((await run("keys", "create", "ci", "--tenant", "acmee")).err).toContain('There is no tenant "acmee".');
+    expect((await run("keys", "create", "ci", "--tenant", "acme")).code).toBe(0);
+  });
 });

@@ -1,11 +1,10 @@
 import { localOperator } from "../../../guard/principal.ts";
-import { systemClock } from "../../../observe/clock.ts";
-import { createTeamAdministration, type TeamAdministration } from "../../../teams/team-administration.ts";
-import { createTeamRecords } from "../../../teams/team-records.ts";
+import type { TeamAdministration } from "../../../teams/team-administration.ts";
 import { type Member, type Tenant, TENANT_ID } from "../../../teams/tenant.ts";
 import { usageCsv, USAGE_PARTS, type UsagePart } from "../../../teams/usage-csv.ts";
 import type { Command, Input, Terminal } from "../../command.ts";
 import { type RecordedChange, withKeptState } from "../../arsenal/kept-state.ts";
+import { localTeams } from "../../arsenal/local-teams.ts";
 import { wrongInput } from "../../input.ts";
 import { clip, printList } from "../../terminal/style.ts";
 import { readGrant, readTenantSettings } from "./tenant-options.ts";
@@ -78,14 +77,7 @@ export const command: Command = {
       throw wrongInput("TENANT", id, `"${id}" is not a valid id of a tenant.`, fix);
     }
     return withKeptState("Tenants", input, terminal, async ({ states: [state], recorded }) => {
-      const teams = createTeamAdministration({
-        records: createTeamRecords(state),
-        state,
-        limits: state.limits,
-        clock: systemClock,
-        flushUsage: async () => {},
-      });
-      await run({ action, id, person, teams, recorded, input, terminal });
+      await run({ action, id, person, teams: localTeams(state), recorded, input, terminal });
     });
   },
 };
