@@ -4,7 +4,7 @@ import type { SavedRun } from "./saved-run.ts";
 
 /** One run of an agent: a request being worked on. It has started; iterate it to follow its events from the first one. */
 export interface AgentRun extends AsyncIterable<AgentEvent> {
-  /** How the run ended. Rejects with the model's error if the model failed; `save` and `resume` then continue from there. */
+  /** How the run ended. Rejects with the model's error if the model failed. `save` and `resume` can then continue the run. */
   readonly result: Promise<AgentResult>;
   /**
    * The current state of the run as plain JSON, at any time. It contains the conversation with arguments and results, but no keys and not the

@@ -20,28 +20,31 @@ export interface AgentOptions {
   readonly systemPrompt?: string;
   /** A display name. Defaults to `agent`. */
   readonly name?: string;
-  /** The most tools that one request to the model has, 1 to 50. Defaults to 8. */
+  /** Maximum number of tools in one request to the model, 1 to 50. Defaults to 8. */
   readonly limit?: number;
   /** Leaves out tools whose semantic score is lower, 0 to 1. By default the limit is filled, unless nothing fits. */
   readonly scoreThreshold?: number;
-  /** Ids or names of tools that every request has, if the caller may see them. At most `limit`. */
+  /** Ids or names of tools to include in every request, if the caller may see them. At most `limit`. */
   readonly pinned?: readonly string[];
   /**
-   * Whether the model gets `find_tools`, with which it searches again if nothing on offer fits. It takes one place of `limit`, if the pinned
-   * tools leave three or more, or a place that no tool fills. Defaults to true.
+   * Whether the model can search again with `find_tools` when no offered tool fits. `find_tools` takes one place of `limit` if the pinned tools leave
+   * three or more; otherwise it is added only if a place stays free. Defaults to true.
    */
   readonly findTools?: boolean;
-  /** The most model requests in one run. Defaults to 10. */
+  /** Maximum number of model requests in one run. Defaults to 10. */
   readonly maxSteps?: number;
-  /** The most tokens of one run, in and out, over all its steps. Checked after each step, so the last step can exceed it. Defaults to no limit. */
+  /**
+   * Maximum number of tokens of one run, input and output, over all its steps. Checked after each step, so the last step can exceed it. Defaults to
+   * no limit.
+   */
   readonly maxTokens?: number;
-  /** The most tokens of one answer. Defaults to the model's own setting. */
+  /** Maximum number of tokens in one answer. Defaults to the model's own setting. */
   readonly maxAnswerTokens?: number;
-  /** The most characters of one result that the model is given; events have the whole result. Defaults to 100,000. */
+  /** Maximum length of a result in the model's conversation, in characters. Events carry the whole result. Defaults to 100,000. */
   readonly maxResultLength?: number;
   /** The toolset to search and call through. Defaults to the whole catalog. */
   readonly toolset?: string;
-  /** The caller of the agent's tools. Required, except with a client of a gateway: its credentials identify the caller. */
+  /** The caller of the agent's tools. Required, except with a client of a gateway: the client's credentials identify the caller. */
   readonly principal?: Principal;
   /** `native` (default): results in the provider's own format. `text`: as text with the tool, arguments, output and execution time. */
   readonly resultFormat?: "native" | "text";
@@ -63,9 +66,9 @@ export interface FollowOptions {
 
 /** The options of one run. */
 export interface RunOptions extends FollowOptions {
-  /** The conversation so far: `messages` of the run before. */
+  /** The conversation so far: `messages` of the previous run. */
   readonly history?: readonly AgentMessage[];
-  /** Summarizes the messages before `history` begins, if it was cut. */
+  /** Summarizes the earlier messages if `history` was shortened. */
   readonly summary?: string;
   /** The trace that the run belongs to. Defaults to a new one. */
   readonly traceId?: string;
@@ -76,12 +79,12 @@ export interface Agent {
   readonly name: string;
   /** Starts to work on a request. */
   run(input: string, options?: RunOptions): AgentRun;
-  /** Runs a request and returns the answer. Throws if there is none: CONFIRMATION_REQUIRED, CANCELLED, or AGENT_STOPPED with the reason. */
+  /** Runs a request and returns the answer. Without an answer, throws CONFIRMATION_REQUIRED, CANCELLED, or AGENT_STOPPED with the reason. */
   execute(input: string, options?: RunOptions): Promise<string>;
   /**
-   * Continues a saved run. Calls approved in the meantime run once; denied calls are reported to the model; if a call still waits, the run stays
-   * paused. A call that ran, or may have run, never runs again. The run keeps its toolset.
-   * Throws INPUT_INVALID for an invalid saved run or one of another toolset.
+   * Continues a saved run. Calls that were approved since then run once. Denied calls are reported to the model. If a call still waits, the run stays
+   * paused. A call that ran, or may have run, never runs again. The run keeps its toolset. Throws INPUT_INVALID for an invalid saved run or a run of
+   * another toolset.
    */
   resume(saved: SavedRun, options?: FollowOptions): AgentRun;
 }
@@ -89,7 +92,7 @@ export interface Agent {
 const traceIds = createTraceIds();
 
 /**
- * Creates an agent. For each turn it finds the few tools that fit, and runs the model's calls at once, under policy, until the model answers.
+ * Creates an agent. For each turn it finds the few tools that fit, and runs the model's calls in parallel, under policy, until the model answers.
  * Throws INPUT_INVALID without a principal: an agent never gets the rights of the program by default.
  *
  * @example
@@ -107,7 +110,7 @@ export function createAgent(options: AgentOptions): Agent {
     const running: ActiveRun = { state: { ...state, status: "running" }, signal, emit: log.emit };
     const settings = { ...own, by: { ...own.by, ...(state.toolset !== undefined && { toolset: state.toolset }) } };
     const result = settle(running, settings).finally(log.end);
-    result.catch(() => {}); // callers who only iterate get the error there
+    result.catch(() => {}); // a caller that only iterates gets the error from the iterator
     return {
       result,
       save: () => toSavedRun(running.state),

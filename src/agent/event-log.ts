@@ -1,6 +1,6 @@
 import type { AgentEvent } from "./agent-run.ts";
 
-/** Creates the log of one run's events. Every follower gets all of them from the first one. */
+/** Creates the log of one run's events. Every follower gets all events from the first. */
 export function createEventLog(onEvent: (event: AgentEvent) => void = () => {}) {
   const events: AgentEvent[] = [];
   let ended = false;
@@ -24,12 +24,11 @@ export function createEventLog(onEvent: (event: AgentEvent) => void = () => {}) 
         });
       }
     },
-    /** No further event follows. */
     end(): void {
       ended = true;
       wake();
     },
-    /** Every event so far, then each as it happens, until the end. */
+    /** Yields the events so far, then each new event until the log ends. */
     async *events(): AsyncGenerator<AgentEvent, void> {
       for (let next = 0; ;) {
         const event = events[next];

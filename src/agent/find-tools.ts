@@ -33,7 +33,7 @@ export interface FoundTools {
   readonly tools: readonly {
     readonly name: string;
     readonly description: string;
-    /** Present if the id cannot be read from the name. */
+    /** Present if the alias in `name` was shortened, so that the id cannot be read from it. */
     readonly id?: string;
   }[];
   /** The model's next step, if no tool fits. */
@@ -43,15 +43,14 @@ export interface FoundTools {
 export interface FindToolsOptions {
   /** The caller whose view of the catalog applies. */
   readonly by: AskedBy;
-  /** The most tools to find: the free places in the next turn. */
+  /** The number of free places in the next turn. */
   readonly limit: number;
   readonly traceId?: string;
   readonly signal?: AbortSignal;
 }
 
-/** The most tools of one search. */
 const MOST_FOUND = 5;
-/** The definition has the whole description; the result only helps to choose. */
+/** In characters. The result only helps the model to choose; the tool's definition has the whole description. */
 const DESCRIPTION_LENGTH = 200;
 
 /** Answers a call of `find_tools` by searching the caller's view of the catalog. Throws ARGUMENTS_INVALID without a query. */

@@ -43,27 +43,26 @@ export interface Offer extends OfferedTool {
   readonly tool: Tool;
 }
 
-/** Fills the limit, unless nothing fits: an extra tool costs some tokens, a missing one costs the task. */
+/** Low enough to fill the limit unless nothing fits: an extra tool costs some tokens, a missing tool costs the task. */
 const BARELY_FITS = 0.001;
 const RECENT_MESSAGES = 10;
-/** The most characters of a message that retrieval reads. */
+/** The part of a message that retrieval reads, in characters. */
 const MESSAGE_LENGTH = 400;
-/** The most characters of the request used for the search: people paste whole documents. */
+/** The part of the request that the search uses, in characters. People paste whole documents. */
 const REQUEST_LENGTH = 8_000;
-/** The most characters of a summary passed to retrieval. */
+/** The part of a summary that is passed to retrieval, in characters. */
 const SUMMARY_LENGTH = 20_000;
-/** The most tools of the conversation passed to retrieval. */
 const RECENT_TOOLS = 1_000;
 
-/** With fewer remaining places than this, all of them are used for tools of the catalog, and none for `find_tools`. */
+/** With fewer remaining places, all of them go to tools of the catalog and none to `find_tools`. */
 const PLACES_TO_SEARCH = 3;
 
-/** The most tools of the catalog in one turn. `find_tools` takes one place of `limit` if the pinned tools leave three or more. */
+/** Returns how many tools of the catalog fit into one turn. `find_tools` takes one place of `limit` if the pinned tools leave three or more. */
 export function placesFor({ limit, pinned, findTools }: Omit<OfferSettings, "by">): number {
   return findTools && limit - pinned.length >= PLACES_TO_SEARCH ? limit - 1 : limit;
 }
 
-/** The tools that a turn sends: the offered ones, and `find_tools` if there is room for it and no offered tool has its name. */
+/** Returns the tools to send in a turn: the offered tools, and `find_tools` if there is room for it and no offered tool has its name. */
 export function sentTools(offers: readonly Offer[], { limit, findTools }: OfferSettings): readonly Tool[] {
   const tools = offers.map(({ tool }) => tool);
   const isAdded = findTools && tools.length < limit && tools.every(({ id }) => id !== FIND_TOOLS_TOOL.id);
@@ -72,8 +71,8 @@ export function sentTools(offers: readonly Offer[], { limit, findTools }: OfferS
 
 /**
  * Chooses the tools for the model's next turn, at most `placesFor(settings)`. Pinned tools come first, then the results of the model's last search,
- * then tools that it called earlier, in up to half of the remaining places. The rest goes to finds of earlier searches, and to the best tools for
- * the request and for the model's last text.
+ * then up to half of the remaining places for tools that the model called earlier. The remaining places go to results of earlier searches, and to the
+ * best tools for the request and for the model's last text.
  */
 export async function offerTools(
   arsenal: AgentArsenal,
@@ -139,7 +138,7 @@ async function retrieveFor(
   return [...best.values()].sort((a, b) => b.score - a.score);
 }
 
-/** Returns the tools that a conversation called, latest first, and those whose last call failed. */
+/** Returns the tools that a conversation called, latest first, and the tools whose last call failed. */
 function toolsIn(messages: readonly AgentMessage[]) {
   const latest = new Map<string, ToolResult>();
   for (const message of messages.toReversed()) {
@@ -165,13 +164,13 @@ function searchesIn(messages: readonly AgentMessage[]): readonly (readonly strin
     });
 }
 
-/** The best of each list, then the second of each, so that parallel searches share the places. */
+/** Returns the best of each list, then the second of each, so that parallel searches share the places. */
 function inTurns(lists: readonly (readonly string[])[]): readonly string[] {
   const longest = Math.max(...lists.map(({ length }) => length));
   return Array.from({ length: longest }, (_, place) => lists.flatMap((list) => list.slice(place, place + 1))).flat();
 }
 
-/** A call with wrong arguments says nothing about the tool. */
+/** Wrong arguments are the caller's mistake and do not count as a failure of the tool. */
 function isFailed({ status, error }: Partial<ToolResult> = {}): boolean {
   const wentWrong = status !== "success" && status !== "pending_confirmation" && status !== "cancelled";
   return wentWrong && error?.code !== "ARGUMENTS_INVALID";

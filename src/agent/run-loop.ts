@@ -27,7 +27,7 @@ export interface ActiveRun {
   readonly emit: (event: AgentEvent) => void;
 }
 
-/** Works on a run until it ends or pauses. Rejects if the model or the search for tools fails. */
+/** Executes a run until it ends or pauses. Rejects if the model or the search for tools fails. */
 export async function runLoop(running: ActiveRun, settings: LoopSettings): Promise<RunStatus> {
   const { signal, emit } = running;
   if (running.state.open !== undefined && !(await answerCalls(running, settings))) return stopped(signal);
@@ -96,7 +96,7 @@ function requestOf(
   };
 }
 
-/** The provider's token count, or an estimate if the provider reports none. */
+/** Returns the provider's token count, or an estimate if the provider reports none. */
 function usageOf({ usage, message }: LlmTurn, { system = "", messages, tools }: LlmRequest): TokenUsage {
   if (usage.inputTokens + usage.outputTokens > 0) return usage;
   const definitions = tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
@@ -111,8 +111,8 @@ function added(a: TokenUsage, b: TokenUsage): TokenUsage {
 }
 
 /**
- * Runs the calls of the open step, all at once; in a resumed step, those that wait for approval. `sent` are the tools of a step that the model has
- * just taken. Returns true if the model can continue.
+ * Runs the calls of the open step in parallel. In a resumed step, only the calls that wait for approval run. `sent` lists the tools that the model
+ * had, if it has just taken the step. Returns true if the model can continue.
  */
 async function answerCalls(running: ActiveRun, settings: LoopSettings, sent?: readonly Tool[]): Promise<boolean> {
   const { signal } = running;
@@ -200,13 +200,13 @@ const NOT_RUN: Readonly<Record<"step-limit" | "token-limit" | "refused", Unrun>>
   refused: { code: "CANCELLED", message: "The call was not run: the provider blocked the answer it was in." },
 };
 
-/** Gives the model the outcomes of the open step, so that it can continue. A call without an outcome gets the given error. */
+/** Closes the open step: adds the outcomes of its calls to the conversation. A call without an outcome gets the given error. */
 function closeStep(running: ActiveRun, { clock }: LoopSettings, missing: Unrun): void {
   const { open: _open, ...closed } = running.state;
   running.state = { ...closed, messages: conversationOf(running.state, clock, missing) };
 }
 
-/** The conversation with every call answered. Calls that still wait or run have this as their outcome. */
+/** Returns the conversation with every call answered. Calls without an outcome get the error `missing`. */
 export function conversationOf(state: RunState, clock: Clock, missing: Unrun = LOST): readonly AgentMessage[] {
   const { open, messages, traceId } = state;
   if (open === undefined) return messages;
@@ -234,7 +234,7 @@ function pendingIn({ open }: RunState): readonly OpenCall[] {
   return open?.calls.filter(({ result }) => isPending(result)) ?? [];
 }
 
-/** True if a call waits for an approval in this arsenal. A call that waits in another arsenal is an answer for the model. */
+/** True if a call waits for an approval in this arsenal. A call that waits in another arsenal counts as answered. */
 function isPending(result: ToolResult | undefined): boolean {
   return result?.status === "pending_confirmation" && result.confirmationId !== undefined;
 }

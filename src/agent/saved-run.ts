@@ -66,7 +66,7 @@ export function hasEnded({ status }: Pick<RunState, "status">): boolean {
   return ENDED.includes(status);
 }
 
-/** The state of a saved run that can continue, for an agent with this toolset. Throws INPUT_INVALID if it cannot. */
+/** Returns the state of a saved run that an agent with this toolset can continue. Throws INPUT_INVALID if it cannot. */
 export function toResumed(saved: unknown, toolset?: string): RunState {
   const state = fromSavedRun(saved);
   if (toolset !== undefined && state.toolset !== undefined && state.toolset !== toolset) {

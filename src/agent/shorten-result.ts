@@ -1,4 +1,4 @@
-/** Shortens a result for the model to `most` characters; a shortened result becomes text that states how much is missing. Media stay as they are. */
+/** Shortens a result for the model to `most` characters. A shortened result becomes text that states its full length. Media are not shortened. */
 export function shortenResult(result: unknown, most: number): unknown {
   const text = typeof result === "string" ? result : (JSON.stringify(result) ?? "");
   if (text.length <= most || (typeof result !== "string" && /"mime_?type"/i.test(text))) return result;

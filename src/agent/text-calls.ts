@@ -7,7 +7,7 @@ import { toReadCall } from "../transcode/to-read-call.ts";
 /** Matches the beginning of a call inside other text. */
 const START = /\{\s*"function_call"\s*:/g;
 const FENCED = /^```\w*\n([\s\S]*)\n```$/;
-/** The most calls in a text. A model that writes more is repeating itself. */
+/** A model that writes more calls in one text is repeating itself. */
 const MOST_CALLS = 16;
 
 /**
@@ -50,7 +50,7 @@ function functionCall(text: string): FunctionCall | undefined {
   }
 }
 
-/** The index after the object that begins here: after its last brace, or the end of the text. */
+/** Returns the index after the object that starts at `start`: after its closing brace, or the end of the text. */
 function endOfObject(text: string, start: number): number {
   let depth = 0;
   let quoted = false;

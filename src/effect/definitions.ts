@@ -8,7 +8,7 @@ import type { RegisteredDefinition, ToolParameters } from "./tool-service.ts";
 
 const TYPES: readonly string[] = ["string", "number", "boolean", "object", "array"] satisfies ToolParameter["type"][];
 
-/** The draft of a definition. Fields that a tool does not have are kept in its metadata. */
+/** Converts a definition to a draft. Fields without a counterpart in a tool are kept in its metadata. */
 export function toDraft(definition: ToolDefinition): ToolDraft {
   const { name, description, parameters, returnType, category, riskLevel, timeoutMs, requiresApproval, source } =
     definition;
@@ -28,12 +28,12 @@ export function toDraft(definition: ToolDefinition): ToolDraft {
   };
 }
 
-/** Whether parameters are a list, and not a Schema. */
+/** Returns true if parameters are a list; false for a Schema. */
 export function isParameterList(parameters: ToolParameters): parameters is readonly ToolParameter[] {
   return Array.isArray(parameters);
 }
 
-/** The definition of a function whose parameters are a Schema: the arsenal checks and decodes the arguments by it. */
+/** Converts a function whose parameters are a Schema. The arsenal checks and decodes the arguments with the Schema. */
 export function toFunctionDefinition({
   parameters,
   ...definition
@@ -53,7 +53,9 @@ function toSchema(parameters: readonly ToolParameter[]): JsonSchema {
   return { type: "object", properties: Object.fromEntries(properties), required };
 }
 
-/** The definition of a tool. Parameters that a list cannot fully express (nested objects, unions) keep their name, description and main type. */
+/**
+ * Converts a tool to a definition. Parameters that a list cannot fully express (nested objects, unions) keep their name, description and main type.
+ */
 export function toDefinition(tool: Tool, timeoutMs: number): ToolDefinition {
   const { source, returnType } = tool.metadata;
   const { description } = tool.sourceMeta;
@@ -70,7 +72,7 @@ export function toDefinition(tool: Tool, timeoutMs: number): ToolDefinition {
   };
 }
 
-/** The name that agents use for a tool: `web-search` as registered, `server/tool` for an MCP server's, the id for any other. */
+/** Returns the name that agents use for a tool: `web-search` as registered, `server/tool` for an MCP server's tool, or the id for any other. */
 export function nameOf({ id, namespace, source, sourceName, ensemble }: Tool): string {
   if (source === "mcp" && ensemble !== undefined) return `${ensemble}/${sourceName}`;
   return namespace === "default" ? sourceName : id;

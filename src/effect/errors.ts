@@ -1,9 +1,8 @@
 import { Data } from "effect";
 import type { ErrorCode } from "../errors/codes.ts";
 
-/** The fields that every error takes from the arsenal's own error. */
 interface Original {
-  /** The arsenal's code: distinguishes errors that share a tag, such as RATE_LIMITED and CIRCUIT_OPEN. */
+  /** The arsenal's code. It distinguishes errors that share a tag, such as RATE_LIMITED and CIRCUIT_OPEN. */
   readonly code?: ErrorCode;
   /** The arsenal's error with its details, such as `retryAfterMs`, or the error of an `IdentityService`. */
   readonly cause?: unknown;
@@ -24,12 +23,12 @@ export class ToolExecutionError extends Data.TaggedError("ToolExecutionError")<
   Original & { readonly message: string; readonly toolName: string; readonly input?: unknown }
 > {}
 
-/** The call ran out of time. With the code OUTCOME_UNKNOWN it may have taken effect. */
+/** The call ran out of time. With the code OUTCOME_UNKNOWN, the call may have taken effect. */
 export class ToolTimeoutError extends Data.TaggedError("ToolTimeoutError")<
   Original & { readonly message: string; readonly toolName: string; readonly timeoutMs: number }
 > {}
 
-/** The arguments do not match the tool's parameters. Describes the first problem; `cause` has them all. */
+/** The arguments do not match the tool's parameters. Describes the first problem; `cause` lists all of them. */
 export class ToolValidationError extends Data.TaggedError("ToolValidationError")<
   Original & {
     readonly message: string;
@@ -51,7 +50,7 @@ export class ToolAuthorizationError extends Data.TaggedError("ToolAuthorizationE
     readonly message: string;
     readonly toolName: string;
     readonly agentId: string;
-    /** Approve this id, then execute the same input with it as `confirmationId`. */
+    /** After approving this id, execute the same input with this id as `confirmationId`. */
     readonly confirmationId?: string;
   }
 > {}

@@ -28,12 +28,12 @@ export class EventBus extends Context.Service<
   EventBus,
   {
     readonly publish: (event: ToolEvent) => Effect.Effect<void>;
-    /** Events from the moment a consumer runs the stream. */
+    /** Delivers events from the moment a consumer runs the stream. */
     readonly subscribe: Stream.Stream<ToolEvent>;
   }
 >()("toolarsenal/effect/EventBus") {}
 
-/** The most events a slow subscriber may fall behind; then it loses the oldest. Publishing never waits. */
+/** Number of events that a slow subscriber may fall behind before the oldest are dropped. Publishing never waits. */
 const CAPACITY = 1024;
 
 /** An event bus in memory. */

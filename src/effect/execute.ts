@@ -17,7 +17,6 @@ import type { CallerContext } from "./run-handler.ts";
 import type { ToolInput, ToolOutput } from "./schemas.ts";
 import { type CallError, isMissing, toToolError } from "./to-tool-error.ts";
 
-/** The parts of the service that a call needs. */
 export interface ExecuteParts {
   readonly arsenal: ToolArsenal;
   readonly events: EventBus["Service"];
@@ -31,20 +30,20 @@ export interface ExecuteParts {
 
 type Execute = (input: ToolInput) => Effect.Effect<ToolOutput, CallError>;
 
-/** The parent of the arsenal's own spans. Omitted if tracing is off. */
+/** The parent of the arsenal's own spans. Empty if tracing is off. */
 const currentTrace: Effect.Effect<Pick<ToolCall, "traceId" | "parentSpanId">> = Effect.match(Effect.currentSpan, {
   onFailure: () => ({}),
   onSuccess: ({ traceId, spanId }) => (/^[0-9a-f]{32}$/.test(traceId) ? { traceId, parentSpanId: spanId } : {}),
 });
 
-/** Runs calls: find the tool, authorize the agent, run it through the arsenal's one path, then audit and publish. */
+/** Runs calls: finds the tool, authorizes the agent, executes the call through the arsenal, then audits and publishes the outcome. */
 export function makeExecute(parts: ExecuteParts): Execute {
   const { arsenal, identity, callers, principalOf, namesFor, timeoutOf } = parts;
 
   const authorize = (input: ToolInput, name: string): Effect.Effect<void, ToolAuthorizationError> =>
     Effect.mapError(identity.authorize(input.agentId, `tools/${name}`, "execute"), (cause) => denied(input, cause));
 
-  /** Runs the call in the context of this fiber. Interrupting it cancels the call and waits for its end. */
+  /** Runs the call in the context of this fiber. Interrupting it cancels the call and waits until it has ended. */
   const run = (call: ToolCall): Effect.Effect<ToolResult, unknown> =>
     Effect.contextWith((context) => {
       const controller = new AbortController();
@@ -67,12 +66,12 @@ export function makeExecute(parts: ExecuteParts): Execute {
       const thrown = (error: unknown) => failWith({ status: "failure", error: toResultError(error) });
 
       const tool = yield* findTool(arsenal, toolName, by).pipe(Effect.catch(thrown));
-      // An agent does not learn whether a tool that it may not see exists.
+      // Hides whether a tool exists if the agent may not see it.
       const hide = (error: CallError) =>
         tool === undefined ? failWith({ status: "failure", error: notFound(toolName) }) : Effect.fail(error);
       yield* authorize(input, tool === undefined ? toolName : nameOf(tool)).pipe(Effect.catch(hide));
       const result = yield* run({
-        // Uses the id, so that the tool that runs is the one authorized. A tool that appears only now waits for a person.
+        // By id, so that the tool that runs is the one that was authorized. A tool that appeared after that needs approval.
         toolName: tool?.id ?? toolName,
         ...(tool === undefined && { requireConfirmation: true }),
         arguments: input.arguments,
@@ -108,7 +107,7 @@ export function makeExecute(parts: ExecuteParts): Execute {
     );
 }
 
-/** Reports the outcome of a call to the audit log and the event bus. Neither can fail the call. */
+/** Reports the outcome of a call to the audit log and the event bus. A failed report does not fail the call. */
 function report(
   { identity, events }: Pick<ExecuteParts, "identity" | "events">,
   { toolName, agentId, sessionId, correlationId }: ToolInput,

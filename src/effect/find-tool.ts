@@ -8,7 +8,10 @@ import type { Tool } from "../tool/tool.ts";
 import { fromAlias, isCutAlias, toAlias } from "../transcode/alias.ts";
 import type { ListToolsOptions } from "../facade/visible-tools.ts";
 
-/** Finds the tool that an agent names, if it may see it: `server/tool` of an MCP server, a bare name, or any other name that `execute` takes. */
+/**
+ * Finds a tool by the name that an agent uses, if the agent may see it: `server/tool` of an MCP server, a bare name, or any other name that `execute`
+ * takes.
+ */
 export function findTool(arsenal: ToolArsenal, name: string, by: AskedBy): Effect.Effect<Tool | undefined, unknown> {
   const ask = <A>(question: () => Promise<A>): Effect.Effect<A, unknown> =>
     Effect.tryPromise({ try: question, catch: (error) => error });
@@ -26,7 +29,7 @@ export function findTool(arsenal: ToolArsenal, name: string, by: AskedBy): Effec
     if (registered !== undefined) return registered;
     const { ids, names, aliases } = spellingsOf(name);
     const meant = { any: [{ ids: [...ids, ...aliases.flatMap((alias) => fromAlias(alias) ?? [])] }, { names }] };
-    // The id cannot be read from an alias that was cut.
+    // The id cannot be read from a shortened alias.
     const found = yield* list(aliases.some(isCutAlias) ? {} : { filter: meant });
     return lookUp(name, {
       current: (id) => found.find((tool) => tool.id === id),

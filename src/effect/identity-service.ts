@@ -19,9 +19,12 @@ export class IdentityService extends Context.Service<
   {
     /** Fails, with any error, if the agent may not do this. Runs before every call and before the arsenal's own policy. */
     readonly authorize: (agentId: string, resource: string, action: "execute") => Effect.Effect<void, unknown>;
-    /** Records a call. A failure does not fail the call. */
+    /** Records a call. A failed record does not fail the call. */
     readonly audit: (entry: AuditEntry) => Effect.Effect<void, unknown>;
-    /** The agent's principal for the arsenal's policy. Defaults to one with the agent's id and the role `agent`, which may call only tools that need no capability and no scope. */
+    /**
+     * The agent's principal for the arsenal's policy. Defaults to a principal with the agent's id and the role `agent`, which may call only tools
+     * without required capabilities and scopes.
+     */
     readonly principal?: (agentId: string) => Effect.Effect<Principal, unknown>;
   }
 >()("toolarsenal/effect/IdentityService") {}

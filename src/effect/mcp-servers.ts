@@ -16,7 +16,10 @@ type McpMethods = Pick<
   "connectMCPServer" | "connectMCPServerScoped" | "disconnectMCPServer" | "listMCPServers"
 >;
 
-/** The MCP servers of a service. Those it connected are disconnected when the scope closes, or with their arsenal if the service owns it. */
+/**
+ * Manages the MCP servers of a service. Servers that the service connected are disconnected when the scope closes, or together with the arsenal if
+ * the service owns it.
+ */
 export function makeMcpServers({
   arsenal,
   events,
@@ -27,7 +30,7 @@ export function makeMcpServers({
   readonly owned: boolean;
 }): Effect.Effect<McpMethods, never, Scope.Scope> {
   return Effect.gen(function* () {
-    /** Servers that stay connected until they are disconnected. */
+    /** Servers without a scope: they stay connected until they are disconnected. */
     const connected = new Set<McpUpstream>();
     const disconnected = new Map<string, MCPServer>();
 
@@ -41,7 +44,7 @@ export function makeMcpServers({
     const find = (name: string): McpUpstream | undefined =>
       internalsOf(arsenal).upstreams.find((each) => each.name === name);
 
-    /** Connects, and has `keep` register the disconnection, with no interruption between the two. */
+    /** Connects, and lets `keep` register the disconnection. Both happen without interruption in between. */
     const connect = <R>(
       config: MCPServerConfig,
       keep: (upstream: McpUpstream) => Effect.Effect<unknown, never, R>,
@@ -104,7 +107,7 @@ export function makeMcpServers({
   });
 }
 
-/** Adds the server. Interrupting it ends the attempt and waits until the server's process has exited. */
+/** Adds the server. Interruption cancels the attempt and waits until the server's process has exited. */
 function addServer(
   arsenal: ToolArsenal,
   settings: McpServerSettings,

@@ -4,10 +4,10 @@ import { ArsenalError } from "../errors/arsenal-error.ts";
 import type { Handler, HandlerContext } from "../tool/handler.ts";
 import type { EffectHandler } from "./tool-service.ts";
 
-/** The context of the fiber that makes the current call, if it was made through the service. */
+/** The context of the fiber that made the current call. Omitted if the call was not made through the service. */
 export type CallerContext = AsyncLocalStorage<Context.Context<never>>;
 
-/** Turns an Effect into a handler, with the services it was registered with, in the caller's trace, interrupted with the call. */
+/** Turns an Effect into a handler. The Effect gets the services it was registered with and the caller's trace, and is interrupted with the call. */
 export function toHandler<E, R>(
   handler: EffectHandler<E, R>,
   registered: Context.Context<R>,

@@ -20,7 +20,7 @@ export const ToolDefinitionSchema = Schema.Struct({
   returnType: Schema.optional(Schema.String),
   category: Schema.optional(Schema.String),
   riskLevel: Schema.Literals(RISK_LEVELS),
-  /** Time one call may take, in milliseconds. */
+  /** Timeout of one call, in milliseconds. */
   timeoutMs: Schema.Number,
   requiresApproval: Schema.Boolean,
   source: Schema.Literals([...TOOL_SOURCES, "plugin"]),
@@ -56,14 +56,14 @@ export type ToolOutput = typeof ToolOutputSchema.Type;
 export const MCPServerSchema = Schema.Struct({
   name: Schema.String,
   version: Schema.String,
-  /** `http` is streamable HTTP, `sse` the older HTTP+SSE. */
+  /** `http` is streamable HTTP, `sse` is the older HTTP+SSE transport. */
   transport: Schema.Literals(["stdio", "http", "sse", "websocket"]),
   /** The address, for http, sse and websocket. */
   endpoint: Schema.optional(Schema.String),
-  /** For stdio. */
+  /** For stdio only. */
   command: Schema.optional(Schema.String),
   args: Schema.optional(Schema.Array(Schema.String)),
-  /** The server's own names of its tools. Run one as `server/tool`. */
+  /** Tool names as the server gives them. Run a tool as `server/tool`. */
   tools: Schema.Array(Schema.String),
   status: Schema.Literals(["connected", "disconnected", "error"]),
 });
@@ -71,11 +71,11 @@ export type MCPServer = typeof MCPServerSchema.Type;
 
 /** How to connect an MCP server. */
 export interface MCPServerConfig extends Pick<MCPServer, "name" | "transport" | "endpoint" | "command" | "args"> {
-  /** Environment of the program, for stdio. */
+  /** Environment variables of the process, for stdio. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Headers sent to the server, for the other transports. */
+  /** HTTP headers sent to the server, for all transports except stdio. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Time that connecting and listing may take, each. Defaults to 10,000. */
+  /** Timeout for connecting, and again for listing, in milliseconds. Defaults to 10,000. */
   readonly connectTimeoutMs?: number;
 }
 
@@ -99,7 +99,7 @@ export const MCPResponseSchema = Schema.Struct({
 });
 export type MCPResponse = typeof MCPResponseSchema.Type;
 
-/** A tool as the Anthropic API takes it. */
+/** A tool in the format of the Anthropic API. */
 export const FunctionCallingToolSchema = Schema.Struct({
   name: Schema.String,
   description: Schema.String,

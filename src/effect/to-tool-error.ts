@@ -22,7 +22,7 @@ export type CallError =
 
 type Kind = "missing" | "invalid" | "refused" | "late" | "failed";
 
-/** Maps the codes of failed calls to errors. All other codes mean that the tool failed. */
+/** Maps the codes of failed calls to errors. Any other code means that the tool failed. */
 const KINDS: Readonly<Partial<Record<ErrorCode, Kind>>> = {
   TOOL_NOT_FOUND: "missing",
   TOOLSET_NOT_FOUND: "missing",
@@ -38,11 +38,10 @@ const KINDS: Readonly<Partial<Record<ErrorCode, Kind>>> = {
   TIMEOUT: "late",
 };
 
-/** The details of an error, besides the result. */
 export interface FailedCall {
   readonly input: ToolInput;
   readonly tool: Tool | undefined;
-  /** The time limit of the call, if its error does not state it. */
+  /** Used if the error of the call does not state its time limit. */
   readonly timeoutMs: number;
   /** Names of tools that the agent may see, if the tool is missing. */
   readonly availableTools: readonly string[];
@@ -53,7 +52,9 @@ export function isMissing({ error }: Pick<ToolResult, "error">): boolean {
   return error !== undefined && KINDS[error.code] === "missing";
 }
 
-/** The tagged error of a call that did not succeed. Its status decides before its code: a timeout whose outcome is unknown is a timeout. */
+/**
+ * Returns the tagged error of a call that did not succeed. The status is checked before the code: a timeout whose outcome is unknown is a timeout.
+ */
 export function toToolError(
   result: Pick<ToolResult, "status" | "error" | "confirmationId">,
   call: FailedCall,

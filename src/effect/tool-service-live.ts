@@ -29,15 +29,18 @@ import {
   ToolService,
 } from "./tool-service.ts";
 
-/** Names in a `ToolNotFoundError`. */
+/** Maximum number of names in a `ToolNotFoundError`. */
 const MOST_NAMES = 100;
 
-/** A new arsenal with default settings, closed with the layer. */
+/** A service with a new arsenal and default settings. The arsenal is closed with the layer. */
 export const ToolServiceLive: Layer.Layer<ToolService, never, EventBus | IdentityService> = owning(
   Effect.sync(() => new ToolArsenal()),
 );
 
-/** The arsenal of a configuration file, closed with the layer. `parts.environment` fills `${NAME}`; it defaults to the process environment. */
+/**
+ * A service with the arsenal of a configuration file. The arsenal is closed with the layer. `parts.environment` fills `${NAME}` and defaults to the
+ * process environment.
+ */
 export function toolServiceFromConfig(
   path: string,
   parts: ToolArsenalParts = {},
@@ -46,8 +49,8 @@ export function toolServiceFromConfig(
 }
 
 /**
- * Your own arsenal, which stays open when the layer closes. MCP servers that the service connected are disconnected then. Tools that it
- * registered stay, and calling them fails with CLOSED, because the services of their handlers are gone.
+ * A service with your own arsenal, which stays open when the layer closes. MCP servers that the service connected are then disconnected. Tools that
+ * the service registered stay, but calling them fails with CLOSED, because the services of their handlers are gone.
  */
 export function toolServiceFrom(arsenal: ToolArsenal): Layer.Layer<ToolService, never, EventBus | IdentityService> {
   return Layer.effect(ToolService, makeToolService(arsenal, { owned: false }));
@@ -96,7 +99,7 @@ function makeToolService(
         handler: EffectHandler<E, R, ToolArguments<Parameters>>,
       ) =>
         Effect.contextWith((context: Context.Context<R>) => {
-          // The arsenal passes arguments that the parameters have checked.
+          // The parameters have already checked the arguments.
           const run = toHandler(handler as EffectHandler<E, R>, context, { callers, isClosed: () => closed });
           const { parameters, ...rest } = definition;
           if (isParameterList(parameters))

@@ -23,7 +23,7 @@ import type {
   ToolParameter,
 } from "./schemas.ts";
 
-/** The parameters of a tool: a list, or an Effect Schema, which also checks and decodes the arguments. */
+/** The parameters of a tool: a list, or an Effect Schema that also checks and decodes the arguments. */
 export type ToolParameters = readonly ToolParameter[] | Schema.ConstraintDecoder<unknown>;
 
 /** A definition whose parameters may be a Schema. */
@@ -32,11 +32,11 @@ export type RegisteredDefinition<Parameters extends ToolParameters = ToolParamet
   "parameters"
 > & { readonly parameters: Parameters };
 
-/** The arguments of a handler: the decoded type of a Schema, and unknown values by name for a list. */
+/** The arguments of a handler: the decoded type for a Schema, and unknown values by name for a list. */
 export type ToolArguments<Parameters extends ToolParameters> =
   Parameters extends Schema.ConstraintDecoder<unknown> ? Parameters["Type"] : Record<string, unknown>;
 
-/** Runs a tool. Interrupted when the call is cancelled or runs out of time. */
+/** Runs a tool. It is interrupted when the call is cancelled or times out. */
 export type EffectHandler<E = never, R = never, Arguments = Record<string, unknown>> = (
   args: Arguments,
   context: HandlerContext,
@@ -48,7 +48,7 @@ export interface SeenBy {
   readonly toolset?: string;
 }
 
-/** Which tools are listed. */
+/** Selects the listed tools. */
 export interface ToolListFilter extends SeenBy {
   readonly category?: string;
   readonly source?: string;
@@ -66,7 +66,10 @@ export class ToolService extends Context.Service<
       ToolOutput,
       ToolNotFoundError | ToolExecutionError | ToolTimeoutError | ToolValidationError | ToolAuthorizationError
     >;
-    /** Registers a tool, which runs until the layer closes. The handler gets the services of the fiber that registers it, and arguments of the Schema's type if the parameters are one. Dies if the definition is invalid. */
+    /**
+     * Registers a tool, which can be called until the layer closes. The handler gets the services of the fiber that registers it. If the parameters
+     * are a Schema, the handler gets arguments of the Schema's type. Dies if the definition is invalid.
+     */
     readonly register: <E = never, R = never, Parameters extends ToolParameters = readonly ToolParameter[]>(
       definition: RegisteredDefinition<Parameters>,
       handler: EffectHandler<E, R, ToolArguments<Parameters>>,
@@ -79,16 +82,16 @@ export class ToolService extends Context.Service<
     ) => Effect.Effect<MCPServer, MCPConnectionError, Scope.Scope>;
     /** Disconnects an MCP server and removes its tools. */
     readonly disconnectMCPServer: (serverName: string) => Effect.Effect<void, MCPConnectionError>;
-    /** Connected MCP servers, and those that `disconnectMCPServer` disconnected. */
+    /** Lists connected MCP servers, and servers that `disconnectMCPServer` disconnected. */
     readonly listMCPServers: () => Effect.Effect<readonly MCPServer[]>;
     readonly listTools: (filter?: ToolListFilter) => Effect.Effect<readonly ToolDefinition[]>;
-    /** Takes the same names as `execute`. */
+    /** Accepts the same names as `execute`. */
     readonly getTool: (name: string, by?: SeenBy) => Effect.Effect<ToolDefinition, ToolNotFoundError>;
-    /** Every tool as the Anthropic API takes it. With many tools, send the few of `retrieveTools` instead. */
+    /** Returns every tool in the format of the Anthropic API. With many tools, send only the results of `retrieveTools` instead. */
     readonly toFunctionCallingFormat: (by?: SeenBy) => Effect.Effect<readonly FunctionCallingTool[]>;
     /** Finds the tools that fit a request, best first. */
     readonly retrieve: (query: ToolQuery) => Effect.Effect<RetrievalResult, ToolServiceError>;
-    /** Finds the tools that fit a request and returns them as a model's API takes them. The dialect defaults to `openai`. */
+    /** Finds the tools that fit a request and returns them in the format of a model's API. The dialect defaults to `openai`. */
     readonly retrieveTools: <Name extends DialectName = "openai">(
       query: string,
       options?: RetrieveToolsOptions<Name>,

@@ -11,7 +11,7 @@ import { present } from "../base/present.ts";
 import { type Ensemble, type EnsembleConfiguration, type Invoker, toEnsemble } from "./ensemble.ts";
 import { shareArsenal, type SharedArsenal } from "./shared-arsenal.ts";
 
-/** The context that the invocable of an invoker made in code gets with its arguments. */
+/** The context of an invocable. It is passed together with the arguments. */
 export interface Context extends InvocableContext {
   readonly invoker: Invoker;
 }
@@ -70,9 +70,9 @@ export interface EnsembleDefinition<Connection = unknown> {
   disconnect?(connection: Connection): Promise<void>;
 }
 
-/** The arsenal of the ensembles. */
+/** Options to create ensembles. */
 export interface EnsembleOptions {
-  /** Defaults to a shared arsenal with default settings, closed with the last ensemble. */
+  /** Defaults to a shared arsenal with default settings, which is closed with the last ensemble. */
   readonly arsenal?: ToolArsenal;
 }
 
@@ -91,7 +91,7 @@ export function createEnsemble<Connection>(
   return ensembleIn(definition, shareArsenal(options.arsenal));
 }
 
-/** Makes an ensemble in an arsenal that other ensembles may share. */
+/** Makes an ensemble in a shared arsenal. */
 export function ensembleIn<Connection>(definition: EnsembleDefinition<Connection>, shared: SharedArsenal): Ensemble {
   const { name, configuration = {} } = definition;
   checkConfiguration(name, configuration);
@@ -147,7 +147,7 @@ function invokersOf({ name, invokers }: Pick<EnsembleDefinition, "name" | "invok
   return list;
 }
 
-/** The valid values of each default, as in TOML descriptors. Other keys are the user's own. */
+/** The valid range of each default, as in TOML descriptors. Other keys are the user's own. */
 const DEFAULTS = [
   { key: "timeout", from: LIMITS.timeoutMinMs / 1000, to: LIMITS.timeoutMaxMs / 1000, what: "a number of seconds" },
   { key: "maxRetries", from: 0, to: 5, what: "a whole number" },

@@ -4,17 +4,16 @@ import type { Invocation, InvocationResult } from "./records.ts";
 
 /** Options of `deduplicate`. */
 export interface DeduplicateOptions {
-  /** Leaves the records alone if they have at most this many tokens. Defaults to 0: always deduplicates. */
+  /** Threshold in tokens: records up to this size are not changed. Defaults to 0: always deduplicates. */
   readonly maxTokens?: number;
-  /** Tokens of a text. Defaults to an estimate that is within 15 % for typical tool definitions. */
+  /** Counts the tokens of a text. Defaults to an estimate that is within 15 % for typical tool definitions. */
   readonly countTokens?: (text: string) => number;
 }
 
 /**
- * Shortens a conversation's records: if a call has several results, the latest stays in full, and the others become references to it. A result is replaced
- * if it equals the latest, or if its tool is confirmed read-only, so that the latest is newer. Every call keeps a result, as
- * providers demand. Failed calls, and records that are neither invocations nor results, stay as they are. Returns the same list if nothing
- * changed.
+ * Shortens a conversation's records: if a call has several results, the latest stays in full, and earlier ones become references to it. An earlier
+ * result is replaced if it equals the latest, or if its tool is confirmed read-only. Every call keeps a result, as providers demand. Failed calls,
+ * and records that are neither invocations nor results, stay as they are. Returns the same list if nothing changed.
  *
  * @example
  * const shorter = deduplicate(records, { maxTokens: 100_000 });
@@ -38,7 +37,7 @@ export function deduplicate<Item extends object>(
     : records.map((record) => (references.get(record) as Item | undefined) ?? record);
 }
 
-/** Replaces each result that repeats an earlier one, in the conversation or in this list, with a reference to it. */
+/** Replaces each result that repeats an earlier result with a reference to it. Earlier results are in the conversation or in the same list. */
 export function referBack(
   invocations: readonly Invocation[],
   results: readonly InvocationResult[],
@@ -57,19 +56,19 @@ export function referBack(
   return results.map((result) => references.get(result) ?? result);
 }
 
-/** The successful results that are present in full, each with its call as text. */
+/** Returns the successful results that are present in full, each with its call as text. */
 function fullResults(records: readonly object[]) {
   const calls = new Map<string, string>();
   return records.flatMap((record) => {
     if (isInvocation(record)) calls.set(record.id, canonicalJson([record.name, record.arguments]));
     if (!isResult(record) || record.error !== undefined || record.sameAs !== undefined) return [];
-    // Some providers reuse ids, so a result belongs to the nearest call before it.
+    // Some providers reuse ids, so a result belongs to the nearest preceding call.
     const call = calls.get(record.invocationId);
     return call === undefined ? [] : [{ call, result: record }];
   });
 }
 
-/** The reference that replaces a repeated result; undefined if the result must stay, or is already as short. */
+/** Returns the reference that replaces a repeated result; undefined if the result must stay, or is not longer than the reference. */
 function referenceTo(
   other: InvocationResult,
   result: InvocationResult,

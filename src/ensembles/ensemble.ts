@@ -9,21 +9,21 @@ import { createTurns } from "../base/turns/in-order.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { SharedArsenal } from "./shared-arsenal.ts";
 
-/** Tools that share one lifecycle and its defaults: the invokers of a descriptor, or those of one MCP server. */
+/** Tools that share one lifecycle and its defaults: the invokers of a descriptor, or the tools of one MCP server. */
 export interface Ensemble {
   readonly name: string;
-  /** By the name in the descriptor or from the server. Follows changes while connected; empty before `connect`. */
+  /** Keyed by the name in the descriptor or from the server. Follows changes while connected; empty before `connect`. */
   readonly invokers: ReadonlyMap<string, Invoker>;
-  /** The ensemble's defaults and settings, as written. */
+  /** The ensemble's defaults and settings, as the user wrote them. */
   readonly configuration: EnsembleConfiguration;
   readonly isConnected: boolean;
   /** The ensemble's connection, such as an `McpUpstream`; undefined if it needs none or is not connected. */
   readonly connection: unknown;
   /** The arsenal that its tools are registered in and run through. */
   readonly arsenal: ToolArsenal;
-  /** Registers its tools, and opens their connections. Leaves nothing behind if it fails. Does nothing if it is connected. */
+  /** Registers its tools, and opens their connections. If it fails, everything is undone. Does nothing if the ensemble is already connected. */
   connect(options?: ConnectOptions): Promise<void>;
-  /** Removes its tools and releases all resources. Safe to call twice; `connect` connects it again. */
+  /** Removes its tools and releases all resources. Can be called twice. `connect` connects the ensemble again. */
   disconnect(): Promise<void>;
   /** Throws TOOL_NOT_FOUND, with the nearest name, if no invoker has that name. */
   accessInvoker(name: string): Invoker;
@@ -37,11 +37,11 @@ export interface ConnectOptions {
 
 /** Defaults that the tools of an ensemble inherit, and settings for its invocables. */
 export interface EnsembleConfiguration {
-  /** Seconds that one run may take, unless the tool sets its own. */
+  /** Timeout of one run in seconds, unless the tool sets its own. */
   readonly timeout?: number;
-  /** The most attempts at a call that is safe to repeat; 0 and 1 mean no retry. */
+  /** Maximum number of attempts of a call that is safe to repeat; 0 and 1 mean no retry. */
   readonly maxRetries?: number;
-  /** Calls of the ensemble's tools that run at once. */
+  /** Maximum number of concurrent calls of the ensemble's tools. */
   readonly maxConcurrent?: number;
   readonly [key: string]: unknown;
 }
@@ -49,20 +49,20 @@ export interface EnsembleConfiguration {
 /** One tool of an ensemble. */
 export interface Invoker extends DescribedInvoker {
   readonly ensemble: Ensemble;
-  /** Runs the tool through the arsenal, under its policy. A failing tool is a result with a status, unless `execution.onFailure` is `throw`. */
+  /** Runs the tool through the arsenal, under its policy. A failed call is a result with a status, unless `execution.onFailure` is `throw`. */
   invoke(arguments_: Readonly<Record<string, unknown>>, options?: InvokeOptions): Promise<ToolResult>;
 }
 
-/** How an invoker is run: `auxdata` for the invocable, `signal`, `principal`, `timeoutMs` and everything else a call can have. */
+/** Options of one run: `auxdata` for the invocable, `signal`, `principal`, `timeoutMs` and all other options of a call. */
 export type InvokeOptions = Omit<ToolCall, "toolName" | "arguments">;
 
 /** Settings that differ between kinds of ensembles. */
 export interface EnsembleKind {
   readonly name: string;
   configuration(): EnsembleConfiguration;
-  /** Adds the ensemble to an arsenal. Leaves nothing behind if it rejects. */
+  /** Adds the ensemble to an arsenal. If it rejects, everything is undone. */
   add(arsenal: ToolArsenal, ensemble: Ensemble, options: ConnectOptions): Promise<unknown>;
-  /** The current connection, while the ensemble is connected. */
+  /** Returns the current connection, while the ensemble is connected. */
   connection?(arsenal: ToolArsenal): unknown;
 }
 
@@ -70,7 +70,7 @@ export interface EnsembleKind {
 export function toEnsemble(kind: EnsembleKind, shared: SharedArsenal): Ensemble {
   const { name } = kind;
   let isConnected = false;
-  /** Connecting and disconnecting never overlap. */
+  /** Runs connecting and disconnecting one after another. */
   const turns = createTurns();
 
   const toInvoker = remember((tool: Tool): Invoker => ({
@@ -118,7 +118,7 @@ export function toEnsemble(kind: EnsembleKind, shared: SharedArsenal): Ensemble 
         try {
           await shared.current().remove(name);
         } catch (error) {
-          // Closing the arsenal disconnected it already.
+          // The closed arsenal has already disconnected it.
           if (!isArsenalError(error) || error.code !== "CLOSED") throw error;
         } finally {
           await shared.release();

@@ -17,26 +17,26 @@ import { referBack } from "./deduplicate.ts";
 import type { Ensemble, Invoker } from "./ensemble.ts";
 import { type Invocation, type InvocationResult, toFailure, toRecord, toTimestamp } from "./records.ts";
 
-/** Tool calling in one provider's format, over ensembles: definitions out, calls in, results out. */
+/** Tool calling in one provider's format, over ensembles. Writes definitions and results, and reads calls. */
 export interface InvocationsProcessor<Definition = Record<string, unknown>, Message = Record<string, unknown>> {
   /**
-   * Writes the tools of the ensembles that the caller may call, in order, as the provider's API takes them. Each goes by its alias, such as
-   * `io-read_file`, so tools of the same name in two ensembles stay apart. Throws INPUT_INVALID if two tools have the same
-   * alias, and SOURCE_UNAVAILABLE if an ensemble is not connected.
+   * Converts the tools that the caller may call to the provider's format, in the order of the ensembles. Each tool is named by its alias, such as
+   * `io-read_file`, so tools with the same name in two ensembles stay apart. Throws INPUT_INVALID if two tools have the same alias, and
+   * SOURCE_UNAVAILABLE if an ensemble is not connected.
    */
   prepareTools(ensembles: readonly Ensemble[], options?: PrepareToolsOptions): Promise<Definition[]>;
-  /** Reads the calls in one answer of the provider, in its order. Never throws: a call that cannot be read has a `problem`. */
+  /** Reads the calls in one answer of the provider, in the answer's order. Never throws: a call that cannot be read has a `problem`. */
   normalizeInvocations(message: unknown): Invocation[];
   /**
-   * Runs invocations at once, under policy, and returns one result for each, in order. Tools outside the given ensembles do not exist.
-   * Throws only if `onFailure` is `throw`, once all calls have ended.
+   * Runs invocations in parallel, under policy, and returns one result for each, in order. Tools outside the given ensembles are not found. Throws
+   * only if `onFailure` is `throw`, after all calls have ended.
    */
   executeInvocations(
     invocations: readonly Invocation[],
     ensembles: readonly Ensemble[],
     options?: ExecuteInvocationsOptions,
   ): Promise<InvocationResult[]>;
-  /** Writes results as what to append to the conversation: the provider's messages, items, blocks or parts. */
+  /** Converts results to the provider's messages, items, blocks or parts, to append to the conversation. */
   nativizeResults(results: readonly InvocationResult[]): Message[];
 }
 
@@ -52,11 +52,14 @@ export interface ExecuteInvocationsOptions extends Pick<
   "principal" | "toolset" | "auxdata" | "signal" | "timeoutMs" | "deadline" | "traceId" | "cache"
 > {
   /**
-   * `return` (default): every failure is a result. `throw`: the first call that fails cancels the others and is thrown. Wrong arguments,
-   * timeouts and calls that wait for approval are results either way.
+   * `return` (default): every failure is a result. `throw`: the first call that fails cancels the others and is thrown. Wrong arguments, timeouts and
+   * calls that wait for approval are results in both modes.
    */
   readonly onFailure?: "return" | "throw";
-  /** The conversation's records so far. A result that repeats one of them, of the same call, only refers to it. Omitted: every result is whole. */
+  /**
+   * The conversation's records so far. A new result that repeats the result of the same call becomes a reference. If omitted, every result is
+   * included in full.
+   */
   readonly earlier?: readonly object[];
 }
 
@@ -103,7 +106,7 @@ export async function createInvocationsProcessor({
     },
     normalizeInvocations: (message) =>
       dialect.readCalls(message).map(({ id, idMadeUp, call, problem }) => ({
-        // A made-up id is unique within one answer only; a record needs a lasting one.
+        // A made-up id is unique only within one answer, but a record needs a permanent id.
         ...(idMadeUp === true ? { id: `call_${randomUUID()}`, idMadeUp } : { id }),
         name: call.toolName,
         arguments: call.arguments ?? {},
@@ -134,7 +137,9 @@ export async function createInvocationsProcessor({
           const result = await execute(invocation);
           if (onFailure === "throw" && failure === undefined && isFatal(result)) {
             failure = result;
-            stop.abort(new ArsenalError("CANCELLED", `The call was cancelled because that of ${result.name} failed.`));
+            stop.abort(
+              new ArsenalError("CANCELLED", `The call was cancelled because the call of ${result.name} failed.`),
+            );
           }
           return result;
         }),
@@ -148,7 +153,7 @@ export async function createInvocationsProcessor({
   };
 }
 
-/** The invokers that a caller may see, or only those that it may call, by alias, in the order of their ensembles. */
+/** Returns the invokers that a caller may see or call, by alias, in the order of their ensembles. */
 async function invokersFor(
   ensembles: readonly Ensemble[],
   by: AskedBy,
@@ -177,7 +182,7 @@ async function invokersFor(
   return byAlias;
 }
 
-/** By alias, by id, or by the bare name if only one of the ensembles has it. */
+/** Finds an invoker by alias, by id, or by the bare name if only one of the ensembles has it. */
 function findInvoker(name: string, invokers: ReadonlyMap<string, Invoker>): Invoker | undefined {
   const exact = invokers.get(name) ?? invokers.get(toAlias(name));
   if (exact !== undefined) return exact;
@@ -209,7 +214,7 @@ function isFatal({ error, confirmationId }: InvocationResult): boolean {
   return error.category !== "validation" && error.category !== "timeout";
 }
 
-/** A result as a dialect writes it. Its words are in the record, whatever became of it. */
+/** Converts a record to the form that dialects write. The record already contains the text for each outcome. */
 function toAnswered({ invocationId, idMadeUp, name, content, error, timestamp }: InvocationResult): AnsweredCall {
   const outcome = error === undefined ? { status: "success", result: content } : { status: "failure", error };
   return {

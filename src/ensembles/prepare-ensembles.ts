@@ -29,7 +29,7 @@ export interface PrepareOptions extends EnsembleOptions, ConnectOptions {
   readonly folder?: string;
   /** Functions by name, for descriptors that name no module. */
   readonly handlers?: Invocables;
-  /** `throw`, the default, disconnects everything if one ensemble fails; `report` uses the others and adds it to `failures`. */
+  /** `throw`, the default, disconnects everything if one ensemble fails; `report` uses the others and adds the failed one to `failures`. */
   readonly onFailure?: "throw" | "report";
 }
 
@@ -45,7 +45,7 @@ export interface EnsembleFailure {
 }
 
 /**
- * Connects every enabled ensemble of a configuration, in order. If one fails, those before it are disconnected in reverse order and the error is
+ * Connects every enabled ensemble of a configuration, in order. If one fails, the connected ones are disconnected in reverse order and the error is
  * thrown.
  *
  * @example
@@ -88,7 +88,7 @@ export async function prepareEnsembles(
   return Object.assign(connected, { failures, [Symbol.asyncDispose]: () => disconnectAll(connected) });
 }
 
-/** Disconnects every ensemble, the last first, and then throws the first error. */
+/** Disconnects every ensemble, last first, and then throws the first error. */
 async function disconnectAll(ensembles: readonly Ensemble[]): Promise<void> {
   const errors: unknown[] = [];
   for (const ensemble of ensembles.toReversed())
@@ -96,7 +96,7 @@ async function disconnectAll(ensembles: readonly Ensemble[]): Promise<void> {
   if (errors.length > 0) throw errors[0];
 }
 
-/** Creates an ensemble that is not yet connected; undefined if it is not enabled. */
+/** Creates an ensemble without connecting it; undefined if the ensemble is disabled. */
 type OpenEnsemble = () => Promise<Ensemble | undefined>;
 
 async function toOpeners(
@@ -124,7 +124,7 @@ function refused(value: unknown, problem: string, fix: string): ArsenalError {
   return fixable("CONFIG_INVALID", problem, fix, { field: "ensembles", value });
 }
 
-/** Undefined if the file disables it. */
+/** Returns undefined if the file disables the ensemble. */
 async function fromDescriptor(
   file: string,
   handlers: Invocables,

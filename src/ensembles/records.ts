@@ -16,11 +16,11 @@ export interface Invocation {
   readonly arguments: Readonly<Record<string, unknown>>;
   /** When the call was read, as ISO 8601. */
   readonly timestamp: string;
-  /** Why the call cannot be made, for the model to fix. */
+  /** The reason why the call cannot be made, for the model to fix. */
   readonly problem?: string;
 }
 
-/** How one invocation ended. Plain JSON data. */
+/** The outcome of one invocation. Plain JSON data. */
 export interface InvocationResult {
   readonly invocationId: string;
   readonly idMadeUp?: true;
@@ -30,9 +30,9 @@ export interface InvocationResult {
   readonly error?: InvocationError;
   /** The approval that the call waits for. Once approved, execute the same invocation again. */
   readonly confirmationId?: string;
-  /** True if the tool is confirmed read-only: an equal call that comes later has the newer result. */
+  /** True if the tool is confirmed read-only: a later equal call has the newer result. */
   readonly readOnly?: true;
-  /** The invocation whose result this one only refers to. */
+  /** The id of the invocation that has the result, if this result is only a reference. */
   readonly sameAs?: string;
   /** When the call ended, as ISO 8601. */
   readonly timestamp: string;
@@ -80,7 +80,7 @@ export function errorCategory(code: ErrorCode): ErrorCategory {
   }
 }
 
-/** The record of a call that the arsenal answered. */
+/** Returns the record of a call that the arsenal answered. */
 export function toRecord(invocation: Invocation, tool: Tool, result: ToolResult): InvocationResult {
   const { status, error, confirmationId, completedAt } = result;
   const content = status === "success" ? toPlainData(result.result) : formatResult(result, invocation);
@@ -100,7 +100,7 @@ export function toRecord(invocation: Invocation, tool: Tool, result: ToolResult)
   };
 }
 
-/** The record of a call that did not reach a tool. */
+/** Returns the record of a call that did not reach a tool. */
 export function toFailure(
   invocation: Invocation,
   error: { readonly code: ErrorCode; readonly message: string },
@@ -115,7 +115,6 @@ export function toFailure(
   };
 }
 
-/** The ids that link a result to its invocation. */
 export function idsOf({
   id,
   idMadeUp,
@@ -124,7 +123,7 @@ export function idsOf({
   return { invocationId: id, ...(idMadeUp === true && { idMadeUp }), name };
 }
 
-/** Milliseconds since the epoch, converted to ISO 8601. */
+/** Converts milliseconds since the epoch to ISO 8601. */
 export function toTimestamp(at: number): string {
   return new Date(at).toISOString();
 }

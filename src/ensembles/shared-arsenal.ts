@@ -1,6 +1,5 @@
 import { ToolArsenal } from "../arsenal.ts";
 
-/** The arsenal that ensembles live in. */
 export interface SharedArsenal {
   current(): ToolArsenal;
   /** Called before an ensemble is connected. */
@@ -9,7 +8,7 @@ export interface SharedArsenal {
   release(): Promise<void>;
 }
 
-/** Shares the given arsenal, which its owner closes; without one, creates an arsenal that is closed with the last ensemble. */
+/** Shares the given arsenal, which stays open. If omitted, creates an arsenal that is closed with the last ensemble. */
 export function shareArsenal(given?: ToolArsenal): SharedArsenal {
   let own: ToolArsenal | undefined;
   let connected = 0;

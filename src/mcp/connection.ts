@@ -11,8 +11,8 @@ export type Ask = (
   options: {
     readonly signal: AbortSignal;
     /**
-     * The data with which the request can start over from this question, as JSON. In the modern era the request then ends here and its signal fires;
-     * the repeat, in whichever process, gets this as `Exchange.resumed`. Ignored in the legacy era.
+     * The state to continue from after the answer, as JSON. In the modern era the request ends with this question, and its signal fires. The client
+     * repeats the request, and any process gets this value as `Exchange.resumed`. Ignored in the legacy era.
      */
     readonly resume?: JsonObject;
   },
@@ -27,13 +27,11 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The identity of a client, and the requests that it lets the server send. */
 export interface ClientIdentity {
   readonly info: JsonObject;
   readonly capabilities: JsonObject;
 }
 
-/** A server's description of itself. */
 export interface ServerDescription {
   readonly info: JsonObject;
   readonly capabilities: JsonObject;
@@ -54,11 +52,14 @@ export interface McpConnection {
   request(method: string, params?: JsonObject, options?: RequestOptions): Promise<JsonObject>;
   notify(method: string, params?: JsonObject): Promise<void>;
   /**
-   * Called for the server's notifications outside any request: list changes, resource updates, log messages. Returns the function that ends the
-   * calls.
+   * Registers a listener for the server's notifications outside any request: list changes, resource updates, log messages. Returns a function that
+   * removes the listener.
    */
   onNotification(listener: (notification: RpcNotification) => void): () => void;
-  /** Answers the server's own requests (legacy era). There is at most one handler; without it, requests are refused as unknown methods. */
+  /**
+   * Sets the handler for the server's own requests (legacy era). There is at most one handler. Without a handler, requests are refused as unknown
+   * methods.
+   */
   setAsk(ask: Ask | undefined): void;
   /** Calls back once when the connection has ended. `error` is the reason; it is undefined after `close`. */
   onClosed(listener: (error: Error | undefined) => void): () => void;
@@ -72,17 +73,17 @@ export interface McpRequest extends SourceRequest {
   readonly source: "mcp";
   /** Members of the caller's `params` other than `name` and `arguments`: `_meta`, `inputResponses`, `requestState`, `task`. */
   readonly extra?: JsonObject;
-  /** The caller session's own connection. Defaults to the upstream's shared ones. */
+  /** The connection of the caller's session. Defaults to the upstream's shared connections. */
   readonly connection?: Requester;
   readonly ask?: Ask;
   readonly passInputRequired?: boolean;
   readonly onNotification?: (notification: RpcNotification) => void;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Called when the server answered with a task, which is then followed to its end. */
+  /** Called when the server answers with a task. The call then follows the task to its end. */
   readonly onTask?: (() => void) | undefined;
   /** The method that the client called. Defaults to `tools/call`. */
   readonly method?: string;
-  /** Ends the subscription that the call makes, if it makes one. */
+  /** Ends the subscription if the call creates one. */
   readonly until?: AbortSignal;
 }
 

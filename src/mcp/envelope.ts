@@ -8,14 +8,13 @@ const LOG_LEVELS: readonly string[] = ["debug", "info", "notice", "warning", "er
 export interface Peer {
   readonly era: Era;
   readonly protocolVersion: string;
-  /** Omitted if the client did not send it. */
   readonly info?: JsonObject;
   /** The requests that the client lets a server send: elicitation, sampling, roots. */
   readonly capabilities: JsonObject;
   readonly principal: Principal;
 }
 
-/** The protocol version that a modern request claims, not verified; undefined for a legacy request. */
+/** Returns the protocol version that a modern request claims, without checking it; undefined for a legacy request. */
 export function claimedVersion(params: JsonObject | undefined): unknown {
   const meta = params?.["_meta"];
   return isPlainObject(meta) && Object.hasOwn(meta, META.protocolVersion) ? meta[META.protocolVersion] : undefined;

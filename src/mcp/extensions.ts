@@ -1,7 +1,7 @@
 import { isPlainObject } from "../tool/json-schema.ts";
 import { type JsonObject, RPC, RpcError } from "./protocol.ts";
 
-/** The identifiers of the extensions that this program serves. */
+/** The extensions that this program serves. */
 export const EXTENSIONS = {
   tasks: "io.modelcontextprotocol/tasks",
   /** MCP Apps: tools and resources with a user interface. */
@@ -9,22 +9,20 @@ export const EXTENSIONS = {
   skills: "io.modelcontextprotocol/skills",
 } as const;
 
-/** The types of interfaces that servers may offer. Every client that announces apps can show them. */
+/** Interface types that servers may offer. Every client that announces apps can show them. */
 export const APP_SETTINGS = { mimeTypes: ["text/html;profile=mcp-app"] };
 
-/** True if a peer's capabilities announce an extension. */
 export function announces(capabilities: JsonObject, extension: string): boolean {
   const { extensions } = capabilities;
   return isPlainObject(extensions) && Object.hasOwn(extensions, extension) && isPlainObject(extensions[extension]);
 }
 
-/** Returns capabilities that also announce these extensions, with the settings of each. */
 export function withExtensions(capabilities: JsonObject, added: JsonObject): JsonObject {
   const { extensions } = capabilities;
   return { ...capabilities, extensions: { ...(isPlainObject(extensions) ? extensions : {}), ...added } };
 }
 
-/** The protocol's error for a request that needs an extension which the client did not announce. */
+/** Returns the error for a request that needs an extension which the client did not announce. */
 export function missingExtension(extension: string): RpcError {
   return new RpcError({
     code: RPC.missingClientCapability,

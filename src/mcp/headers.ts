@@ -3,7 +3,7 @@ import { isPlainObject } from "../tool/json-schema.ts";
 import { claimedVersion } from "./envelope.ts";
 import { type JsonObject, type RpcMessage, type RpcRequest } from "./protocol.ts";
 
-/** Headers of one request. Names are in lower case. */
+/** HTTP headers with names in lower case. */
 export type Headers = Readonly<Record<string, string>>;
 
 /** Returns the headers that describe a message of the modern era, so that proxies can route by them; undefined for any other message. */
@@ -20,7 +20,7 @@ export function toMessageHeaders(message: RpcMessage): Headers | undefined {
   };
 }
 
-/** The member of `params` that `Mcp-Name` must equal, for the methods that have one. */
+/** By method: the member of `params` that the header `Mcp-Name` must equal. */
 const NAME_MEMBER: Readonly<Record<string, string>> = {
   "tools/call": "name",
   "prompts/get": "name",
@@ -30,7 +30,7 @@ const NAME_MEMBER: Readonly<Record<string, string>> = {
   "tasks/cancel": "taskId",
 };
 
-/** Explains to the client how the headers of a modern request differ from its body; undefined if they agree. */
+/** Describes how the headers of a modern request differ from its body; undefined if they agree. */
 export function headerMismatch({ method, params }: RpcRequest, headers: Headers): string | undefined {
   const version = claimedVersion(params);
   const member = Object.hasOwn(NAME_MEMBER, method) ? NAME_MEMBER[method] : undefined;
@@ -48,7 +48,7 @@ function differs(
   body: unknown,
   decode: (value: string) => string | undefined = (value) => value,
 ): string | undefined {
-  // A body without the value is malformed, which the reader of the body reports.
+  // A body without the value is malformed; the code that reads the body reports it.
   if (typeof body !== "string") return undefined;
   if (sent === undefined)
     return `Header mismatch: the header ${header} is missing; the body says ${JSON.stringify(body)}.`;
@@ -77,7 +77,7 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const PLAIN = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/;
 const TYPES: ReadonlySet<unknown> = new Set(["string", "integer", "boolean"]);
 
-/** Reads the `x-mcp-header` marks of a tool's input schema. They are allowed only on properties, and on properties of properties. */
+/** Reads the `x-mcp-header` marks of a tool's input schema. Marks are allowed only on properties, including properties of properties. */
 export function readParamHeaders(
   inputSchema: unknown,
 ): { readonly headers: readonly ParamHeader[] } | { readonly fault: string } {
@@ -137,7 +137,7 @@ export function toParamHeaders(headers: readonly ParamHeader[], args: JsonObject
   return sent;
 }
 
-/** Encodes a value for a header: as plain text, or in base64 if a header would change or refuse it. */
+/** Encodes a value for a header: as plain text, or in base64 if plain text is not valid or would be changed on the way. */
 export function toHeaderValue(value: string): string {
   const isPlain = PLAIN.test(value) && !(value.startsWith("=?base64?") && value.endsWith("?="));
   return isPlain ? value : `=?base64?${Buffer.from(value, "utf8").toString("base64")}?=`;

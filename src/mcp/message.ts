@@ -14,7 +14,7 @@ export type Received =
   | { readonly kind: "request"; readonly message: RpcRequest }
   | { readonly kind: "notification"; readonly message: RpcNotification }
   | { readonly kind: "response"; readonly message: RpcResponse }
-  /** `id` is the request's, if it could be read. */
+  /** `id` is the id of the request, if it could be read. */
   | { readonly kind: "invalid"; readonly id: RequestId | null; readonly error: RpcErrorBody };
 
 /** Classifies a parsed JSON value as a JSON-RPC message. */
@@ -53,12 +53,12 @@ export function answer(id: RequestId, result: JsonObject): RpcResponse {
   return { jsonrpc: "2.0", id, result };
 }
 
-/** The answer to a request that failed; the id is null if it could not be read. */
+/** Returns the answer to a failed request. The id is null if it could not be read. */
 export function failure(id: RequestId | null, error: RpcErrorBody): RpcResponse {
   return { jsonrpc: "2.0", id, error };
 }
 
-/** True for an answer, which is the last message about its request. */
+/** Returns true for an answer, which is the last message about its request. */
 export function isResponse(message: RpcMessage): message is RpcResponse {
   return !("method" in message);
 }

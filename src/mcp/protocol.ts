@@ -16,7 +16,6 @@ export interface RpcNotification {
   readonly params?: JsonObject;
 }
 
-/** A JSON-RPC answer: a result or an error. */
 export type RpcResponse =
   | { readonly jsonrpc: "2.0"; readonly id: RequestId; readonly result: JsonObject }
   | { readonly jsonrpc: "2.0"; readonly id: RequestId | null; readonly error: RpcErrorBody };
@@ -32,13 +31,12 @@ export interface RpcErrorBody {
 /** The era of a peer's MCP version: `legacy` up to 2025-11-25, with sessions; `modern` from 2026-07-28, without sessions. */
 export type Era = "legacy" | "modern";
 
-/** The newest revision of each era. */
 export const LATEST_VERSION: Readonly<Record<Era, string>> = { legacy: "2025-11-25", modern: "2026-07-28" };
 
-/** Revisions with an initialize handshake that are supported, newest first. */
+/** Supported revisions with an initialize handshake, newest first. */
 export const LEGACY_VERSIONS: readonly string[] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
-/** Revisions without a handshake, newest first. */
+/** Supported revisions without a handshake, newest first. */
 export const MODERN_VERSIONS: readonly string[] = ["2026-07-28"];
 
 /** Keys of `_meta` that the protocol reserves. */
@@ -65,7 +63,7 @@ export const RPC = {
   unsupportedVersion: -32022,
 } as const;
 
-/** A peer's JSON-RPC error, unchanged so that it can be passed on. */
+/** A peer's JSON-RPC error. It is kept unchanged so that it can be passed on. */
 export class RpcError extends Error {
   override readonly name = "RpcError";
   readonly code: number;
@@ -82,7 +80,7 @@ export class RpcError extends Error {
   }
 }
 
-/** True for a result that requests input from the client before it can be completed. */
+/** Returns true for a result that requests input from the client before the request can be completed. */
 export function isInputRequired(result: JsonObject): boolean {
   return result["resultType"] === "input_required";
 }

@@ -1,27 +1,30 @@
 interface LineReaderOptions {
-  /** The longest line that is kept, in bytes without its end. */
+  /** Maximum length of a line in bytes, without its line end. Longer lines are discarded. */
   readonly maxBytes: number;
   readonly onLine: (line: string) => void;
   readonly onEmptyLine?: () => void;
-  /** Called once for each line that is too long, as soon as that is known, with its beginning. */
+  /** Called once for each line that is too long, as soon as the limit is passed. `head` is the beginning of the line. */
   readonly onTooLong: (head: Buffer) => void;
-  /** Called when a line that was too long has ended, with its end. */
+  /** Called when a line that was too long has ended. `tail` is the end of the line. */
   readonly onSkipped?: (tail: Buffer) => void;
 }
 
-/** The bytes that are kept of the beginning and of the end of a line that is too long. */
+/** Size of the `head` and `tail` of a line that is too long, in bytes. */
 const GLIMPSE_BYTES = 256;
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
-/** Reads lines of UTF-8 that end in LF or CRLF. Each byte is copied a bounded number of times; of a line that is too long only the ends are kept. */
+/**
+ * Reads lines of UTF-8 that end in LF or CRLF. Each byte is copied a bounded number of times. Only the beginning and the end of a line that is too
+ * long are kept.
+ */
 export function createLineReader({ maxBytes, onLine, onEmptyLine, onTooLong, onSkipped }: LineReaderOptions) {
-  /** The beginning of a line whose end has not come. Grows by doubling, so that a line of tiny chunks costs no more than one of large ones. */
+  /** The beginning of an incomplete line. The buffer grows by doubling, so a line of tiny chunks costs no more than a line of large ones. */
   let pending = Buffer.alloc(0);
   let length = 0;
   let discarding = false;
-  /** The last bytes of a line that is being discarded. */
+  /** The last bytes of the line that is being discarded. */
   let tail = Buffer.alloc(0);
 
   function emit(bytes: Buffer): void {
@@ -47,7 +50,7 @@ export function createLineReader({ maxBytes, onLine, onEmptyLine, onTooLong, onS
   function keep(bytes: Buffer): void {
     if (bytes.length === 0) return;
     if (discarding) return skim(bytes);
-    // One byte more than the limit may still turn out to be the CR of a line end.
+    // The extra byte may be the CR of a line end.
     if (length + bytes.length > maxBytes + 1) {
       discarding = true;
       const known = pending.subarray(0, Math.min(length, GLIMPSE_BYTES));

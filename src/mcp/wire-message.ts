@@ -4,10 +4,10 @@ import { showValue } from "../errors/show-value.ts";
 import { countKeys } from "../base/json/json-text.ts";
 import type { RequestId } from "./protocol.ts";
 
-/** The default for the longest message taken from a server, in bytes. A larger result would be withheld anyway. */
+/** Default for the maximum length of a server's message, in bytes. A larger result would be withheld anyway. */
 export const MAX_MESSAGE_BYTES: number = 16 * 1024 * 1024;
 
-/** Passes a message to the listener of a transport. Returns the message; undefined for a text that is not a message, which is reported. */
+/** Passes a message to the listener of a transport and returns it. Text that is not a message is reported, and undefined is returned. */
 export function deliver(
   transport: Transport,
   text: string,
@@ -27,18 +27,18 @@ export function deliver(
 }
 
 /**
- * The most members and elements of one message. A list of 100,000 tools, or one enum of a million values, is within the limit. Larger messages
- * would block the process.
+ * Maximum number of members and elements in one message. A list of 100,000 tools, or one enum of a million values, is within the limit. Parsing
+ * larger messages would block the process.
  */
 const MAX_MESSAGE_VALUES = 2_000_000;
 
-/** True for a message that is too large to parse. */
+/** Returns true for a message that is too large to parse. */
 export function hasTooMuch(text: string): boolean {
-  // A value takes two characters at least.
+  // A value takes at least two characters.
   return text.length > 2 * MAX_MESSAGE_VALUES && countKeys(text, Infinity, MAX_MESSAGE_VALUES) < 0;
 }
 
-/** The error of a message with too many values, for the request that it answers. */
+/** Returns the error of a message with too many values, with the id of the request that the message answers. */
 export function tooMuch(server: string, text: string): MessageTooLong {
   const about = findAnswered(Buffer.from(text.slice(0, 256)), Buffer.from(text.slice(-256)));
   return new MessageTooLong(server, { values: MAX_MESSAGE_VALUES }, about);
@@ -49,7 +49,7 @@ export function report(transport: Transport, error: unknown): void {
   transport.onerror?.(error instanceof Error ? error : new Error(String(error)));
 }
 
-/** Checks only that the text is an object; the reader checks its contents. */
+/** Checks only that the text is an object. The code that reads the message checks its contents. */
 function parseMessage(text: string): JSONRPCMessage | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -63,7 +63,7 @@ export function isMessage(value: unknown): value is JSONRPCMessage {
   return typeof value === "object" && value !== null && "jsonrpc" in value && value.jsonrpc === "2.0";
 }
 
-/** Reports that a server wrote text that is not a message, and that the text was skipped. */
+/** Returns the error for text from a server that is not a message and was skipped. */
 export function notAMessage(server: string, text: string): ArsenalError {
   const shown = showValue(text.slice(0, 400), 200);
   const message = `${server} sent something that is not a JSON-RPC message; it was skipped: ${shown}.`;
@@ -85,7 +85,7 @@ export class MessageTooLong extends ArsenalError {
   }
 }
 
-/** The request that an answer is for, found in its first and last bytes. Some servers write the id first, others last. */
+/** Returns the id of the answered request, read from the first and last bytes of the answer. Some servers write the id first, others last. */
 export function findAnswered(head: Buffer, tail: Buffer = head): string | undefined {
   const idIn = (part: Buffer): string | undefined => /"id"\s*:\s*"(t\d+)"/.exec(part.toString("latin1"))?.[1];
   return idIn(head) ?? idIn(tail);

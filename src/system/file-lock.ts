@@ -6,9 +6,9 @@ import { ArsenalError } from "../errors/arsenal-error.ts";
 import { type Clock, systemClock } from "../observe/clock.ts";
 import { describeProcess, hasEnded, isVisible } from "./process-table.ts";
 
-/** An older lock is abandoned: all work under a lock ends sooner. */
+/** An older lock counts as abandoned, because all work under a lock ends sooner. */
 const ABANDONED_MS = 120_000;
-/** How often a process renews its lock, and the time without renewal after which an invisible process counts as gone. */
+/** Interval in which a process renews its lock. A process on another machine counts as ended if its lock is not renewed for this long. */
 const RENEW_MS = 3_000;
 const SILENT_MS = 10_000;
 const PAUSE_MS = 20;
@@ -52,7 +52,7 @@ async function take(lockPath: string, owner: string): Promise<boolean> {
   }
 }
 
-/** Touches the lock while it is held, for processes that cannot see this one. Returns a function that stops it. */
+/** Touches the lock file while the lock is held, for processes on other machines. Returns a function that stops it. */
 function renewEvery(lockPath: string, clock: Clock): () => void {
   const until = clock.now() + ABANDONED_MS;
   let cancel = next();
@@ -69,7 +69,7 @@ function renewEvery(lockPath: string, clock: Clock): () => void {
 
 type Silence = ReturnType<typeof createSilence>;
 
-/** Measures, by this process's own clock, how long a lock has not changed, because the clocks of machines differ. */
+/** Measures how long a lock has not changed. Uses this process's own clock, because the clocks of machines differ. */
 function createSilence(clock: Clock) {
   let last = "";
   let since = 0;
@@ -79,7 +79,7 @@ function createSilence(clock: Clock) {
   };
 }
 
-/** Removes the lock of a killed process. It is moved first and checked again: another process may have replaced it. */
+/** Removes the lock of a killed process. The lock is moved first and then checked again, because another process may have replaced it. */
 async function removeAbandoned(lockPath: string, silence: Silence): Promise<void> {
   const owner = await ownerOf(lockPath);
   if (owner === undefined || !(await isAbandoned(lockPath, owner, silence))) return;
@@ -96,7 +96,7 @@ async function removeAbandoned(lockPath: string, silence: Silence): Promise<void
 async function isAbandoned(lockPath: string, owner: string, silence: Silence): Promise<boolean> {
   const renewedAt = (await stat(lockPath).catch(() => undefined))?.mtimeMs;
   if (renewedAt === undefined) return false;
-  // The owner of an empty lock is about to sign it, or was killed before.
+  // An empty lock has an owner that is about to sign it or was killed before that.
   const [description = ""] = owner.split("\n");
   if (hasEnded(description) || Date.now() - renewedAt > ABANDONED_MS) return true;
   return silence(`${owner} ${renewedAt}`) > SILENT_MS && !isVisible(description);

@@ -1,7 +1,7 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
 
-/** The path of a program, found on the PATH as a shell would; undefined if it is missing. */
+/** Returns the path of a program, found on the PATH like a shell does; undefined if it is missing. */
 export function findProgram(program: string, path: string = process.env["PATH"] ?? ""): string | undefined {
   if (program.includes("/")) return isExecutable(resolve(program)) ? resolve(program) : undefined;
   return path

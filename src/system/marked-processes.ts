@@ -5,16 +5,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 /** Every process of a job inherits this variable, including one that leaves the job's process group with `setsid`. */
 const MARK = "TOOLARSENAL_JOB";
 
-/** How long processes that keep starting others are pursued, and the polling interval, in milliseconds. */
+/** How long processes that keep starting others are pursued, and the polling interval, both in milliseconds. */
 const GONE_WITHIN_MS = 2_000;
 const LOOK_EVERY_MS = 5;
 
-/** Marks the processes of one job, so that those that left its process group can be found and ended. Only Linux exposes the marks. */
+/** Marks the processes of one job, so that processes that left its process group can be found and ended. Only Linux exposes the marks. */
 export function createMark() {
   const value = randomUUID();
   const entry = `${MARK}=${value}`;
 
-  /** Checks processes that are younger than the first one of the job. */
+  /** Returns the marked processes. Checks only processes that are younger than the first one of the job. */
   async function marked(first: number): Promise<readonly number[]> {
     const isLater = (await hasStartedOver(first)) ? () => true : (pid: number) => pid > first;
     const pids = (await readdir("/proc")).map(Number).filter((pid) => pid > 0 && isLater(pid) && pid !== process.pid);
@@ -23,7 +23,6 @@ export function createMark() {
   }
 
   return {
-    /** The environment of the job's first process. */
     env: { [MARK]: value },
     /** Kills every process with the mark and waits until they are gone. `first` is the id of the job's first process, which has ended. */
     async endAll(first: number): Promise<void> {
@@ -44,7 +43,7 @@ async function hasStartedOver(pid: number): Promise<boolean> {
   return !(Number(last) >= pid);
 }
 
-/** The variables that a process started with. Empty for other users' processes, and for ended ones. */
+/** Returns the variables that a process started with. Empty for other users' processes and for ended ones. */
 async function environmentOf(pid: number): Promise<readonly string[]> {
   return (await readFile(`/proc/${pid}/environ`, "latin1").catch(() => "")).split("\0");
 }

@@ -2,7 +2,7 @@
 
 export const MINIMUM_NODE = "22.19";
 
-/** Why this version of Node cannot run the program, in one sentence; undefined when it can. */
+/** Returns one sentence on why this version of Node cannot run the program; undefined if it can. */
 export function nodeProblem(version: string): string | undefined {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   const [neededMajor = 0, neededMinor = 0] = MINIMUM_NODE.split(".").map(Number);

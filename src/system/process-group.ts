@@ -3,13 +3,12 @@ import { readdirSync } from "node:fs";
 import { type Clock, within } from "../observe/clock.ts";
 import { statOf } from "./process-table.ts";
 
-/** True if the platform has process groups. */
 export const HAS_GROUPS: boolean = process.platform !== "win32";
 
-/** How long each step of stopping may take, in milliseconds. Together they stay below five seconds. */
+/** Time limit of each step of stopping a group, in milliseconds. Together they stay below five seconds. */
 const GRACE_MS = { stdinClosed: 1500, terminated: 1500, killed: 1000 } as const;
 
-/** Members of a group other than its leader are not our children: there is no notification when they end, so they are polled. */
+/** Only the leader of a group is our child. No event reports the end of its other members, so they are polled. */
 const LOOK_EVERY_MS = 20;
 
 /** Returns true while any process of the group exists. */
@@ -18,12 +17,15 @@ export function isGroupAlive(leader: number): boolean {
     process.kill(HAS_GROUPS ? -leader : leader, 0);
     return process.platform !== "linux" || hasLivingMember(leader);
   } catch (error) {
-    // EPERM: it exists, but may no longer be signalled.
+    // EPERM: the process exists, but this user may no longer signal it.
     return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 }
 
-/** A process exists until its parent has collected its status. The parent of orphans never does so in many containers, so on Linux each member's state is read. */
+/**
+ * Reads each member's state on Linux. An ended process exists until its parent has collected its status, and in many containers the parent of orphans
+ * never does so.
+ */
 function hasLivingMember(leader: number): boolean {
   if (isLivingMember(String(leader), leader)) return true;
   try {
@@ -38,7 +40,7 @@ function isLivingMember(pid: string, leader: number): boolean {
   return stat?.group === String(leader) && !stat.isDead;
 }
 
-/** Signals every process of a group, if it still exists. Windows has no groups: there the process tree is ended. */
+/** Signals every process of a group, if the group still exists. Windows has no groups, so its process tree is ended. */
 export function signalGroup(leader: number, signal: "SIGTERM" | "SIGKILL"): void {
   if (!HAS_GROUPS) {
     spawnSync("taskkill", ["/pid", String(leader), "/T", "/F"], { stdio: "ignore", windowsHide: true });

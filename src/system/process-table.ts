@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 /** Identifies a process to others on the same machine. */
 interface ProcessRecord {
   readonly pid: number;
-  /** The start time as Linux counts it; "-" elsewhere. A pid can be reused. */
+  /** The start time as Linux counts it; "-" on other systems. Distinguishes processes that had the same pid. */
   readonly start: string;
   readonly host: string;
 }
@@ -65,7 +65,7 @@ function hostIdentity(): string {
   return parts.join(" ");
 }
 
-/** Linux's record of a process; undefined if it has none. */
+/** Returns Linux's record of a process; undefined if it has none. */
 export function statOf(pid: number | string) {
   if (process.platform !== "linux") return undefined;
   try {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { open, rename, rm, writeFile } from "node:fs/promises";
 
-/** Replaces a file in one step, readable by this user alone. A reader sees the old text or the new one, never a part. */
+/** Replaces a file in one step, readable only by this user. A reader sees the complete old or new text. */
 export async function replaceFile(path: string, text: string): Promise<void> {
   const temporary = `${path}.${process.pid}-${randomUUID().slice(0, 8)}.tmp`;
   try {
@@ -13,7 +13,7 @@ export async function replaceFile(path: string, text: string): Promise<void> {
   }
 }
 
-/** Makes a new or renamed file in a folder durable. Not every system can; there the file is still complete, at worst the previous version. */
+/** Makes a new or renamed file in a folder durable. On a system that cannot do so, a crash may bring back the previous version of the file. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r").catch(() => undefined);
   await handle?.sync().catch(() => {});

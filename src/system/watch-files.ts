@@ -4,21 +4,20 @@ import { basename, dirname, resolve } from "node:path";
 import { type Clock, systemClock } from "../observe/clock.ts";
 
 interface WatchOptions {
-  /** Called when the text of one of the files changed. Calls do not overlap. */
+  /** Called when the text of a file has changed. Calls do not overlap. */
   readonly onChange: () => Promise<void> | void;
-  /** Called if watching is impossible, at most once per folder. */
+  /** Called at most once per folder, if the folder cannot be watched. */
   readonly onFailure?: (error: Error) => void;
   readonly clock?: Clock;
-  /** The quiet time after which a file counts as written. Defaults to 150. */
+  /** Time without changes after which a file counts as completely written, in milliseconds. Defaults to 150. */
   readonly quietMs?: number;
-  /** The texts of the files when they were last read, so that no change in between is missed. Defaults to their current texts. */
+  /** The texts of the files when they were last read, so that changes since then are noticed. Defaults to the current texts. */
   readonly known?: readonly (string | undefined)[];
 }
 
-/** Files that are being watched. */
 export type WatchedConfig = Awaited<ReturnType<typeof watchConfig>>;
 
-/** The link through which a mounted volume replaces all its files at once. */
+/** The link that a mounted volume replaces to swap all its files at once. */
 const SWAPPED_LINK = "..data";
 
 /** Watches files for changes of their text. Their folders are watched, because editors and mounted volumes replace a file instead of writing it. */
@@ -58,7 +57,7 @@ export async function watchConfig(
   }
 
   return {
-    /** Checks for changes at once, and calls `onChange` even without any. */
+    /** Checks for changes now, and calls `onChange` even if nothing changed. */
     reload: (): void => look(true),
     /** Resolves when a call in progress has ended. */
     async close(): Promise<void> {
@@ -70,15 +69,14 @@ export async function watchConfig(
   };
 }
 
-/** The texts of the files; undefined for one that cannot be read. */
+/** Returns the texts of the files; undefined for a file that cannot be read. */
 export function fileTexts(paths: readonly string[]): Promise<readonly (string | undefined)[]> {
   return Promise.all(paths.map((path) => readFile(path, "utf8").catch(() => undefined)));
 }
 
-/** Watched files; the list can change. */
 export type WatchedFiles = ReturnType<typeof watchFiles>;
 
-/** Watches files as `watchConfig` does, with a list that can change. */
+/** Watches files like `watchConfig`, but the list of files can change. */
 export function watchFiles(options: WatchOptions) {
   let followed: readonly string[] = [];
   let current: Promise<WatchedConfig | undefined> = Promise.resolve(undefined);
@@ -91,7 +89,7 @@ export function watchFiles(options: WatchOptions) {
     });
   };
   return {
-    /** Watches these files from now on, and no others. `known` is their text when they were last read. */
+    /** Replaces the list of watched files. `known` is their text when they were last read. */
     follow(files: readonly string[], known?: readonly (string | undefined)[]): void {
       if (files.join("\n") !== followed.join("\n")) replace(files, known);
     },
@@ -102,7 +100,7 @@ export function watchFiles(options: WatchOptions) {
 }
 
 interface WatchFoldersOptions {
-  /** Called after files changed, after a quiet time. */
+  /** Called once after changes, when no file has changed for `quietMs`. */
   readonly changed: () => void;
   readonly matters: (file: string) => boolean;
   readonly clock: Clock;
@@ -127,7 +125,7 @@ export function watchFolders(
   };
 }
 
-/** Calls back for changes of relevant files. Returns the watcher, if the folder can be watched. */
+/** Calls back for changes of relevant files. Returns no watcher if the folder cannot be watched. */
 function watchFolder(
   folder: string,
   matters: (file: string) => boolean,

@@ -2,9 +2,9 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { HAS_GROUPS, signalGroup } from "./process-group.ts";
 
 /**
- * Runs in its own session, so that no Ctrl-C reaches it. It reads groups from its stdin, whose end means that the process that
- * started them is gone. The groups' own stdin ended at the same moment: they get one second to exit, one more after
- * SIGTERM, and are then killed.
+ * The shell program. It runs in its own session, so that Ctrl-C does not reach it. It reads group ids from its stdin; stdin ends when the process
+ * that started the groups is gone. The groups' own stdin ended at the same moment: they get one second to exit, one more after SIGTERM, and are then
+ * killed.
  */
 const SCRIPT = `
 trap '' HUP INT TERM
@@ -20,8 +20,8 @@ signal 0 && sleep 1 && signal TERM && sleep 1 && signal KILL
 `;
 
 /**
- * Ends process groups when the process that started them ends, with one small shell for all. Without a shell, they outlive a killed process. The
- * shell ends `lingerMs` after the last group, at once by default.
+ * Ends process groups when the process that started them ends. One small shell does this for all groups. Without a shell, groups outlive a killed
+ * process. The shell exits `lingerMs` after the last group, immediately by default.
  */
 export function createWatchdog(
   shellPath: string | undefined = HAS_GROUPS ? "/bin/sh" : undefined,
@@ -77,7 +77,7 @@ export function createWatchdog(
   }
 
   return {
-    /** Starts a process group, watched from the beginning. The process is the group's leader. */
+    /** Starts a process group and watches it from the start. The process is the group's leader. */
     launch<Child extends ChildProcess>(begin: () => Child): Child {
       ensureShell();
       try {
@@ -92,7 +92,7 @@ export function createWatchdog(
         rest();
       }
     },
-    /** Stops watching a group that is gone, before its id is reused. */
+    /** Stops watching an ended group, before its id is reused. */
     forget(leader: number): void {
       if (leaders.delete(leader)) send(`remove ${leader}`);
       rest();
