@@ -8,13 +8,11 @@ import type { Source } from "../../register/source.port.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { backoffMs } from "../../base/turns/backoff.ts";
 
-/** Options of surfaces and the configuration for adding a source. */
 export interface AddOptions extends AddSourceOptions {
   /** Defaults to the egress of the arsenal. */
   readonly egress?: Egress;
 }
 
-/** The parts of an arsenal that adding a source needs. */
 export interface AddSourceParts extends Omit<SourceSurroundings, "patient" | "mayStart"> {
   readonly mayStart: NonNullable<SourceSurroundings["mayStart"]>;
   /** Sources that are retried until they connect, by name. Removing a name stops the retries. */
@@ -25,7 +23,7 @@ export interface AddSourceParts extends Omit<SourceSurroundings, "patient" | "ma
 
 const BACKOFF = { firstMs: 5000, longestMs: 300_000 };
 
-/** Adds a source. Returns the number of its tools. */
+/** Adds a source and returns the number of its tools. */
 export async function addSource(given: GivenSource, options: AddOptions, parts: AddSourceParts): Promise<number> {
   if (isSource(given)) return parts.addEnsemble(given, options);
   if (!isPlainObject(given)) {
@@ -61,7 +59,7 @@ async function addOne(
       added?.(source);
       return await parts.addEnsemble(source, { signal });
     } catch (error) {
-      // A source whose name was already taken may have started to connect.
+      // The source may have started to connect before its name turned out to be taken.
       await source.disconnect();
       throw error;
     }

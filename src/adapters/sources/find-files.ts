@@ -1,16 +1,15 @@
-// Node 20 has no glob: a named import of it would fail before the version of Node is checked.
+// Node 20 has no glob. A named import of it would fail before the version of Node is checked.
 import fs, { readdir, stat } from "node:fs/promises";
 import { dirname, extname, join, resolve } from "node:path";
 
-/** A path that cannot be used. */
 export interface PathProblem {
   readonly file: string;
   readonly reason: string;
 }
 
 /**
- * The files that paths name: a file, the files directly in a folder, or those that match a pattern such as `tools/*.py`. Only files with one of the
- * `endings` count.
+ * Returns the files at some paths: a file, the files directly in a folder, or the files that match a pattern such as `tools/*.py`. Ignores files
+ * without one of the `endings`.
  */
 export async function findFiles(paths: readonly string[], endings: readonly string[]) {
   const files = new Set<string>();
@@ -39,14 +38,14 @@ export async function findFiles(paths: readonly string[], endings: readonly stri
       problems.push({ file: path, reason: "There is no such file or folder." });
     }
   }
-  // Changes in these folders may change the files.
+  // A change in one of these folders may change the list of files.
   return { files: [...files], folders: [...folders], problems };
 }
 
-/** Hidden and private files, tests and declaration files count only if they are named. */
+/** Hidden files, files that start with `_`, tests and declaration files are used only if a path names them. */
 const LEFT_OUT = /(?:^|[/\\])[._][^/\\]*$|\.(?:test|spec|d)\.[cm]?[jt]s$/;
 
-/** The part of a pattern before its first wildcard. */
+/** Returns the folder of a pattern, up to its first wildcard. */
 function fixedFolder(pattern: string): string {
   const parts = pattern.split("/");
   const wild = parts.findIndex((part) => /[*?[{]/.test(part));

@@ -1,4 +1,4 @@
-/** Sources by name, each loaded when it is first used. A new one is one line here; see CONTRIBUTING.md. */
+/** Sources by name, each loaded on first use. A new source is one line here; see CONTRIBUTING.md. */
 export const sources = {
   mcp: () => import("./mcp/mcp.ts"),
   a2a: () => import("./a2a/a2a.ts"),

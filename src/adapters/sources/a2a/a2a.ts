@@ -27,12 +27,12 @@ import { type Card, readCard, type Skill } from "./read-card.ts";
 import { createAgentHandler } from "./run-task.ts";
 import type { A2aAgentSettings } from "./settings.ts";
 
-/** Optional dependencies of the source of an agent's tools. @internal */
+/** @internal */
 export interface A2aParts {
-  /** The way out of the program. Defaults to one without rules. */
+  /** Defaults to an egress without rules. */
   readonly egress?: Egress;
   readonly clock?: Clock;
-  /** Where secrets are found. Defaults to the environment, files and the keychain. */
+  /** Where secrets are read from. Defaults to the environment, files and the keychain. */
   readonly secrets?: Secrets;
 }
 
@@ -40,7 +40,7 @@ const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 const REFRESH_S = 300;
 
 /**
- * The skills of another agent, each a tool that sends it a message and follows the task to its end.
+ * Offers the skills of another agent as tools. A call sends the agent a message and follows the task until it ends.
  *
  * @example
  * await arsenal.add(a2aSource({ name: "weather", url: "https://weather.example.com", credentials: { key: "env:WEATHER_KEY" } }));
@@ -59,11 +59,11 @@ export function a2aSource(settings: A2aAgentSettings, parts: A2aParts = {}): Sou
   let egress = outside;
   let loaded: LoadedCard | undefined;
   let isFresh = false;
-  /** The last warning, so that reading the card again does not repeat it. */
+  /** Keeps a repeated reading of the card from repeating the warning. */
   let warned: string | undefined;
   for (const secret of [url, endpoint ?? ""].flatMap(secretsInAddress)) secrets.redactor.add(secret);
 
-  /** A card must not make us send the client's secret to an origin other than the agent's own. */
+  /** Resolves a token address. Throws if the client's secret would go to an origin that the operator did not configure. */
   function locate(tokenUrl: string): { readonly url: string; readonly trusted: boolean } {
     const whole = URL.parse(tokenUrl, url)?.href ?? tokenUrl;
     if (isTrusted(whole)) return { url: whole, trusted: true };
@@ -84,7 +84,7 @@ export function a2aSource(settings: A2aAgentSettings, parts: A2aParts = {}): Sou
     isFresh = true;
   }
 
-  /** The card that the agent shows to us, if it shows more than the open one. It is signed like that one. */
+  /** Returns the card for authenticated callers, or `open` if the agent has no such card. Both must be signed alike. */
   async function extended(open: LoadedCard, reading: SignatureParts): Promise<LoadedCard> {
     const { isExtended, security } = open.card;
     if (!isExtended) return open;
@@ -141,7 +141,7 @@ export function a2aSource(settings: A2aAgentSettings, parts: A2aParts = {}): Sou
       return load(options);
     },
     async list(options) {
-      // Listed again later, the card is read again.
+      // The card was loaded when the source connected. Later listings load it again.
       if (!isFresh) await load(options);
       isFresh = false;
       return loaded === undefined ? [] : toTools(loaded);
@@ -178,7 +178,7 @@ export function a2aSource(settings: A2aAgentSettings, parts: A2aParts = {}): Sou
 
 async function readCertificate({ name, tls }: A2aAgentSettings): Promise<ClientCertificate> {
   const certificate: { cert?: string; key?: string; ca?: string } = {};
-  // Reads one file after the other, so that if several are missing, the same one is always named.
+  // Files are read in order, so the error always names the first missing file.
   for (const field of ["cert", "key", "ca"] as const) {
     const file = tls?.[field];
     if (file === undefined) continue;
@@ -190,7 +190,7 @@ async function readCertificate({ name, tls }: A2aAgentSettings): Promise<ClientC
   return certificate;
 }
 
-/** The first interface of the card that is supported, of the latest version that it has. */
+/** Chooses the first supported interface of version 1.0, or else the first supported one. */
 function chooseInterface(
   { interfaces }: Card,
   cardUrl: string,
@@ -250,7 +250,7 @@ function toDraft(
     examples: skill?.examples ?? [],
     parameters: skill?.tool?.parameters ?? PARAMETERS,
     annotations: { openWorld: true, ...skill?.tool?.annotations },
-    // Pinned, so that the destination of calls and credentials cannot change unnoticed.
+    // The pin covers these values, so a changed destination of calls and credentials is noticed.
     sourceMeta: { a2a: { endpoint: via.url, security: skill?.security ?? card.security } },
   };
 }

@@ -11,7 +11,6 @@ import type { A2aAgentSettings } from "./settings.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The dependencies of checking a signature. */
 export interface SignatureParts {
   readonly egress: Egress;
   readonly signal: AbortSignal;
@@ -21,12 +20,12 @@ export interface SignatureParts {
 
 const MAX_KEY_BYTES = 1024 * 1024;
 
-/** Never a shared secret: anyone who can check such a signature can also make one. */
+/** No shared-secret algorithms: a verifier of an HMAC can also forge it. */
 const ALGORITHMS = "ES256 ES384 ES512 EdDSA Ed25519 PS256 PS384 PS512 RS256 RS384 RS512".split(" ");
 
 /**
- * Checks the signatures of a card and returns the signed content, which is the only part of the card that may be used. Throws PERMISSION_DENIED if
- * a signature is wrong, or if one is required and none can be checked.
+ * Checks the signatures of a card and returns the signed content. Callers must use only this content. Throws PERMISSION_DENIED if a signature is
+ * wrong, or if a required signature cannot be checked.
  */
 export async function verifiedCard(card: JsonObject, settings: A2aAgentSettings, parts: SignatureParts) {
   const { name, trustedKeys, requireSignature = false } = settings;
@@ -63,7 +62,7 @@ function readSignature({ protected: header, signature }: JsonObject): readonly S
   return [{ protected: header, signature, kid: typeof kid === "string" ? kid : "an unnamed key" }];
 }
 
-/** Returns the signed content, or undefined without a key for the signature. Throws if the signature is wrong. */
+/** Returns the signed content, or undefined if there is no key for the signature. Throws if the signature is wrong. */
 async function check(
   card: JsonObject,
   { protected: header, signature, kid }: Signature,
@@ -89,7 +88,7 @@ async function check(
   );
 }
 
-/** The texts that may have been signed: the card in the canonical form of 1.0, or the card as it is written. */
+/** Returns the texts that may have been signed: the canonical form of 1.0, and the card as it was received. */
 async function payloadsOf({ signatures: _signatures, ...card }: JsonObject): Promise<readonly string[]> {
   const written = canonicalJson(card);
   if (!Array.isArray(card["supportedInterfaces"])) return [written];

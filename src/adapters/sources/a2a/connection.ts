@@ -20,34 +20,31 @@ import { readShortly } from "../openapi/call/read-answer.ts";
 import { parseObject } from "../parse-object.ts";
 import { type AgentInterface, type Outgoing, readUpdate, type Update, writeSend } from "./messages.ts";
 
-/** The requests that an agent can get. */
 export type Request =
   | { readonly kind: "send" | "stream"; readonly message: Outgoing }
   | { readonly kind: "get" | "cancel" | "subscribe"; readonly taskId: string }
   | { readonly kind: "card" };
 
-/** One agent, with its card and settings. */
 export interface Agent {
   readonly name: string;
-  /** The interface that calls use. Changes once if the agent turns out to support a later version than its card suggests. */
+  /** The interface for calls. Changes once if the agent supports a later version than its card declares. */
   via: AgentInterface;
   readonly streaming: boolean;
   readonly egress: Egress;
   readonly authorize: Authorize;
   readonly tokens: ClientTokens;
-  /** Agents may repeat the request, with its secrets. */
+  /** Removes secrets from error messages: agents may repeat the request in them. */
   readonly redactor: Redactor;
   readonly clock: Clock;
   readonly maxAnswerBytes: number;
-  /** True if the operator wrote the address, so that it may be on this machine or a private network. */
+  /** True if the operator wrote the address. It may then be on this machine or in a private network. */
   readonly isTrusted: (url: string) => boolean;
-  /** Fires when the agent is disconnected: its running tasks are cancelled. */
+  /** Fires when the agent is disconnected, and cancels its running tasks. */
   readonly closing: AbortSignal;
-  /** Disconnecting waits for this work: a call whose caller has gone still has to cancel its task. */
+  /** Registers work that disconnecting waits for, such as cancelling the task of an aborted call. */
   readonly inBackground: (work: Promise<void>) => void;
 }
 
-/** The call that a request is made for. */
 export interface RequestOptions extends Partial<Pick<HandlerContext, "beginRequest" | "caller">> {
   readonly signal: AbortSignal;
   readonly security: Security;
@@ -55,7 +52,6 @@ export interface RequestOptions extends Partial<Pick<HandlerContext, "beginReque
 
 const LEGACY_METHODS = { get: "tasks/get", cancel: "tasks/cancel", subscribe: "tasks/resubscribe" };
 
-/** Names of the JSON-RPC methods, by version. */
 const METHODS: Readonly<Record<AgentInterface["version"], Readonly<Partial<Record<Request["kind"], string>>>>> = {
   "1.0": {
     send: "SendMessage",
@@ -74,10 +70,10 @@ const METHODS: Readonly<Record<AgentInterface["version"], Readonly<Partial<Recor
   draft: { ...LEGACY_METHODS, send: "tasks/send", stream: "tasks/sendSubscribe" },
 };
 
-/** Characters of a failed answer that its error repeats. */
+/** The longest part of a failed response that an error message quotes, in characters. */
 const SHOWN_LENGTH = 1000;
 
-/** Sends one request and yields the agent's updates: one, or those of a stream until it ends. */
+/** Sends one request and yields the agent's updates. A stream yields several; any other response yields one. */
 export async function* converse(request: Request, agent: Agent, options: RequestOptions): AsyncGenerator<Update> {
   const send = await prepare(request, agent, options);
   const sent = options.beginRequest?.();
@@ -97,7 +93,7 @@ export async function* converse(request: Request, agent: Agent, options: Request
   }
 }
 
-/** Fetches the card that an agent shows to authenticated callers. Undefined if the agent shows us none: then only its open card is used. */
+/** Fetches the card for authenticated callers. Returns undefined if the agent refuses it; the public card is then used alone. */
 export async function loadExtendedCard(
   agent: Agent,
   options: RequestOptions & { readonly maxBytes: number },
@@ -111,17 +107,17 @@ export async function loadExtendedCard(
     const card = binding === "JSONRPC" ? body?.["result"] : body;
     return answer.status < 300 && isPlainObject(card) ? card : undefined;
   } catch (error) {
-    // Missing or refused credentials show as errors of calls. An unreachable agent is retried.
+    // Calls report missing or refused credentials themselves. An unreachable agent is retried.
     if (isArsenalError(error) && error.code !== "TRANSPORT_FAILED" && !options.signal.aborted) return undefined;
     throw error;
   }
 }
 
-/** Writes a request and finds its credentials; returns what sends it. A token that the agent refuses is forgotten. */
+/** Builds a request with its credentials, and returns a function that sends it. Forgets a token that the agent refuses. */
 async function prepare(request: Request, agent: Agent, { signal, security, caller }: RequestOptions) {
   const { name, via, egress, authorize, tokens, maxAnswerBytes, isTrusted } = agent;
   const { url, method, body } = via.binding === "JSONRPC" ? toRpc(request, via) : toHttp(request, via);
-  // Checked before a token is requested for a call that is not allowed.
+  // Checked first: a forbidden call must not request a token.
   checkInCall(new URL(url));
   const authorization = await authorize(security, name, { signal, caller });
   const isStream = request.kind === "stream" || request.kind === "subscribe";
@@ -147,7 +143,7 @@ async function prepare(request: Request, agent: Agent, { signal, security, calle
   };
 }
 
-/** The attributes of a request for traces, whichever binding and version it is made in. */
+/** Returns the trace attributes of a request. They are the same for every binding and version. */
 function attributesOf(request: Request, { url, version }: AgentInterface): EndedRequest {
   const target = "message" in request ? request.message.skill : undefined;
   return {
@@ -239,7 +235,7 @@ function notProtocol({ name }: Agent, what: string): ArsenalError {
   return fixable("PROTOCOL_ERROR", `The agent ${name} gave an answer ${what}.`, fix);
 }
 
-/** An error that the agent itself answered with, over JSON-RPC or HTTP+JSON. */
+/** Converts an error response of the agent, over JSON-RPC or HTTP+JSON. */
 function refusedBy({ name, redactor }: Agent, error: Readonly<Record<string, unknown>>): ArsenalError {
   const { code, message, status } = error;
   const said = redactor.text(typeof message === "string" ? message : "it gave no reason").slice(0, SHOWN_LENGTH);
@@ -249,7 +245,7 @@ function refusedBy({ name, redactor }: Agent, error: Readonly<Record<string, unk
   return new ArsenalError("EXECUTION_FAILED", `The agent ${name} refused${shown}: ${said}`, details);
 }
 
-/** True for the error codes of JSON-RPC and HTTP that mean that the agent failed. A2A's own codes, from -32099 to -32001, mean that it works. */
+/** True for the codes of JSON-RPC and HTTP that mean the agent failed. A2A's own codes, -32099 to -32001, come from a working agent. */
 function isFailure(code: unknown): boolean {
   if (typeof code !== "number" || (code >= -32099 && code <= -32001)) return false;
   return (code >= 400 ? sideOfStatus(code) : sideOfRpcError(code)) === "tool";
@@ -279,10 +275,10 @@ async function toRefusal(answer: EgressResponse, { name, redactor, clock }: Agen
   return fixable("EXECUTION_FAILED", problem, "Check the agent's credentials and headers.", details);
 }
 
-/** Codes and statuses of an agent that does not support an operation, so that nothing happened. */
+/** Codes and HTTP statuses for an unsupported operation. The agent did nothing. */
 const UNKNOWN_OPERATION: ReadonlySet<unknown> = new Set([-32601, -32004, 404, 405, 501]);
 
-/** True if the agent does not support the operation: it did nothing. */
+/** True if the agent does not support the operation, and so did nothing. */
 export function isUnknownOperation(error: unknown): boolean {
   if (!isArsenalError(error) || error.details.answered !== true) return false;
   const { code, status } = asRecord(error.details.value);

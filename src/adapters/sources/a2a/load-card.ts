@@ -6,7 +6,6 @@ import { type SignatureParts, verifiedCard } from "./card-signature.ts";
 import { type Card, readCard } from "./read-card.ts";
 import type { A2aAgentSettings } from "./settings.ts";
 
-/** A card and its address. */
 export interface LoadedCard {
   readonly url: string;
   readonly card: Card;
@@ -16,13 +15,13 @@ interface LoadCardParts extends SignatureParts {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Default limit of a card, in bytes. */
+/** In bytes. */
 export const MAX_CARD_BYTES = 1024 * 1024;
 
-/** HTTP statuses that mean: no card at this address. */
+/** HTTP statuses that mean there is no card at this address. */
 const ABSENT: ReadonlySet<number> = new Set([404, 405, 410]);
 
-/** Fetches the card of an agent from its well-known places, or from the address given. Throws if it has none. */
+/** Fetches the card of an agent, from the configured address or from its well-known addresses. Throws if there is no card. */
 export async function loadCard(settings: A2aAgentSettings, parts: LoadCardParts): Promise<LoadedCard> {
   const { url, name } = settings;
   const places = placesOf(url);
@@ -44,7 +43,7 @@ export async function loadCard(settings: A2aAgentSettings, parts: LoadCardParts)
 
 const CHECK = "Check the agent's url.";
 
-/** The addresses at which a card may be, in order; undefined if the url is not an address. */
+/** Returns the addresses to try for a card, in order; undefined if `url` is not a URL. */
 function placesOf(url: string): readonly string[] | undefined {
   const parsed = URL.parse(url);
   if (parsed === null || !/^https?:$/.test(parsed.protocol)) return undefined;

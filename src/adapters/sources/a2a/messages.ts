@@ -2,10 +2,10 @@ import { asList, asRecord, asRecords, asText, isPlainObject } from "../../../too
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The forms of the protocol: 1.0, 0.3, and the draft of 2024 with `tasks/send`. */
+/** Versions of the protocol. The draft of 2024 has `tasks/send`. */
 export type Version = "1.0" | "0.3" | "draft";
 
-/** The address of an agent, and the protocol it uses there. */
+/** An address of an agent, with its protocol version and binding. */
 export interface AgentInterface {
   readonly url: string;
   readonly binding: "JSONRPC" | "HTTP+JSON";
@@ -13,7 +13,6 @@ export interface AgentInterface {
   readonly tenant?: string;
 }
 
-/** A part of an agent's message. */
 export type MessagePart =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "data"; readonly data: unknown }
@@ -35,13 +34,12 @@ export const TASK_STATES = [
 ] as const;
 export type TaskState = (typeof TASK_STATES)[number];
 
-/** An output of an agent. */
 export interface Artifact {
   readonly id: string;
   readonly parts: readonly MessagePart[];
 }
 
-/** An agent's update of a task, or a message without a task. */
+/** A change of a task, or a message that belongs to no task. */
 export type Update = { readonly contextId: string | undefined } & (
   | { readonly kind: "message"; readonly taskId: string | undefined; readonly parts: readonly MessagePart[] }
   | { readonly kind: "artifact"; readonly taskId: string; readonly artifact: Artifact; readonly append: boolean }
@@ -54,24 +52,22 @@ export type Update = { readonly contextId: string | undefined } & (
     }
 );
 
-/** A message to an agent. */
 export interface Outgoing {
   readonly messageId: string;
-  /** Omitted if the data part is the whole message. */
+  /** Omitted if the message has only a data part. */
   readonly text?: string | undefined;
   readonly data?: JsonObject | undefined;
   readonly taskId?: string | undefined;
   readonly contextId?: string | undefined;
-  /** The id of the skill. */
   readonly skill?: string | undefined;
 }
 
-/** The parameters of sending a message. The agent answers at once with a task, which is then followed. */
+/** Builds the parameters of sending a message. The agent is asked to return a task at once; the task is then followed. */
 export function writeSend(message: Outgoing, { version, binding, tenant }: AgentInterface): JsonObject {
   const { messageId, text, data, taskId, contextId, skill } = message;
   const metadata = skill === undefined ? undefined : { skillId: skill };
   const common = { messageId, taskId, contextId, metadata };
-  /** `mark` is the member that names the kind of a part, in versions that have one. */
+  /** `mark` is the field that names the kind of a part, in versions that have such a field. */
   const partsOf = (mark?: "kind" | "type"): readonly object[] => [
     ...(text === undefined ? [] : [{ ...(mark && { [mark]: "text" }), text }]),
     ...(data === undefined ? [] : [{ ...(mark && { [mark]: "data" }), data }]),
@@ -91,7 +87,7 @@ export function writeSend(message: Outgoing, { version, binding, tenant }: Agent
       return { message: { ...common, role: "ROLE_USER", content }, configuration };
     }
     case "draft":
-      // In the drafts, the client chooses the id of the task.
+      // In the draft, the client chooses the id of the task.
       return {
         id: taskId ?? messageId,
         sessionId: contextId,
@@ -100,7 +96,7 @@ export function writeSend(message: Outgoing, { version, binding, tenant }: Agent
   }
 }
 
-/** Reads an agent's answer, in any version; undefined if it is invalid. */
+/** Reads an agent's response of any version. Returns undefined if it is invalid. */
 export function readUpdate(value: unknown): Update | undefined {
   if (!isPlainObject(value)) return undefined;
   for (const [member, kind] of KINDS) {
@@ -109,13 +105,13 @@ export function readUpdate(value: unknown): Update | undefined {
   }
   const kind = KINDS.get(String(value["kind"]));
   if (kind !== undefined) return readAs(kind, value);
-  // A task of `GetTask` has no wrapper, and nothing in the draft has one.
+  // The task of `GetTask` has no wrapper. Nothing in the draft has a wrapper.
   if (isPlainObject(value["artifact"])) return readAs("artifact", value);
   if (!isPlainObject(value["status"])) return undefined;
   return readAs("final" in value && !("artifacts" in value) ? "status" : "task", value);
 }
 
-/** The kind of an answer, by the member that holds it or by its `kind`. */
+/** Kinds of updates, by the field that wraps them or by their `kind`. */
 const KINDS: ReadonlyMap<string, Update["kind"]> = new Map([
   ["task", "task"],
   ["message", "message"],
@@ -139,7 +135,7 @@ function readAs(kind: Update["kind"], value: JsonObject): Update | undefined {
   const status = asRecord(value["status"]);
   const parts = readParts(asRecord(status["message"] ?? status["update"]));
   const artifacts = asList(value["artifacts"]).flatMap((each, index) => readArtifact(each, index) ?? []);
-  // Some agents answer only in the history.
+  // Some agents put their answer only into the history.
   const last =
     kind === "task" && parts.length + artifacts.length === 0
       ? asRecords(value["history"]).findLast(({ role }) => /^(?:ROLE_)?agent$/i.test(String(role)))
@@ -148,7 +144,7 @@ function readAs(kind: Update["kind"], value: JsonObject): Update | undefined {
   return { kind, taskId, contextId, state: toState(status["state"]), parts: said, artifacts };
 }
 
-/** `TASK_STATE_INPUT_REQUIRED` and `input-required` are the same. */
+/** Maps both spellings, such as `TASK_STATE_INPUT_REQUIRED` and `input-required`, to the same state. */
 function toState(written: unknown): TaskState {
   const word = String(written)
     .replace(/^TASK_STATE_/, "")
@@ -168,7 +164,7 @@ function readParts({ parts, content }: JsonObject): readonly MessagePart[] {
   return asRecords(Array.isArray(parts) ? parts : content).flatMap((part) => readPart(part) ?? []);
 }
 
-/** Marks, in the metadata of a data part, that the data is in its `value`: A2A 0.3 accepts only objects as data, no lists or numbers. */
+/** Metadata of a data part whose data is in its `value`. A2A 0.3 allows only objects as data, so lists and numbers are wrapped. */
 export const WRAPPED = "toolarsenal/value";
 
 function readPart(part: JsonObject): MessagePart | undefined {
@@ -183,7 +179,7 @@ function readPart(part: JsonObject): MessagePart | undefined {
   if (typeof base64 === "string") return { kind: "file", ...about, base64 };
   if (!("data" in part)) return undefined;
   const { data } = part;
-  // In 0.3 over HTTP the data is one level deeper.
+  // In 0.3 over HTTP, the data is nested one level deeper.
   const isNested = isPlainObject(data) && isPlainObject(data["data"]) && Object.keys(data).length === 1;
   const value = isNested ? data["data"] : data;
   const isWrapped = isPlainObject(value) && asRecord(part["metadata"])[WRAPPED] === true;

@@ -11,12 +11,12 @@ import { readToolsExtension, type SkillTool } from "./tools-extension.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** An agent's description of itself, independent of the version of its card. */
+/** The contents of an agent card, the same for every version of the protocol. */
 export interface Card {
   readonly name: string;
   readonly description: string;
   readonly skills: readonly Skill[];
-  /** The supported interfaces, in the agent's order: the preferred one first. */
+  /** The supported interfaces, in the agent's order of preference. */
   readonly interfaces: readonly AgentInterface[];
   readonly streaming: boolean;
   /** True if the agent has another card for authenticated callers. */
@@ -24,16 +24,15 @@ export interface Card {
   readonly security: Security;
 }
 
-/** One ability of an agent. */
 export interface Skill {
   readonly id: string;
   readonly name: string;
   readonly description: string;
   readonly tags: readonly string[];
   readonly examples: readonly string[];
-  /** The security requirements of the skill. Undefined if they are those of the whole agent. */
+  /** Undefined if the requirements of the whole agent apply. */
   readonly security: Security | undefined;
-  /** The tool's parameters, if it is a tool of another arsenal. */
+  /** The definition of the tool, if the agent is another arsenal and this skill is one of its tools. */
   readonly tool: SkillTool | undefined;
 }
 
@@ -85,7 +84,7 @@ function readInterfaces(card: JsonObject): readonly AgentInterface[] {
   );
 }
 
-/** Members that the draft of 2024 did not have. */
+/** Fields that the draft of 2024 does not have. */
 const LEGACY_MEMBERS = [
   "protocolVersion",
   "preferredTransport",
@@ -118,7 +117,7 @@ function readSecurity(requirements: unknown, schemes: JsonObject): Security {
   );
 }
 
-/** The members that hold a scheme in 1.0, and their names in earlier versions. */
+/** The fields that hold a scheme in 1.0, and their names in earlier versions. */
 const SCHEME_MEMBERS = {
   apiKeySecurityScheme: "apiKey",
   httpAuthSecurityScheme: "http",

@@ -9,13 +9,13 @@ import type { Outgoing, Update } from "./messages.ts";
 import { toToolResult } from "./tools-extension.ts";
 import { applyUpdate, type FollowedTask, isSettled, textOf, toAnswer } from "./task-result.ts";
 
-/** The delays between two requests for the state of a task. */
+/** Delays between two polls of a task. */
 const BACKOFF = { firstMs: 500, longestMs: 5000, factor: 1.5 };
-/** Consecutive failed requests for a task's state after which its outcome is unknown. */
+/** After this many consecutive failed polls, the outcome of the task is unknown. */
 const MAX_FAILURES = 5;
-/** Time that an agent has to confirm that a task is cancelled. */
+/** How long an agent may take to confirm a cancellation. */
 const CANCEL_MS = 5000;
-/** The most progress reports of one call. Further ones are dropped, but the task is still followed. */
+/** The most progress reports of one call. Later ones are dropped; the task is still followed. */
 const MAX_REPORTS = 1000;
 
 /** Sends a message to an agent and follows the task to its end. A message is never sent twice. */
@@ -26,10 +26,10 @@ export function createAgentHandler(
     security,
     isTool,
   }: {
-    /** The id of the skill; undefined for the agent as a whole. */
+    /** Undefined for the agent as a whole. */
     readonly skill: string | undefined;
     readonly security: Security;
-    /** True if the skill is a tool of another arsenal: the arguments are the tool's own, and so is the result. */
+    /** True if the skill is a tool of another arsenal. Arguments and result are then passed on unchanged. */
     readonly isTool: boolean;
   },
 ): Handler {
@@ -59,7 +59,7 @@ export function createAgentHandler(
   };
 }
 
-/** One call of an agent: the task that it began and the following of that task. */
+/** Creates one call of an agent, which starts a task and follows it. */
 function createCall(agent: Agent, context: HandlerContext, security: Security) {
   const { clock, name } = agent;
   const signal = AbortSignal.any([context.signal, agent.closing]);
@@ -82,12 +82,12 @@ function createCall(agent: Agent, context: HandlerContext, security: Security) {
     context.progress({ progress: reports, message: text === "" ? task.state : text });
   }
 
-  /** Reads updates until the task is settled or the answer ends. Returns whether there were any. */
+  /** Reads updates until the task settles or the response ends. Returns true if there was at least one update. */
   async function follow(updates: AsyncGenerator<Update>, continues?: string): Promise<boolean> {
     let isFirst = true;
     for await (const update of updates) {
       take(update);
-      // An agent may first repeat the old state of a task that is continued.
+      // An agent may start with the old state of a continued task.
       const isOld = isFirst && continues !== undefined && update.kind === "task" && update.state === "input-required";
       isFirst = false;
       if (isOld) task.state = "working";
@@ -98,7 +98,7 @@ function createCall(agent: Agent, context: HandlerContext, security: Security) {
 
   async function send(message: Outgoing): Promise<void> {
     try {
-      // In the draft the client names the task, so that even one that never answers can be cancelled.
+      // In the draft, the client chooses the task's id, so a task can be cancelled even if the agent never answers.
       if (agent.via.version === "draft") task.taskId = message.taskId ?? message.messageId;
       await follow(ask({ kind: follows ? "stream" : "send", message }), message.taskId);
     } catch (error) {
@@ -112,7 +112,7 @@ function createCall(agent: Agent, context: HandlerContext, security: Security) {
     }
   }
 
-  /** Follows the task until it is settled: by its stream if it has one, otherwise by polling. */
+  /** Follows the task until it settles: by its stream if it has one, otherwise by polling. */
   async function settle(): Promise<void> {
     let looks = 0;
     let failures = 0;
@@ -150,7 +150,7 @@ function createCall(agent: Agent, context: HandlerContext, security: Security) {
     return fixable("OUTCOME_UNKNOWN", problem, fix, { value: { taskId, contextId, state }, cause });
   }
 
-  /** Cancels the task at the agent, because its caller has gone. Never rejects: the call has ended. */
+  /** Cancels the task at the agent after the caller has aborted. Never rejects, because the call has already ended. */
   async function cancel(): Promise<void> {
     const { taskId } = task;
     if (taskId === undefined || isSettled(task)) return;
@@ -160,7 +160,7 @@ function createCall(agent: Agent, context: HandlerContext, security: Security) {
       for await (const update of ask({ kind: "cancel", taskId }, { signal: controller.signal }))
         applyUpdate(task, update);
     } catch {
-      // The agent is unreachable, or the task has ended.
+      // The agent is unreachable, or the task has already ended.
     } finally {
       cancelTimer();
     }
@@ -169,14 +169,14 @@ function createCall(agent: Agent, context: HandlerContext, security: Security) {
   return { task, send, settle, cancel };
 }
 
-/** True if only the answer was lost, so that reading the task again may find it. */
+/** True if only the response was lost. Reading the task again may then return its state. */
 function isLost(error: unknown): boolean {
   if (!isArsenalError(error)) return false;
   const { status } = asRecord(error.details.value);
   return error.code === "TRANSPORT_FAILED" || (typeof status === "number" && (status === 429 || status >= 500));
 }
 
-/** True if the message was sent and its answer was lost: the task keeps running without us. */
+/** True if the message was sent but the response was lost. The task may still be running. */
 function isBrokenOff(error: unknown): boolean {
   return isArsenalError(error) && error.code === "TRANSPORT_FAILED" && error.details.beforeSend !== true;
 }

@@ -1,30 +1,27 @@
 import { ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import type { Artifact, MessagePart, TaskState, Update } from "./messages.ts";
 
-/** The state of a task so far, from all its updates. */
 export interface FollowedTask {
   taskId?: string | undefined;
   contextId?: string | undefined;
   state: TaskState;
-  /** The agent's last message. */
   said: readonly MessagePart[];
   readonly artifacts: Map<string, MessagePart[]>;
-  /** The bytes that its artifacts take, roughly. An agent may send them in any number of answers. */
+  /** Approximate size of the artifacts. Limits agents that send them over many updates. */
   bytes: number;
 }
 
-/** States in which an agent still works by itself. */
+/** States in which the agent is still working. */
 const UNSETTLED: ReadonlySet<TaskState> = new Set<TaskState>(["submitted", "working", "unknown"]);
 
-/** Bytes of files that one answer holds, before they are written as base64. */
+/** The most bytes of files in one result, before base64. */
 const MAX_FILE_BYTES = 1024 * 1024;
 
-/** True once the agent has stopped working on the task. */
+/** True if the agent has stopped working on the task. */
 export function isSettled({ state }: Pick<FollowedTask, "state">): boolean {
   return !UNSETTLED.has(state);
 }
 
-/** Adds an update. */
 export function applyUpdate(task: FollowedTask, update: Update): void {
   task.taskId = update.taskId ?? task.taskId;
   task.contextId = update.contextId ?? task.contextId;
@@ -42,7 +39,7 @@ function addArtifact(task: FollowedTask, { id, parts }: Artifact, append: boolea
   task.artifacts.set(id, [...parts]);
 }
 
-/** Adds parts to an artifact. The pieces of a text that comes in several updates belong together. */
+/** Appends parts to an artifact. Joins pieces of one text that arrive in several updates. */
 function join(before: MessagePart[], [first, ...rest]: readonly MessagePart[]): void {
   const last = before.at(-1);
   if (first === undefined) return;
@@ -52,7 +49,7 @@ function join(before: MessagePart[], [first, ...rest]: readonly MessagePart[]): 
   for (const part of rest) before.push(part);
 }
 
-/** A part takes some bytes of its own. */
+/** Overhead of one part. */
 const PART_BYTES = 64;
 
 function sizeOf(parts: readonly MessagePart[]): number {
@@ -71,8 +68,8 @@ function contentSize(part: MessagePart): number {
 }
 
 /**
- * The answer of a settled task, with the ids that continue its conversation. Throws EXECUTION_FAILED if the agent failed, or requires input that a
- * call cannot provide.
+ * Returns the result of a settled task, with the ids that continue its conversation. Throws EXECUTION_FAILED if the agent failed, or if it requires
+ * input that a call cannot provide.
  */
 export function toAnswer(task: FollowedTask, agent: string, tool: string) {
   const { state, taskId, contextId } = task;
@@ -107,12 +104,11 @@ const FAILURES: Partial<Record<TaskState, string>> = {
   canceled: "cancelled the task",
 };
 
-/** Joins the text parts. */
 export function textOf(parts: readonly MessagePart[]): string {
   return parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n");
 }
 
-/** The files that an agent made: the address of each, or its content while all contents together are within 1 MiB. */
+/** Returns the files that an agent made. Contents are included until they total 1 MiB. */
 function toFiles(parts: readonly MessagePart[]): readonly object[] {
   let left = MAX_FILE_BYTES;
   return parts.flatMap((part) => {

@@ -4,19 +4,17 @@ import { asRecord, asRecords, isPlainObject, type JsonSchema } from "../../../to
 import { type FollowedTask, toAnswer } from "./task-result.ts";
 
 /**
- * The extension by which an agent card marks skills as tools: `params.tools` has the parameters of each, by the id of its skill. Such a skill is
- * run with a data part `{ tool, arguments }`, and its output is the one part of the task's artifact.
+ * The extension of an agent card that marks skills as tools. `params.tools` maps the id of a skill to the tool's parameters. Such a skill is called
+ * with a data part `{ tool, arguments }`. Its task has one artifact with one part: the tool's output.
  */
 export const TOOLS_EXTENSION = "urn:toolarsenal:a2a:tools:v1";
 
-/** A skill that is one tool. */
 export interface SkillTool {
-  /** JSON Schema of the arguments. */
   readonly parameters: JsonSchema;
   readonly annotations?: Readonly<Record<string, unknown>>;
 }
 
-/** The skills of a card that are tools, by the id of the skill. */
+/** Returns the skills of a card that are tools, by skill id. */
 export function readToolsExtension(capabilities: Readonly<Record<string, unknown>>): ReadonlyMap<string, SkillTool> {
   const extension = asRecords(capabilities["extensions"]).find(({ uri }) => uri === TOOLS_EXTENSION);
   const tools = asRecord(asRecord(extension?.["params"])["tools"]);
@@ -29,7 +27,7 @@ export function readToolsExtension(capabilities: Readonly<Record<string, unknown
   );
 }
 
-/** Refusals of the other arsenal that have the same meaning here. Any other refusal is a failure of the tool. */
+/** Error codes of the other arsenal that mean the same here. Any other code becomes a failure of the tool. */
 const SHARED_CODES: ReadonlySet<unknown> = new Set<ErrorCode>([
   "PERMISSION_DENIED",
   "APPROVAL_INVALID",
@@ -40,7 +38,10 @@ const SHARED_CODES: ReadonlySet<unknown> = new Set<ErrorCode>([
   "RESULT_TOO_LARGE",
 ]);
 
-/** Returns the output of a tool of another arsenal. Throws with the code that the call was refused with there, CONFIRMATION_REQUIRED if it waits. */
+/**
+ * Returns the output of another arsenal's tool. Throws the error that refused the call there, or CONFIRMATION_REQUIRED if the call waits for
+ * approval.
+ */
 export function toToolResult(task: FollowedTask, agent: string, tool: string): unknown {
   const refusal = asRecord(task.said.find((part) => part.kind === "data")?.data);
   if (task.state === "failed" && SHARED_CODES.has(refusal["code"])) {
@@ -59,11 +60,11 @@ export function toToolResult(task: FollowedTask, agent: string, tool: string): u
   return only.kind === "data" ? only.data : only.text;
 }
 
-/** The approval belongs to the other arsenal: a person gives it there, and the repeated call finds it without an id. */
+/** The call waits for approval in the other arsenal. After a person approves it there, the same call succeeds without an approval id. */
 function waits(refusal: Readonly<Record<string, unknown>>, agent: string): ArsenalError {
   const { message, fix: theirs, confirmationId } = refusal;
   const said = String(message);
-  // The other arsenal's fix is for its own callers and does not help here.
+  // The other arsenal's fix is written for its own callers.
   const why = typeof theirs === "string" && said.endsWith(` ${theirs}`) ? said.slice(0, -theirs.length - 1) : said;
   const fix = `Approve ${confirmationId === undefined ? "it" : String(confirmationId)} at the agent ${agent}, then make the same call again.`;
   const details = { answered: true, ...(confirmationId !== undefined && { value: { confirmationId } }) };

@@ -39,9 +39,9 @@ export function builtinSource(settings: BuiltinSettings = {}, parts: BuiltinPart
   return {
     name,
     kind: "builtin",
-    // The effects of its tools are known here.
+    // The package defines these tools, so their annotations are reliable.
     trustsAnnotations: true,
-    // The network access of other sandboxes depends on the machine and its Node.
+    // Whether other sandboxes limit network access depends on the machine and its Node.
     guardsEgress: !tools.includes("code-execute") || sandbox === "isolate",
     connect: async ({ signal }) => signal.throwIfAborted(),
     list: async () => [...new Set(tools)].map((tool) => offered[tool]),
@@ -55,7 +55,7 @@ export async function create(settings: InputOf<typeof config>, surroundings: Sou
   const { tools = BUILTIN_TOOLS, files = {}, code, ...others } = settings;
   const isFileTool = (tool: string): boolean => tool === "file-read" || tool === "file-write";
   if (tools.some(isFileTool) && (files.roots ?? []).length === 0) {
-    // A default folder may hold the configuration itself.
+    // The file tools have no default folder: it could contain the configuration itself.
     const fix = "Name the folders it may use, such as [./docs].";
     throw fixable("CONFIG_INVALID", "files.roots is empty, but a file tool is enabled.", fix, {
       field: "files.roots",

@@ -5,10 +5,10 @@ import { isolateSandbox } from "../../sandboxes/isolate/isolate.ts";
 import { argumentsOf } from "./tool-parts.ts";
 import type { CodeSettings } from "./settings.ts";
 
-/** Sandboxes whose code runs as a process of this user, which may end every other one. */
+/** Sandboxes that run code as a process of this user. Such code could end any other process of the user. */
 const TOO_OPEN: ReadonlySet<string> = new Set(["none", "subprocess"]);
 
-/** `code_execute`: JavaScript in a sandbox, without files and network. */
+/** Defines `code_execute`: JavaScript in a sandbox, without files or network. */
 export function codeExecute({ sandbox = isolateSandbox(), limits }: CodeSettings = {}): OfferedTool {
   if (TOO_OPEN.has(sandbox.name)) {
     const problem = `code.sandbox is ${sandbox.name}, whose code can end this program.`;

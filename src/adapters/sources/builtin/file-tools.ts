@@ -8,7 +8,7 @@ import type { FileSettings } from "./settings.ts";
 const MAX_BYTES = 1024 * 1024;
 const ENCODING = { type: "string", enum: ["utf-8", "base64"], default: "utf-8" } as const;
 
-/** `file_read` and `file_write`, below some folders and never in `ownFiles`. */
+/** Defines `file_read` and `file_write`, limited to the configured folders. Files in `ownFiles` are always refused. */
 export function fileTools(
   settings: FileSettings = {},
   ownFiles: readonly string[] = [],
@@ -77,7 +77,7 @@ export function fileTools(
   };
 }
 
-/** Node skips characters that are not base64, and would write a wrong file. */
+/** Refuses characters that are not base64. Node skips them and would write a wrong file. */
 function fromBase64(content: string): Buffer {
   const bytes = Buffer.from(content, "base64");
   const padding = /={0,2}$/;

@@ -7,7 +7,7 @@ import type { HttpSettings } from "./settings.ts";
 
 const MAX_BYTES = 1024 * 1024;
 
-/** `http_get`: the content of an address, whatever its status. */
+/** Defines `http_get`. Returns the content of an address, whatever the HTTP status. */
 export function httpGet(egress: Egress, { allowedDomains, maxBytes = MAX_BYTES }: HttpSettings = {}): OfferedTool {
   return {
     draft: {

@@ -5,21 +5,21 @@ import type { Egress } from "../../../guard/egress/egress.ts";
 import type { SecretReference } from "../../../guard/secrets/reference.ts";
 import type { Secrets } from "../../../guard/secrets/secrets.ts";
 
-/** The built-in tools, as a configuration names them. */
+/** Names of the built-in tools in a configuration. */
 export const BUILTIN_TOOLS = ["web-search", "file-read", "file-write", "http-get", "code-execute"] as const;
 export type BuiltinTool = (typeof BUILTIN_TOOLS)[number];
 
 /** Optional dependencies of the built-in tools. */
 export interface BuiltinParts {
-  /** The way out of the program. Defaults to its own one. */
+  /** Defaults to an egress without rules. */
   readonly egress?: Egress;
-  /** Where secrets are found. Defaults to the environment, files and the keychain. */
+  /** Where secrets are read from. Defaults to the environment, files and the keychain. */
   readonly secrets?: Secrets;
-  /** The gateway's own files, folders and patterns of files, which file tools refuse. `arsenal.yaml`, `.env` and `.toolarsenal` are refused in any case. */
+  /** The gateway's own files, folders and glob patterns, which file tools refuse. `arsenal.yaml`, `.env` and `.toolarsenal` are always refused. */
   readonly ownFiles?: readonly string[];
 }
 
-/** A model's code must not run in a sandbox from which it could end this program. */
+/** Excludes sandboxes in which a model's code could end this process. */
 const CODE_SANDBOXES = Object.keys(sandboxes).filter(
   (name) => name !== "none" && name !== "subprocess",
 ) as readonly Exclude<keyof typeof sandboxes, "none" | "subprocess">[];
@@ -57,7 +57,7 @@ export const config = object("The tools that come with the package.", {
 
 type BuiltinInput = InputOf<typeof config>;
 
-/** The offered built-in tools, and their limits. Defaults to all of them. */
+/** The built-in tools to offer, and their limits. Defaults to all tools. */
 export interface BuiltinSettings extends Omit<BuiltinInput, "code"> {
   readonly code?: CodeSettings;
 }
@@ -65,7 +65,7 @@ export interface BuiltinSettings extends Omit<BuiltinInput, "code"> {
 /** For `web-search`. */
 export type WebSearchSettings = NonNullable<BuiltinInput["webSearch"]>;
 
-/** For `file-read` and `file-write`. The roots default to the folder that the program was started in. */
+/** For `file-read` and `file-write`. The roots default to the working directory. */
 export type FileSettings = NonNullable<BuiltinInput["files"]>;
 
 /** For `http-get`. */
@@ -73,7 +73,10 @@ export type HttpSettings = NonNullable<BuiltinInput["http"]>;
 
 /** For `code-execute`. */
 export interface CodeSettings {
-  /** `isolateSandbox()`, the default, `bubblewrapSandbox()`, `dockerSandbox()`, or a sandbox of your own. A model's code must not run in `subprocessSandbox()` or `noSandbox()`. */
+  /**
+   * Defaults to `isolateSandbox()`. Also `bubblewrapSandbox()`, `dockerSandbox()`, or a sandbox of your own. A model's code must not run in
+   * `subprocessSandbox()` or `noSandbox()`.
+   */
   readonly sandbox?: Sandbox;
   readonly limits?: Partial<SandboxLimits>;
 }

@@ -1,14 +1,14 @@
 import { ArsenalError, type ErrorDetails, isArsenalError } from "../../../errors/arsenal-error.ts";
 import type { JsonSchema } from "../../../tool/json-schema.ts";
 
-/** The schema of a tool's arguments, with the required ones. */
+/** Returns the JSON Schema of a tool's arguments. `required` names the required ones. */
 export function argumentsOf(properties: Readonly<Record<string, JsonSchema>>, ...required: string[]): JsonSchema {
   return { type: "object", properties, required, additionalProperties: false };
 }
 
 /**
- * Runs a request without side effects: if its answer is lost, the outcome is a plain failure, not an unknown one. `fault` is the side that chose
- * the address.
+ * Runs a request that has no side effects, so a lost response is a plain failure and not an unknown outcome. `fault` names the side that chose the
+ * address.
  */
 export async function withoutEffect<Result>(
   fault: NonNullable<ErrorDetails["fault"]>,
@@ -22,7 +22,7 @@ export async function withoutEffect<Result>(
   }
 }
 
-/** Bytes as JSON can hold them: text if they are UTF-8, base64 otherwise. */
+/** Returns bytes as JSON content: text if they are valid UTF-8, otherwise base64. */
 export function toContent(bytes: Buffer): { readonly content: string; readonly encoding: "utf-8" | "base64" } {
   try {
     return { content: STRICT.decode(bytes), encoding: "utf-8" };
@@ -31,7 +31,6 @@ export function toContent(bytes: Buffer): { readonly content: string; readonly e
   }
 }
 
-/** Bytes as base64. */
 export function asBase64(bytes: Buffer) {
   return { content: bytes.toString("base64"), encoding: "base64" } as const;
 }

@@ -15,7 +15,7 @@ import type { WebSearchSettings } from "./settings.ts";
 const TAVILY = "https://api.tavily.com";
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** `web_search`, through the Tavily API. */
+/** Defines `web_search`, which uses the Tavily API. */
 export function webSearch(
   parts: { readonly egress: Egress; readonly secrets: Secrets },
   { apiKey = "env:TAVILY_API_KEY", url }: WebSearchSettings = {},
@@ -50,7 +50,7 @@ export function webSearch(
           body: JSON.stringify({ query, max_results: maxResults }),
           signal,
           maxBytes: MAX_BYTES,
-          // An address from the operator may be private. Redirects are not followed.
+          // The operator may configure a private address. Redirects are not followed.
           maxRedirects: 0,
           ...(url === undefined ? {} : { allowPrivate: true }),
         });
@@ -62,7 +62,7 @@ export function webSearch(
   };
 }
 
-/** Reduces the answer to the members that a reader needs. */
+/** Keeps only the fields of the response that a reader needs. */
 function toAnswer(text: string): { readonly results: readonly object[]; readonly answer?: string } {
   const body = parseObject(text);
   const results = body?.["results"];

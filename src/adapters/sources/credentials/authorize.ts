@@ -11,35 +11,33 @@ import type { Requirement, Security } from "./security.ts";
 import type { UserLogin } from "./user-login.ts";
 import type { ClientCredential, Credential, CredentialSettings } from "./settings.ts";
 
-/** The credentials of a request. */
 export interface Authorization {
   readonly headers: Record<string, string>;
   /** `name=value`, encoded. */
   readonly query: string[];
   readonly cookies: string[];
-  /** The requested token, to be forgotten if the server refuses it. */
+  /** The token in use. It is forgotten if the server refuses it. */
   token?: string;
-  /** Has the next call renew the caller's own token, if the server refuses it. */
+  /** Makes the next call renew the caller's token, after the server refused it. */
   expire?: () => Promise<void>;
 }
 
-/** The caller of a request, and its deadline. */
+/** The caller and the deadline of a request. */
 export interface AuthorizeOptions {
   readonly signal: AbortSignal;
   readonly caller?: Caller | undefined;
 }
 
-/** Finds the credentials of one request. */
 export type Authorize = (security: Security, operation: string, options: AuthorizeOptions) => Promise<Authorization>;
 
-/** Creates the function that finds a request's credentials: those of the first set of requirements that the settings can satisfy. */
+/** Creates a function that finds the credentials of a request. It uses the first set of requirements that the settings satisfy. */
 export function createAuthorize(parts: {
   readonly settings: CredentialSettings;
   readonly secrets: Secrets;
   readonly tokens: ClientTokens;
-  /** The absolute address of a token endpoint, and whether the operator vouches for it; undefined if there is no absolute address. */
+  /** Resolves the address of a token endpoint, and returns whether the operator configured it. Undefined if the address is not absolute. */
   readonly locate: (url: string) => Located | undefined;
-  /** The sign-in of callers with one scheme; undefined if they do not sign in. */
+  /** Returns the sign-in for a scheme; undefined if callers do not sign in. */
   readonly loginOf?: ((scheme: string) => UserLogin | undefined) | undefined;
 }): Authorize {
   const { settings, secrets, tokens, locate, loginOf } = parts;
@@ -135,8 +133,8 @@ export function createAuthorize(parts: {
 }
 
 /**
- * Returns the error that every call with these requirements ends with; undefined if the settings have credentials of the right kind. Looks
- * up no secret.
+ * Returns the error that every call with these requirements would end with; undefined if the settings have credentials of the right kind. Reads no
+ * secrets.
  */
 export function credentialProblem(
   security: Security,
@@ -154,7 +152,7 @@ export function credentialProblem(
   return undefined;
 }
 
-/** Groups the calls that fail before they are sent, by reason. `otherwise` is what an operator can do instead of the fix. */
+/** Groups calls that would fail before they are sent, by reason. `otherwise` is an alternative to the fix, for operators. */
 export function refusedCalls(
   calls: readonly { readonly title: string; readonly error: ArsenalError | undefined }[],
   otherwise = "",
@@ -174,7 +172,7 @@ export function refusedCalls(
   });
 }
 
-/** The first set of requirements for which there are credentials. */
+/** Returns the first set of requirements that the settings have credentials for. */
 function choose(security: Security, settings: CredentialSettings): Security[number] | undefined {
   const canSatisfy = ({ name, scheme }: Requirement): boolean =>
     scheme.type === "mutualTLS"
@@ -183,7 +181,7 @@ function choose(security: Security, settings: CredentialSettings): Security[numb
   return security.find((set) => set.length > 0 && set.every(canSatisfy));
 }
 
-/** The operator's own headers may be the credentials, whatever schemes the document declares. */
+/** False if the operator configured headers: they may be the credentials, whatever schemes the document declares. */
 function needsCredentials(security: Security, { headers }: CredentialSettings): boolean {
   const isOpen = security.length === 0 || security.some((set) => set.length === 0);
   return !isOpen && headers === undefined;
@@ -193,7 +191,7 @@ function credentialOf({ credentials = {} }: CredentialSettings, name: string): C
   return Object.hasOwn(credentials, name) ? credentials[name] : undefined;
 }
 
-/** The error for a credential of the wrong kind of scheme. */
+/** Returns the error for a credential that does not match the kind of its scheme. */
 function wrongKind({ name, scheme }: Requirement, credential: Credential): ArsenalError | undefined {
   const field = `credentials.${name}`;
   const hasUser = typeof credential === "object" && "username" in credential;
@@ -214,7 +212,7 @@ function wrongKind({ name, scheme }: Requirement, credential: Credential): Arsen
   return misconfigured(`${field}.tokenUrl`, `The document names no tokenUrl for ${name}`);
 }
 
-/** Adds credentials to a request. They are added last, so that no argument can replace them. */
+/** Adds credentials to a request. This is the last step, so arguments cannot replace them. */
 export function authorized(
   url: string,
   headers: Readonly<Record<string, string>>,
@@ -235,7 +233,7 @@ export function authorized(
   };
 }
 
-/** The server of a request, for traces. */
+/** Returns the server of a request, for traces. */
 export function placeOf(url: string): Pick<EndedRequest, "transport" | "address" | "port"> {
   const { hostname, port, protocol } = new URL(url);
   return { transport: "http", address: hostname, port: Number(port) || (protocol === "https:" ? 443 : 80) };

@@ -6,9 +6,8 @@ import type { Clock } from "../../../observe/clock.ts";
 import { parseObject } from "../parse-object.ts";
 import { encodeForForm } from "../openapi/call/write-parameter.ts";
 
-/** A client's request for a token. */
 export interface TokenRequest {
-  /** The document's name for the scheme, for messages. */
+  /** The name of the scheme in the document, for messages. */
   readonly scheme: string;
   readonly tokenUrl: string;
   /** True if the operator wrote the address. */
@@ -19,16 +18,15 @@ export interface TokenRequest {
   readonly sendIn: "header" | "body";
 }
 
-/** Tokens by OAuth 2 client credentials, kept until they expire. */
+/** Access tokens from the client credentials grant of OAuth 2, cached until they expire. */
 export type ClientTokens = ReturnType<typeof createClientTokens>;
 
-/** A token is not used in its last seconds: it may expire on the way. */
+/** A token is not used in its last 10 seconds, because it could expire on the way. */
 const MARGIN_MS = 10_000;
-/** The lifetime of a token if the answer does not contain it. */
+/** The assumed lifetime of a token if the response has none. */
 const UNSAID_MS = 300_000;
 const MAX_BYTES = 1024 * 1024;
 
-/** Creates an empty store of tokens. */
 export function createClientTokens(egress: Egress, clock: Clock) {
   const kept = new Map<string, Awaited<ReturnType<typeof ask>>>();
   const asked = new Map<string, ReturnType<typeof ask>>();
@@ -38,10 +36,10 @@ export function createClientTokens(egress: Egress, clock: Clock) {
       const key = JSON.stringify([request.tokenUrl, request.clientId, request.clientSecret, request.scopes]);
       const known = kept.get(key);
       if (known !== undefined && known.until > clock.now()) return known.token;
-      // Calls at the same time share one request; a caller's signal ends only that caller's wait.
+      // Concurrent calls share one request. The signal of a call ends only that call's wait.
       let asking = asked.get(key);
       if (asking === undefined) {
-        // All calls share the token, whichever of them requested it.
+        // The request belongs to no single call, because all calls share its token.
         asking = outsideCalls(() => ask(request, egress, clock, signal)).finally(() => asked.delete(key));
         asked.set(key, asking);
       }
@@ -53,7 +51,7 @@ export function createClientTokens(egress: Egress, clock: Clock) {
       kept.set(key, fresh);
       return fresh.token;
     },
-    /** Forgets a token that a server refused. */
+    /** Forgets a token that the server refused. */
     forget(token: string): void {
       for (const [key, each] of kept) if (each.token === token) kept.delete(key);
     },
@@ -85,12 +83,12 @@ async function ask(request: TokenRequest, egress: Egress, clock: Clock, signal: 
       body: String(new URLSearchParams(fields)),
       signal,
       maxBytes: MAX_BYTES,
-      // A redirect could carry the secret elsewhere.
+      // A redirect could send the secret to another host.
       maxRedirects: 0,
       ...(trusted && { allowPrivate: true }),
     })
     .catch((error: unknown) => {
-      // Nothing of the call itself was sent.
+      // The call itself was not sent.
       if (isArsenalError(error) && error.code === "TRANSPORT_FAILED") throw failed(error.message, error);
       throw error;
     });

@@ -2,7 +2,7 @@ import { readReference } from "../../../guard/secrets/reference.ts";
 import type { SettingProblem } from "../source-adapter.ts";
 import type { Credential } from "./settings.ts";
 
-/** The problem with the first secret that is written out instead of referred to; undefined if there is none. */
+/** Returns the problem with the first secret that is written out instead of referenced; undefined if there is none. */
 export function literalSecret({
   credentials = {},
 }: {

@@ -1,6 +1,5 @@
 import { asRecord, asText } from "../../../tool/json-schema.ts";
 
-/** One way in which a server authenticates its callers. */
 export type SecurityScheme =
   | { readonly type: "apiKey"; readonly in: "header" | "query" | "cookie"; readonly name: string }
   | { readonly type: "basic" }
@@ -9,24 +8,27 @@ export type SecurityScheme =
   | { readonly type: "mutualTLS" }
   | { readonly type: "unsupported"; readonly what: string };
 
-/** The addresses of the flow `authorizationCode`, as they are written. */
+/** The addresses of the flow `authorizationCode`, unresolved. */
 export interface LoginFlow {
   readonly authorizationUrl: string;
   readonly tokenUrl: string;
 }
 
-/** A scheme that must be satisfied. */
+/** A security scheme that a request must satisfy. */
 export interface Requirement {
-  /** The name in the document or the card. */
+  /** The name in the OpenAPI document or the agent card. */
   readonly name: string;
   readonly scheme: SecurityScheme;
   readonly scopes: readonly string[];
 }
 
-/** Sets of requirements, each of which is enough. Empty if a request needs none; contains an empty set if credentials are optional. */
+/**
+ * Alternative sets of requirements: satisfying one set is enough. Empty if no credentials are needed. An empty set means that credentials are
+ * optional.
+ */
 export type Security = readonly (readonly Requirement[])[];
 
-/** Reads a security scheme as OpenAPI writes it. */
+/** Reads a security scheme in the OpenAPI format. */
 export function readScheme(written: Readonly<Record<string, unknown>>): SecurityScheme {
   const { type, in: place, name, scheme, flows } = written;
   switch (type) {
@@ -55,7 +57,7 @@ export function readScheme(written: Readonly<Record<string, unknown>>): Security
   }
 }
 
-/** A scheme by its word in the `authorization` header. */
+/** Returns the scheme for the first word of an `authorization` header. */
 export function httpScheme(written: string): SecurityScheme {
   const type = written.toLowerCase();
   return type === "basic" || type === "bearer" ? { type } : { type: "unsupported", what: `HTTP ${written}` };

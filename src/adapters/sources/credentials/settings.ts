@@ -1,7 +1,6 @@
 import type { SecretReference } from "../../../guard/secrets/reference.ts";
 import { choice, entry, type InputOf, list, schema, type Shape, text } from "../../../tool/shape/shape.ts";
 
-/** The credentials in the settings of a source. */
 export interface CredentialSettings {
   readonly name: string;
   readonly credentials?: Readonly<Record<string, Credential>>;
@@ -10,10 +9,10 @@ export interface CredentialSettings {
   readonly tls?: object;
 }
 
-/** Texts by name, each written out or a reference to a secret. */
+/** Texts by name. Each is a literal text or a reference to a secret. */
 export type SecretTexts = Readonly<Record<string, SecretReference | string>>;
 
-/** A mapping of the user's own keys to texts or references to secrets. */
+/** A record of texts or references to secrets. The user chooses the keys. */
 export function secretTexts(description: string): Shape<SecretTexts, SecretTexts, false> {
   return schema({ description, type: "object", additionalProperties: { type: "string" } });
 }
@@ -61,7 +60,7 @@ const USER = entry(
   ["account", "clientId"],
 );
 
-/** For `http` `basic`. The name may be written out; the password never is. */
+/** For `http` `basic`. The user name may be a literal; the password must be a reference. */
 export type BasicCredential = InputOf<typeof BASIC>;
 
 /** For `oauth2` with the flow `clientCredentials`. */
@@ -71,12 +70,12 @@ export type ClientCredential = InputOf<typeof CLIENT>;
 export type UserCredential = InputOf<typeof USER>;
 
 /**
- * A secret for one security scheme: a key or a token; a user's name and password; a client that gets its tokens by OAuth 2 client
- * credentials; or a client that callers sign in with.
+ * The credential for one security scheme: a key or token; a user name and password; an OAuth 2 client for the client credentials flow; or an OAuth 2
+ * client that callers sign in with.
  */
 export type Credential = SecretReference | BasicCredential | ClientCredential | UserCredential;
 
-/** Credentials by the name of a security scheme, which others chose: these names are not renamed. */
+/** Credentials by the name of a security scheme. The API's document chooses these names, so they are used unchanged. */
 export function credentials(
   whose: string,
   { signIn = false }: { readonly signIn?: boolean } = {},

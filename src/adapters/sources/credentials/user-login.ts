@@ -12,18 +12,17 @@ import { type Account, needsSignIn, type UserTokens } from "../mcp/oauth/user-to
 import { parseObject } from "../parse-object.ts";
 import type { UserCredential } from "./settings.ts";
 
-/** The addresses of an authorization server, as an API's document or the settings name them. */
+/** The addresses of an authorization server, from the API's document or the settings. */
 export interface LoginAddresses {
   readonly authorizationUrl: string;
   readonly tokenUrl: Located;
   readonly scopes: readonly string[];
 }
 
-/** Signs callers in to one API with OAuth 2 (authorization code and PKCE), and gives their calls their tokens. */
+/** Signs callers in to one API with OAuth 2 (authorization code and PKCE), and returns the tokens for their calls. */
 export type UserLogin = ReturnType<typeof createUserLogin>;
 
 interface UserLoginParts {
-  /** The name of the source. */
   readonly source: string;
   readonly scheme: string;
   readonly credential: UserCredential;
@@ -34,7 +33,7 @@ interface UserLoginParts {
   readonly clock: Clock;
 }
 
-/** A token is not used in its last seconds: it may expire on the way. */
+/** A token is not used in its last 10 seconds, because it could expire on the way. */
 const MARGIN_MS = 10_000;
 const MAX_BYTES = 1024 * 1024;
 const REQUEST_MS = 30_000;
@@ -43,7 +42,7 @@ export function createUserLogin(parts: UserLoginParts) {
   const { source, scheme, credential, addresses, tokens, egress, secrets, clock } = parts;
   const { tokenUrl } = addresses;
   const field = `credentials.${scheme}`;
-  // Tokens of one client are never used for another, or sent to another authorization server.
+  // A changed client or authorization server gets a new key, so no token is used with the wrong one.
   const key = JSON.stringify(["openapi", source, scheme, tokenUrl.url, credential.clientId]);
 
   const clientId = (): Promise<string> =>
@@ -73,7 +72,7 @@ export function createUserLogin(parts: UserLoginParts) {
       body: String(body),
       signal: AbortSignal.timeout(REQUEST_MS),
       maxBytes: MAX_BYTES,
-      // A redirect could carry the secrets elsewhere.
+      // A redirect could send the secrets to another host.
       maxRedirects: 0,
       ...(tokenUrl.trusted && { allowPrivate: true }),
     });
@@ -111,7 +110,7 @@ export function createUserLogin(parts: UserLoginParts) {
 
   const isFresh = ({ expires_at: until }: Tokens): boolean => until === undefined || until - MARGIN_MS > clock.now();
 
-  /** Renews a person's token, once for all processes. */
+  /** Renews a caller's token. Concurrent processes renew it only once. */
   async function renew(account: Account): Promise<string> {
     const store = tokens.of(account);
     return store.exclusively(key, async () => {
@@ -125,7 +124,7 @@ export function createUserLogin(parts: UserLoginParts) {
         throw signInAgain(account);
       }
       const fresh = { expires_at: undefined, ...asked };
-      // A person who signed out meanwhile stays signed out.
+      // A caller who signed out meanwhile stays signed out.
       const kept = await store.update(key, (now) => (tokensOf(now) === undefined ? now : keep(fresh)(now)));
       if (tokensOf(kept) === undefined) throw signInAgain(account);
       return fresh.access_token;
@@ -134,10 +133,9 @@ export function createUserLogin(parts: UserLoginParts) {
 
   return {
     key,
-    /** The address of the authorization server. */
     url: addresses.authorizationUrl,
     hasFallback: credential.account === "user_or_gateway",
-    /** The address for the browser, and the secret that `finish` needs. */
+    /** Returns the address for the browser, and the secret that `finish` needs. */
     async begin({ redirectUri, state }: { readonly redirectUri: string; readonly state: string }) {
       const verifier = randomBytes(32).toString("base64url");
       const url = new URL(addresses.authorizationUrl);
@@ -153,7 +151,7 @@ export function createUserLogin(parts: UserLoginParts) {
       for (const [name, value] of Object.entries(asked)) url.searchParams.set(name, value);
       return { url: url.href, verifier };
     },
-    /** Exchanges the code that the browser brought, and keeps the tokens. */
+    /** Exchanges the code from the browser for tokens, and stores them. */
     async finish(
       account: Account,
       params: URLSearchParams,
@@ -167,7 +165,10 @@ export function createUserLogin(parts: UserLoginParts) {
       await tokens.of(account).update(key, () => keep(granted)({ byIssuer: {} }));
       await tokens.signedIn(account, key);
     },
-    /** A caller's own token; undefined if the caller has none and the gateway's is used. Throws SIGN_IN_REQUIRED otherwise. */
+    /**
+     * Returns the caller's token; undefined if the caller has none and the gateway's token is used instead. Throws SIGN_IN_REQUIRED if a sign-in is
+     * needed.
+     */
     async token(account: Account): Promise<string | undefined> {
       const current = tokensOf(await tokens.of(account).read(key));
       if (current === undefined) {
@@ -176,7 +177,7 @@ export function createUserLogin(parts: UserLoginParts) {
       }
       return isFresh(current) ? current.access_token : outsideCalls(() => renew(account));
     },
-    /** Has the next call renew a token that the API refused. */
+    /** Makes the next call renew a token that the API refused. */
     async expire(account: Account, token: string): Promise<void> {
       await tokens.of(account).update(key, (current) => {
         const kept = tokensOf(current);

@@ -1,11 +1,11 @@
-// Node 20 has no glob: a named import of it would fail before the version of Node is checked.
+// Node 20 has no glob. A named import of it would fail before the version of Node is checked.
 import fs, { stat } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { fixable } from "../../../errors/arsenal-error.ts";
 
 /**
- * The TOML files of ensembles that a path names: the file itself, those directly in a folder, or those that match a `*` in the last part of
- * the path. In alphabetical order. Throws CONFIG_INVALID if there are none.
+ * Returns the TOML files of ensembles at a path, in alphabetical order. The path is a file, a folder (not its subfolders), or a pattern with `*` in
+ * its last segment. Throws CONFIG_INVALID if no file matches.
  */
 export async function descriptorFiles(path: string): Promise<readonly string[]> {
   const isPattern = basename(path).includes("*");

@@ -18,43 +18,43 @@ import { type Invocables, type InvokerOf, toHandler } from "./invocable.ts";
 import { type EnsembleDescriptor, type InvokerDescriptor, readEnsemble, readInvoker } from "./read-descriptor.ts";
 import type { DescriptorsSettings } from "./settings.ts";
 
-/** The TOML file of an ensemble, and what runs its tools. */
+/** The TOML file of an ensemble, and the functions that run its tools. */
 export interface DescriptorSettings {
   readonly file: string;
-  /** Functions by name, for invokers that name no module. The name is the invoker's own, or its `handler`. */
+  /** Functions by name, for invokers without a module. The name is the invoker's `handler`, or else the invoker's own name. */
   readonly handlers?: Invocables;
 }
 
 /** Optional dependencies of the source of an ensemble's tools. */
 export interface DescriptorParts {
   readonly clock?: Clock;
-  /** Creates `context.invoker` of invocables. Defaults to the invoker's name, tool and schema. */
+  /** Creates `context.invoker` for invocables. Defaults to the invoker's name, tool and schema. */
   readonly invokerOf?: InvokerOf;
-  /** False leaves the modules of handlers alone: tools are described, and cannot be run. Default true. */
+  /** If false, the modules of handlers are not loaded: tools can be listed but not called. Defaults to true. */
   readonly loadModules?: boolean;
 }
 
-/** The tools of an ensemble that a TOML file describes. */
+/** A source of one ensemble's tools, read from a TOML file. */
 export interface DescriptorSource extends Source {
   readonly enabled: boolean;
   readonly configuration: EnsembleDescriptor["configuration"];
-  /** The problems of its invokers, at the last listing. */
+  /** The problems of the invokers at the last listing. */
   readonly problems: readonly InvokerProblem[];
-  /** Invokers that can be found but not run, because no function was given for them. */
+  /** Invokers that are listed but cannot be called, because no function was given for them. */
   readonly withoutHandler: readonly string[];
 }
 
-/** An invoker that is left out, or stays as it was before its file changed. */
+/** A problem with an invoker. The invoker is omitted, or keeps its version from before its file changed. */
 export interface InvokerProblem {
-  /** Its name if it is known, else the name of its file. */
+  /** The name of the invoker if it is known, otherwise the name of its file. */
   readonly invoker: string;
   /** Names file, line and key. */
   readonly error: ArsenalError;
 }
 
 /**
- * The tools of an ensemble that a TOML file describes. Throws CONFIG_INVALID, with file, line and key, if the file of the ensemble is wrong.
- * Invokers that are wrong are reported, and the others used. Changed files are read again.
+ * Offers the tools of an ensemble that a TOML file describes. Throws CONFIG_INVALID, with file, line and key, if the ensemble's file is invalid.
+ * Invalid invokers are reported; the rest are used. Changed files are read again.
  *
  * @example
  * await arsenal.add(await descriptorSource({ file: "ensembles/io.toml", handlers: { read_file: readFile } }));
@@ -67,7 +67,7 @@ export async function descriptorSource(
   const texts = new Map<string, string | undefined>();
   let current = await readOwn();
   const { name } = current;
-  /** The last valid version of each invoker, by its file. */
+  /** The last valid version of each invoker, by file. */
   let good = new Map<string, Bound>();
   let problems: readonly InvokerProblem[] = [];
   let tell: Emit | undefined;
@@ -100,7 +100,7 @@ export async function descriptorSource(
     return { ...invoker, offered: { draft: invoker.draft, handler }, runs: invocable !== undefined };
   }
 
-  /** Reads every invoker. An invalid one is reported, and its last valid version is used. */
+  /** Reads every invoker. If one is invalid, reports it and uses its last valid version. */
   async function bindAll({ invokers, refuse }: EnsembleDescriptor): Promise<readonly InvokerProblem[]> {
     const next = new Map<string, Bound>();
     const found: InvokerProblem[] = [];
@@ -143,7 +143,7 @@ export async function descriptorSource(
   return {
     name,
     kind: "descriptor",
-    // The operator wrote the files.
+    // The operator wrote the files, so their annotations are reliable.
     trustsAnnotations: true,
     get enabled() {
       return current.enabled;
@@ -227,7 +227,7 @@ export async function create(
   return descriptorSource({ file: paths[0] ?? "", ...(handlers && { handlers }) }, { clock });
 }
 
-/** One source for each file. */
+/** Returns the settings of one source for each file. */
 export async function expand({ paths }: DescriptorsSettings): Promise<readonly DescriptorsSettings[]> {
   const files: string[] = [];
   for (const path of paths) files.push(...(await descriptorFiles(path)));
@@ -235,7 +235,7 @@ export async function expand({ paths }: DescriptorsSettings): Promise<readonly D
 }
 
 export function reach({ paths }: DescriptorsSettings): Reach {
-  // The modules of its handlers run in this program.
+  // The modules of handlers run in this process.
   return { reads: paths, commands: ["handlers"] };
 }
 
@@ -249,7 +249,7 @@ const importDescriptors: ImportCommand = {
   examples: ["import descriptor ensembles/io.toml"],
   async open([path = ""], { folder, name }) {
     const files = await descriptorFiles(resolve(folder, path));
-    // Nothing is run here, so the modules of handlers are not loaded.
+    // An import calls no tools, so the modules of handlers are not loaded.
     const opened = await Promise.all(files.map((file) => descriptorSource({ file }, { loadModules: false })));
     return opened.map((each) => ({
       source: name === undefined ? each : { ...each, namespaces: [name] },
@@ -261,7 +261,6 @@ const importDescriptors: ImportCommand = {
 export { importDescriptors as import };
 export { config } from "./settings.ts";
 
-/** One invoker, its tool, and whether a handler runs it. */
 interface Bound extends InvokerDescriptor {
   readonly offered: OfferedTool;
   readonly runs: boolean;

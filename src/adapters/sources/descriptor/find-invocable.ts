@@ -5,8 +5,8 @@ import type { Invocable, Invocables } from "./invocable.ts";
 import type { InvokerDescriptor } from "./read-descriptor.ts";
 
 /**
- * Finds what runs an invoker: the function of the module that its file names, or the one registered under a name. Undefined if nothing is
- * registered. Throws TOOL_INVALID if the module cannot be used.
+ * Returns the function of an invoker, from the module that its file names or from the registered functions. Undefined if no function is registered
+ * under the name. Throws TOOL_INVALID if the module cannot be used.
  */
 export async function findInvocable(
   file: string,
@@ -14,11 +14,11 @@ export async function findInvocable(
   registered: Invocables,
   readText: (path: string) => Promise<string>,
 ): Promise<Invocable | undefined> {
-  // `./read-file.ts#readFile` is a module, `read_file` a name.
+  // `./read-file.ts#readFile` is a module; `read_file` is a name.
   if (!/[/#]|\.[cm]?[jt]s$/.test(handler)) return Object.hasOwn(registered, handler) ? registered[handler] : undefined;
   const [path = "", exported = "default"] = handler.split("#");
   const module = await load(resolve(dirname(file), path), readText).catch((error: unknown) => {
-    // Node adds the path of this file, which does not help the reader.
+    // Node appends the path of this file, which does not help the reader.
     const reason = messageOf(error).replace(/ imported from .*/, "");
     return refuse(["invoker", "handler"], `${showValue(handler)} cannot be loaded: ${reason}`, "Check the module.");
   });
@@ -30,10 +30,10 @@ export async function findInvocable(
   return refuse(["invoker", "handler"], `${showValue(handler)} is not a function that the module exports`, fix);
 }
 
-/** The text of each module when it was last loaded. For the whole process, as Node keeps modules for the whole process. */
+/** The source text of each module when it was last loaded. Shared by the whole process, as Node's module cache is. */
 const loaded = new Map<string, { readonly text: string; readonly version: number }>();
 
-/** Loads a module, and loads it again if its own text changed. Its imports are loaded once. */
+/** Loads a module, again if its own text changed. Changed imports of the module are not reloaded. */
 async function load(path: string, readText: (path: string) => Promise<string>) {
   const text = await readText(path);
   const last = loaded.get(path) ?? { text, version: 0 };

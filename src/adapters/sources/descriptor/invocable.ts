@@ -12,11 +12,11 @@ export type Invocable<Arguments = Readonly<Record<string, unknown>>> = (
 export interface InvocableContext extends HandlerContext {
   /** The tool being run. */
   readonly invoker: DescribedInvoker;
-  /** State shared by all calls to the tools of the ensemble: the same map as `state`. */
+  /** State shared by all calls to tools of the ensemble. The same map as `state`. */
   readonly namespace: Map<string, unknown>;
 }
 
-/** One tool of an ensemble, as its invocable gets it. */
+/** A tool of an ensemble, as its invocable receives it. */
 export interface DescribedInvoker {
   /** The name within the ensemble. */
   readonly name: string;
@@ -24,13 +24,12 @@ export interface DescribedInvoker {
   readonly argumentsSchema: JsonSchema;
 }
 
-/** Invocables by name, for descriptors that name one instead of a module. */
+/** Invocables by name, for descriptors that name an invocable instead of a module. */
 export type Invocables = Readonly<Record<string, Invocable>>;
 
-/** Finds the invoker of an ensemble by its name. */
 export type InvokerOf = (name: string) => DescribedInvoker | undefined;
 
-/** Makes an invocable the handler of the tool that its ensemble calls `name`. */
+/** Converts an invocable to the handler of the tool `name` of its ensemble. */
 export function toHandler(name: string, invocable: Invocable, invokerOf?: InvokerOf): Handler {
   return (args, context) => {
     const { tool, state: namespace } = context;

@@ -1,18 +1,18 @@
-/** The keys, and the indexes of lists, that lead to a value: `["invokers", 0, "source"]`. */
+/** Keys and list indexes that lead to a value: `["invokers", 0, "source"]`. */
 export type KeyPath = readonly (string | number)[];
 
 /**
- * Returns a function that finds the line, counted from 1, on which a key first appears in a valid TOML document. A key that does not appear
- * is found at the nearest table around it.
+ * Returns a function that finds the line, counted from 1, on which a key first appears in a valid TOML document. For a missing key, it returns the
+ * line of the nearest enclosing table.
  */
 export function keyLines(text: string): (path: KeyPath) => number {
   const lines = new Map<string, number>();
-  /** The number of elements of each array of tables so far. */
+  /** The number of elements that each array of tables has so far. */
   const elements = new Map<string, number>();
   let at = 0;
   let line = 1;
 
-  /** Skips the pattern's match at the current position, and returns it. */
+  /** Returns the pattern's match at the current position, and moves past it. */
   const take = (pattern: RegExp): string => {
     pattern.lastIndex = at;
     const [taken = ""] = pattern.exec(text) ?? [];
@@ -20,7 +20,7 @@ export function keyLines(text: string): (path: KeyPath) => number {
     for (const character of taken) if (character === "\n") line++;
     return taken;
   };
-  /** Always advances, also in a text that is not TOML. */
+  /** Always advances, so a text that is not TOML causes no endless loop. */
   const moveOn = (read: () => void): void => {
     const start = at;
     read();
@@ -55,7 +55,7 @@ export function keyLines(text: string): (path: KeyPath) => number {
     else take(/[^,\]}#\r\n]+/y);
   };
 
-  /** Reads the members between commas, up to the closing bracket. */
+  /** Reads comma-separated members up to the closing bracket. */
   const readMembers = (close: RegExp, readMember: (index: number) => void): void => {
     for (let index = 0; at < text.length; index++) {
       take(BLANK);
@@ -73,7 +73,7 @@ export function keyLines(text: string): (path: KeyPath) => number {
     readValue(path);
   };
 
-  /** The path of a header. Inside an array of tables, it refers to the last element. */
+  /** Returns the path of a header. Within an array of tables, the header refers to the last element. */
   const toTable = (parts: readonly string[], isElement: boolean): KeyPath => {
     const path: (string | number)[] = [];
     for (const [place, part] of parts.entries()) {
@@ -109,12 +109,12 @@ export function keyLines(text: string): (path: KeyPath) => number {
 const SPACE = /[ \t]*/y;
 const BLANK = /(?:[ \t\r\n]|#[^\n]*)*/y;
 const KEY_PART = /"(?:\\.|[^"\\])*"|'[^']*'|[\w-]+/y;
-/** A text of any of the four kinds. One of several lines may have up to two more quotes before the three that end it. */
+/** A string of any of TOML's four kinds. A multi-line string may have up to two more quotes before the closing three. */
 const TEXT = /"""(?:\\[^]|[^\\])*?"""(?:"{0,2})|'''[^]*?'''(?:'{0,2})|"(?:\\.|[^"\\])*"|'[^']*'/y;
 
 const ESCAPES: Readonly<Record<string, string>> = { b: "\b", t: "\t", n: "\n", f: "\f", r: "\r", e: "\u001b" };
 
-/** A part of a key without its quotes and escapes. */
+/** Returns a segment of a key without quotes and escapes. */
 function unquote(part: string): string {
   if (part.startsWith("'")) return part.slice(1, -1);
   if (!part.startsWith('"')) return part;

@@ -21,19 +21,17 @@ import {
   whole,
 } from "./toml-document.ts";
 
-/** The content of an ensemble's file. */
 export interface EnsembleDescriptor {
   readonly name: string;
   readonly enabled: boolean;
   readonly description?: string;
   /** Timeout in seconds. */
   readonly configuration: { readonly timeout?: number; readonly maxRetries?: number; readonly maxConcurrent?: number };
-  /** The files of its invokers, absolute. */
+  /** Absolute paths of the invokers' files. */
   readonly invokers: readonly string[];
   readonly refuse: Refuse;
 }
 
-/** The content of an invoker's file. */
 export interface InvokerDescriptor {
   readonly name: string;
   readonly enabled: boolean;
@@ -70,7 +68,7 @@ const INVOKER = {
   requires_confirmation: flag,
 };
 
-/** Reads the file of an ensemble. Throws CONFIG_INVALID with file, line and key of everything that is wrong. */
+/** Reads the file of an ensemble. Throws CONFIG_INVALID, with file, line and key of every problem. */
 export async function readEnsemble(file: string, source: string): Promise<EnsembleDescriptor> {
   const document = await openToml(file, source, "CONFIG_INVALID");
   const root = document.table([], ENSEMBLE_FILE);
@@ -89,7 +87,7 @@ export async function readEnsemble(file: string, source: string): Promise<Ensemb
   };
 }
 
-/** Reads the file of an invoker. Throws TOOL_INVALID with file, line and key of everything that is wrong. */
+/** Reads the file of an invoker. Throws TOOL_INVALID, with file, line and key of every problem. */
 export async function readInvoker(file: string, source: string): Promise<InvokerDescriptor> {
   const document = await openToml(file, source, "TOOL_INVALID");
   const root = document.table([], INVOKER_FILE);
@@ -102,7 +100,7 @@ export async function readInvoker(file: string, source: string): Promise<Invoker
   return { name: draft.name, enabled, draft, handler, refuse: document.refuse };
 }
 
-/** Fields of a tool that have another name in an invoker. */
+/** Fields of a tool that have a different name in an invoker's file. */
 const SPELLED: Readonly<Record<string, string>> = {
   risk_level: "riskLevel",
   required_scopes: "requiredScopes",
@@ -120,7 +118,7 @@ function toDraft(invoker: Readonly<Record<string, unknown>>, parameters: JsonSch
   } as ToolDraft;
 }
 
-/** Checks a tool by the rules for handwritten definitions, and its arguments by those of JSON Schema. */
+/** Checks a tool by the rules for handwritten definitions, and its arguments by the rules of JSON Schema. */
 function checkDraft(draft: ToolDraft, document: TomlDocument): void {
   const steps = [() => defineTool(draft), () => draft.parameters && compileSchema(draft.parameters, { trusted: true })];
   for (const step of steps) {
@@ -129,7 +127,7 @@ function checkDraft(draft: ToolDraft, document: TomlDocument): void {
     } catch (error) {
       if (!isArsenalError(error)) throw error;
       const { field = "parameters", value, fix = "", issues } = error.details;
-      // The message contains the field and the fix, but they are reported separately here.
+      // The message contains the field and the fix, which are reported separately here.
       const message = error.message.replace(` ${fix}`, "").replace(/\.$/, "").split(`${field} `).at(-1) ?? "";
       for (const issue of issues ?? [{ field, value, fix: "Fix the schema.", message }])
         document.report(toKeyPath(issue.field), issue.message, issue.fix ?? fix, issue.value);
@@ -138,7 +136,7 @@ function checkDraft(draft: ToolDraft, document: TomlDocument): void {
   }
 }
 
-/** The position of a tool's field in the file: `parameters.type` is at `arguments.type`. */
+/** Returns the path in the file of a tool's field: `parameters.type` is at `arguments.type`. */
 function toKeyPath(field: string): KeyPath {
   const [first = "", ...rest] = field.split(".");
   if (first === "parameters") return ["arguments", ...rest.map((part) => (/^\d+$/.test(part) ? Number(part) : part))];

@@ -11,11 +11,10 @@ export const config = entry(
   ["paths"],
 );
 
-/** The TOML files of ensembles: one ensemble each. */
 export type DescriptorsSettings = InputOf<typeof config>;
 
 /**
- * The ensembles that TOML files describe, for `arsenal.add`: files, folders or patterns.
+ * Adds ensembles that TOML files describe, for `arsenal.add`. Paths are files, folders or patterns.
  *
  * @example
  * await arsenal.add(descriptors("./ensembles"));

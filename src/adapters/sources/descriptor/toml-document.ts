@@ -7,21 +7,20 @@ import { type KeyPath, keyLines } from "./key-lines.ts";
 
 type Table = Readonly<Record<string, unknown>>;
 
-/** The rule for the values of a key. */
 export interface Rule {
-  /** In words that follow "must be". */
+  /** Completes a sentence after "must be". */
   readonly expected: string;
   readonly fits: (value: unknown) => boolean;
   readonly required?: true;
 }
 
-/** Throws that something is wrong with one key, with file and line. */
+/** Throws an error about one key, with file and line. */
 export type Refuse = (path: KeyPath, message: string, fix: string) => never;
 
-/** A TOML file that is being checked. Problems are collected, so that all of them are reported at once. */
+/** A TOML file with checks that collect problems, so all problems are reported at once. */
 export type TomlDocument = Awaited<ReturnType<typeof openToml>>;
 
-/** Parses a TOML file. Throws if it is not TOML, with line and column. */
+/** Parses a TOML file. Throws, with line and column, if the text is not TOML. */
 export async function openToml(file: string, text: string, code: ErrorCode) {
   const { parse, TomlError } = await import("smol-toml");
   let root: Table;
@@ -50,7 +49,7 @@ export async function openToml(file: string, text: string, code: ErrorCode) {
   };
 
   return {
-    /** Checks the table at a path, key by key. An empty table if it is missing or not a table. */
+    /** Checks the table at a path, key by key. Returns an empty table if there is no table at the path. */
     table(path: KeyPath, rules: Readonly<Record<string, Rule>>): Table {
       const found = path.reduce<unknown>((inside, key) => (inside as Table | undefined)?.[key], root);
       if (!isPlainObject(found)) {
@@ -74,7 +73,7 @@ export async function openToml(file: string, text: string, code: ErrorCode) {
       return found;
     },
     report,
-    /** Throws one error with every problem that was reported, each with its file, line and key. */
+    /** Throws one error with every collected problem, each with file, line and key. */
     refuseIfWrong() {
       if (issues.length > 0) throw toError(code, issues);
     },
@@ -109,7 +108,7 @@ export const texts: Rule = {
 export const table: Rule = { expected: "a table", fits: isPlainObject };
 export const tables: Rule = { expected: "an array of tables", fits: (value) => Array.isArray(value) };
 
-/** A number in a range. */
+/** Accepts a number in a range. */
 export function number(minimum: number, maximum: number, unit: string): Rule {
   return {
     expected: `a number of ${unit} from ${minimum} to ${maximum}`,
@@ -117,7 +116,7 @@ export function number(minimum: number, maximum: number, unit: string): Rule {
   };
 }
 
-/** A whole number in a range. */
+/** Accepts an integer in a range. */
 export function whole(minimum: number, maximum: number): Rule {
   return {
     expected: `a whole number from ${minimum} to ${maximum}`,
@@ -125,7 +124,6 @@ export function whole(minimum: number, maximum: number): Rule {
   };
 }
 
-/** Makes a key required. */
 export function required(rule: Rule): Rule {
   return { ...rule, required: true };
 }

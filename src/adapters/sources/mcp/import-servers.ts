@@ -13,7 +13,7 @@ interface Servers {
 
 type Request = ImportRequest<WrittenMcpServer>;
 
-/** `toolarsenal import mcp`. */
+/** The command `toolarsenal import mcp`. */
 export const importServers: ImportCommand<WrittenMcpServer> = {
   summary: "From an MCP server: a command that starts it, an address, the file of an MCP client, or a configured name",
   positionals: ["SOURCE…"],
@@ -34,7 +34,9 @@ export const importServers: ImportCommand<WrittenMcpServer> = {
   },
 };
 
-/** The servers that the words name: an address, a configured name, the configuration file of an MCP client, or a command that starts a server. */
+/**
+ * Finds the servers in the command's arguments: an address, a configured name, an MCP client's configuration file, or a command that starts a server.
+ */
 async function findServers(words: readonly string[], asked: Request): Promise<Servers> {
   const [source = ""] = words;
   if (words.length > 1) return commandServer(words, asked);
@@ -72,11 +74,11 @@ function commandServer(words: readonly string[], { name }: Request): Servers {
   };
 }
 
-/** Programs that run another one, which is then their first argument that is not an option or one of these words. */
+/** Programs that run another program. That program is their first argument that is neither an option nor one of these words. */
 const RUNNERS = /^(?:npx|bunx|pnpx|uvx|pipx|npm|pnpm|yarn|bun|uv|node|deno|tsx|python[\d.]*|py)(?:\.(?:exe|cmd))?$/i;
 const RUNNER_WORDS: ReadonlySet<string> = new Set(["run", "exec", "dlx", "x"]);
 
-/** The default name of a server: `server-everything` of `npx -y @modelcontextprotocol/server-everything`. */
+/** Returns the default name of a server: `server-everything` for `npx -y @modelcontextprotocol/server-everything`. */
 export function commandName([first = "", ...args]: readonly string[]): string {
   const program = RUNNERS.test(basename(first))
     ? args.find((word) => !word.startsWith("-") && !RUNNER_WORDS.has(word))
@@ -85,7 +87,7 @@ export function commandName([first = "", ...args]: readonly string[]): string {
   return fileName((program ?? first).replace(/(?<=[^/\\])@[^/\\]*$/, ""));
 }
 
-/** The words of a command line. Quotes keep spaces together. */
+/** Splits a command line into words. Quotes keep spaces together. */
 function toWords(line: string): readonly string[] {
   return Array.from(
     line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g),

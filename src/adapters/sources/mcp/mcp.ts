@@ -23,35 +23,36 @@ import {
 import { readServer } from "./read-settings.ts";
 import { createUpstream, type McpUpstream, type UpstreamParts } from "./upstream/upstream.ts";
 
-/** Default time of one call, and of one whose caller can answer questions in between, in milliseconds. */
+/** Default timeout of a call, in milliseconds. Also of a call whose caller can answer questions. */
 const TIMEOUT_MS = 60_000;
 const ASKING_TIMEOUT_MS = 300_000;
-/** Default time of a call that its client follows as a task. */
+/** Default timeout of a call that the client follows as a task. */
 const TASK_TIMEOUT_MS = 3_600_000;
 
-/** Dependencies of the source of an MCP server. @internal */
+/** @internal */
 export interface McpParts extends Omit<UpstreamParts, "onStderr" | "onAgain" | "onLog" | "onMessage"> {
-  /** Starts without tools, and registers them once the server is connected. Otherwise a failed first attempt is an error. */
+  /** Starts without tools, and registers them once the server is connected. If false, a failed first attempt is an error. */
   readonly patient?: boolean;
-  /** Emits events when the server fails, reconnects, or lists an unusable entry. */
+  /** Emits events when the server fails or reconnects, and for each unusable entry of its lists. */
   readonly emit?: Emit;
-  /** The log of the server. Defaults to a new one. */
+  /** Defaults to a new log. */
   readonly log?: ServerLog;
   readonly debugProtocol?: boolean;
-  /** The tokens of callers who sign in to servers themselves. Without them, one login serves all callers. */
+  /** Tokens of callers who sign in to servers themselves. If omitted, one login serves all callers. */
   readonly userTokens?: UserTokens | undefined;
 }
 
-/** The tools of an MCP server. @internal */
+/** @internal */
 export interface McpSource extends Source {
   readonly upstream: McpUpstream;
 }
 
 /**
- * The tools of one MCP server, whichever era and transport it uses. It begins to connect at once.
+ * Offers the tools of one MCP server, of any era and transport. Starts to connect at once.
  *
  * @example
- * await arsenal.add(mcpSource({ name: "files", transport: { kind: "stdio", command: "npx", args: ["-y", "@modelcontextprotocol/server-filesystem", "."] } }));
+ * await arsenal.add(mcpSource({ name: "files", transport: { kind: "stdio", command: "npx", args: ["-y", "@modelcontextprotocol/server-filesystem",
+ * "."] } }));
  * @internal
  */
 export function mcpSource(settings: McpServerSettings, given: McpParts = {}): McpSource {
@@ -106,7 +107,7 @@ export function mcpSource(settings: McpServerSettings, given: McpParts = {}): Mc
     name: settings.name,
     kind: "mcp",
     namespaces: [settings.namespace ?? settings.name],
-    // A program on this machine has the files and the network of the user who runs it.
+    // A program on this machine can use the files and the network of the user who runs it.
     capabilities: settings.transport.kind === "stdio" ? ["file_system", "network_access"] : ["network_access"],
     trustsAnnotations: settings.trustAnnotations === true,
     guardsEgress: settings.transport.kind !== "stdio",
@@ -126,7 +127,7 @@ export function mcpSource(settings: McpServerSettings, given: McpParts = {}): Mc
         throw new ArsenalError("SOURCE_UNAVAILABLE", `The MCP server "${settings.name}" was closed. Add it again.`);
     },
     async list({ signal }) {
-      // The tools of a server that became unavailable stay: calls report that it is unavailable.
+      // The tools of an unavailable server stay registered. Their calls report that the server is unavailable.
       if (patient && upstream.state.kind !== "connected") return offered;
       return list(signal);
     },
@@ -145,7 +146,7 @@ export function mcpSource(settings: McpServerSettings, given: McpParts = {}): Mc
   };
 }
 
-/** Makes the source of a server from either notation of its settings. */
+/** Creates the source of a server. The settings may be in either notation. */
 export async function create(written: WrittenMcpServer, surroundings: SourceSurroundings): Promise<McpSource> {
   const settings = readServer(written);
   if ("message" in settings) throw problemError(`the MCP server "${written.name}"`, settings);
@@ -181,7 +182,7 @@ export function reach(written: WrittenMcpServer): Reach {
   };
 }
 
-/** The server's own upstream retries a slow or unavailable server. */
+/** The upstream retries a slow or unavailable server. */
 export const patient = true;
 
 export { settingsProblem as problem };
@@ -195,11 +196,11 @@ function addMessage(log: ServerLog, { params = {} }: RpcNotification): void {
   log.add("mcp", from + text, typeof level === "string" ? level.slice(0, 20) : undefined);
 }
 
-/** The most characters of a message that are emitted. A longer part is redacted before it is cut, so that no secret is cut in two. */
+/** The most characters of a message that an event has. Longer text is redacted before it is cut, so no secret is cut in two. */
 const MAX_SHOWN = 8_192;
 const MAX_REDACTED = 8 * MAX_SHOWN;
 
-/** Emits messages, with known secrets and text that looks like a credential redacted. */
+/** Emits messages as events. Redacts known secrets and text that looks like a credential. */
 function toMessageEvents(server: string, emit: Emit, redactor: Pick<Redactor, "text"> = createRedactor()): OnMessage {
   return (direction, given) => {
     const text = redactor.text(JSON.stringify(given).slice(0, MAX_REDACTED));

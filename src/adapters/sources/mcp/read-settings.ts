@@ -6,7 +6,7 @@ import type { McpServerSettings, StdioSettings, WrittenMcpServer } from "./setti
 import { identityProblem } from "./oauth/identity-grant.ts";
 import { misplacedSecret } from "./upstream/misplaced-secret.ts";
 
-/** Settings with their transport spelled out, or why they are invalid. */
+/** Returns the settings with an explicit transport, or the reason why they are invalid. */
 export function readServer(written: WrittenMcpServer): McpServerSettings | SettingProblem {
   const { command, args, env, cwd, limits, url, endpoint, headers, oauth, type, transport: given, ...rest } = written;
   const flat = { command, args, env, cwd, limits, url: url ?? endpoint, headers, oauth };
@@ -67,7 +67,7 @@ function toStdio({ command, args = [], env, cwd, limits }: FlatServer): StdioSet
   return present({ kind: "stdio", command: program, args: all.length === 0 ? undefined : all, env, cwd, limits });
 }
 
-/** An address that is safe to show: without a password, query or fragment. */
+/** Returns an address without password, query and fragment. */
 function withoutSecrets(url: string): string {
   return url.replace(/\/\/[^@/]*@/, "//…@").replace(/[?#].*$/s, "?…");
 }

@@ -14,18 +14,17 @@ import {
   whole,
 } from "../../../tool/shape/shape.ts";
 
-/** A server's address without secrets, because people see it in tools and messages. */
+/** Returns a server's address without secrets, for tools and messages that people see. */
 export function plainAddress(address: string): string {
   const url = URL.parse(address);
   return url === null ? address : `${url.protocol}//${url.host}${url.pathname}`;
 }
 
-/** The longest wait that can be set: the limit of a timer. */
+/** In milliseconds: the limit of a JavaScript timer. */
 export const MAX_TIMEOUT_MS = 2_147_483_647;
 
 const TRANSPORTS = ["stdio", "http", "streamable-http", "sse", "ws", "websocket"] as const;
 
-/** A server that runs as a child process and talks over its standard streams. */
 const PROGRAM = {
   command: schema<string | readonly string[]>({
     description: "The program, or the program and its arguments.",
@@ -39,7 +38,7 @@ const PROGRAM = {
   cwd: folder("Folder the program runs in."),
 };
 
-/** The limits of such a server. They come last, because forms show settings in this order. */
+/** Limits of a program. They come last, because forms show settings in this order. */
 const LIMITS = {
   limits: optional(
     object(
@@ -145,10 +144,10 @@ export const config = entry(
   ["name"],
 );
 
-/** One MCP server, as users write it. */
+/** The settings of an MCP server, as users write them. */
 export type WrittenMcpServer = InputOf<typeof config>;
 
-/** One MCP server, and its transport. */
+/** The settings of an MCP server, with its transport. */
 export interface McpServerSettings extends Omit<
   WrittenMcpServer,
   keyof typeof PROGRAM | keyof typeof LIMITS | keyof typeof HTTP | "endpoint" | "type" | "transport"
@@ -156,32 +155,32 @@ export interface McpServerSettings extends Omit<
   readonly transport: StdioSettings | HttpSettings | WebSocketSettings;
 }
 
-/** A server that runs as a child process and talks over its standard streams. */
+/** A server that runs as a child process and communicates over stdin and stdout. */
 export interface StdioSettings extends Omit<InputOf<typeof STDIO_TRANSPORT>, "command"> {
   readonly command: string;
 }
 
-/** A server reached over HTTP. `http` is streamable HTTP, with the older HTTP+SSE tried if it answers 4xx; `sse` is the older one alone. */
+/** A server reached over HTTP. `http` is streamable HTTP, with a fallback to HTTP+SSE if it answers 4xx. `sse` is HTTP+SSE only. */
 export type HttpSettings = InputOf<typeof HTTP_TRANSPORT>;
 
 /** A server reached over a WebSocket. */
 export type WebSocketSettings = InputOf<typeof SOCKET_TRANSPORT>;
 
-/** OAuth 2.1 for one server. Everything has a default: a public client, registered as the server allows. */
+/** OAuth 2.1 for one server. All settings are optional. Defaults to a public client, registered as the server allows. */
 export type OAuthSettings = NonNullable<HttpSettings["oauth"]>;
 
-/** True if tokens come without a person. */
+/** True if the grant gets tokens without a person. */
 export function isUnattended({ grant }: OAuthSettings): boolean {
   return grant === "client_credentials" || grant === "id_jag";
 }
 
-/** True if callers sign in to the server themselves. With an identity provider they need not. */
+/** True if callers sign in to the server themselves. With an identity provider, they need no sign-in. */
 export function signsInCallers({ account = "gateway", grant }: OAuthSettings = {}): boolean {
   return account !== "gateway" && grant !== "id_jag";
 }
 
 /**
- * An MCP server, for `arsenal.add`.
+ * Adds an MCP server, for `arsenal.add`.
  *
  * @example
  * await arsenal.add(mcp({ name: "files", command: "npx", args: ["-y", "@modelcontextprotocol/server-filesystem", "."] }));

@@ -3,13 +3,10 @@ import { isPlainObject } from "../../../../tool/json-schema.ts";
 import type { Ask } from "../../../../mcp/connection.ts";
 import { isInputRequired, type JsonObject } from "../../../../mcp/protocol.ts";
 
-/** Rounds of questions that a server may send before its request counts as failed. */
+/** After this many rounds of questions, the request fails. */
 const MAX_ROUNDS = 10;
 
-/**
- * Sends a request to a modern server until it is complete: passes the server's questions to the caller, and sends the request again with the
- * answers.
- */
+/** Sends a request to a modern server until it is complete. Passes the server's questions to the caller, and repeats the request with the answers. */
 export async function answerInput(
   send: (round?: JsonObject) => Promise<JsonObject>,
   { ask, method, server, signal }: { ask: Ask; method: string; server: string; signal?: AbortSignal | undefined },

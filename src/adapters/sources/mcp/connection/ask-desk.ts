@@ -4,12 +4,15 @@ import type { Ask } from "../../../../mcp/connection.ts";
 import { answer, failure } from "../../../../mcp/message.ts";
 import { RPC, RpcError, type RpcErrorBody, type RpcRequest, type RpcResponse } from "../../../../mcp/protocol.ts";
 
-/** Answers a server's own requests with `send`. A ping is answered at once; without an `ask`, anything else is refused as an unknown method. */
+/**
+ * Answers requests of a server, and sends the responses with `send`. A ping is answered at once. Without an `ask`, every other request is refused as
+ * an unknown method.
+ */
 export function createAskDesk(send: (response: RpcResponse) => Promise<void>) {
   const answering = new Map<unknown, AbortController>();
   let ask: Ask | undefined;
 
-  /** Returns the answer, or nothing if the server no longer wants one. */
+  /** Returns the response, or undefined if the server no longer wants a response. */
   async function answerTo({ id, method, params }: RpcRequest): Promise<RpcResponse | undefined> {
     if (method === "ping") return answer(id, {});
     if (ask === undefined)
@@ -29,18 +32,18 @@ export function createAskDesk(send: (response: RpcResponse) => Promise<void>) {
 
   return {
     take(request: RpcRequest): void {
-      // A server that has disconnected meanwhile needs no answer.
+      // A server that has disconnected needs no response.
       answerTo(request)
         .then((response) => response && send(response))
         .catch(() => {});
     },
     setAsk(given: Ask | undefined): void {
       ask = given;
-      // The question is withdrawn, and the server gets an error instead of waiting forever.
+      // Withdraws the question. The server gets an error instead of waiting forever.
       const reason = new Error("The request that led to this question has ended.");
       for (const controller of answering.values()) controller.abort(reason);
     },
-    /** Stops answering the server's request of this id. False if there is no such request. */
+    /** Stops answering the server's request with this id. Returns false if there is no such request. */
     cancel(id: unknown): boolean {
       const controller = answering.get(id);
       answering.delete(id);

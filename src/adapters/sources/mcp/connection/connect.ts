@@ -19,38 +19,38 @@ import { untilAborted } from "../../../../base/turns/until-aborted.ts";
 export interface ConnectOptions {
   readonly oauth?: OAuthProvider;
   readonly identity: ClientIdentity;
-  /** The egress of the program. Defaults to one of its own, without rules. */
+  /** Defaults to an egress without rules. */
   readonly egress?: Egress;
   /** Resolves the references to secrets in the settings. Defaults to the environment, files and the keychain. */
   readonly credentials?: Credentials;
   readonly clock?: Clock;
   readonly signal?: AbortSignal;
-  /** True for a server of the older era. Its era is not probed. */
+  /** True for a server of the older era, which skips the probe. */
   readonly legacy?: boolean;
-  /** Returns why a program may not be started; undefined if it may. Defaults to allowing every program. */
+  /** Returns the reason why a program must not be started; undefined if it may start. Defaults to allowing every program. */
   readonly mayStart?: (settings: StdioSettings) => Promise<string | undefined>;
-  /** Names and patterns (`npm_config_*`) of our variables that a child process gets. */
+  /** Names and patterns (`npm_config_*`) of environment variables that a child process inherits. */
   readonly envPassthrough?: readonly string[] | undefined;
-  /** Receives the lines that a child process writes to its standard error. */
+  /** Receives each line that a child process writes to stderr. */
   readonly onStderr?: (line: string) => void;
-  /** Called when a server ended because of the probe for its era, and is connected again without the probe. */
+  /** Called when a server exited because of the probe for its era, and is started again without the probe. */
   readonly onAgain?: () => void;
   readonly onLog?: (message: RpcNotification) => void;
-  /** Sees every message, in both directions, the handshake included. */
+  /** Receives every message in both directions, including the handshake. */
   readonly onMessage?: OnMessage;
 }
 
-/** A server on a pipe or socket that does not answer the probe for its era within this time is an old one. */
+/** A server on a pipe or socket that does not answer the probe within this time is of the older era. */
 const SILENCE_MS = 5000;
 
-/** The longest a handshake may take if no signal ends it sooner. */
+/** The longest a handshake may take without a signal. */
 const HANDSHAKE_MS = 300_000;
 
-/** Connects to a server: opens its transport, determines its era, and shakes hands. Rejects with TRANSPORT_FAILED. */
+/** Connects to a server: opens its transport, determines its era, and performs the handshake. Rejects with TRANSPORT_FAILED. */
 export async function connect(settings: McpServerSettings, options: ConnectOptions): Promise<McpConnection> {
   options.signal?.throwIfAborted();
   try {
-    // A connection outlives the call that opened it, and other calls use it.
+    // A connection outlives the call that opened it, and serves other calls.
     return await outsideCalls(() => openTransport(settings, options));
   } catch (error) {
     options.signal?.throwIfAborted();
@@ -71,7 +71,7 @@ function openTransport(settings: McpServerSettings, options: ConnectOptions): Pr
   }
 }
 
-/** Connects over a pipe or a socket. A server that ends because of the probe for its era is an old one, and is started again without the probe. */
+/** Connects over a pipe or a socket. A server that exits because of the probe is of the older era, and is started again without the probe. */
 async function connectChannel(
   settings: McpServerSettings,
   channel: StdioSettings | WebSocketSettings,
@@ -110,7 +110,7 @@ async function openChannel(
   return stdioTransport({ ...settings, env }, { ...limits, name, envPassthrough, redact, onStderr });
 }
 
-/** Connects over streamable HTTP; over the older HTTP+SSE if the address does not support streamable HTTP. */
+/** Connects over streamable HTTP, or over the older HTTP+SSE if the address does not support streamable HTTP. */
 async function connectStreamable(
   settings: McpServerSettings,
   http: HttpSettings,
@@ -122,7 +122,7 @@ async function connectStreamable(
     const status = httpStatusOf(error);
     const unknownHere = status !== undefined && status >= 400 && status < 500 && ![401, 403, 408, 429].includes(status);
     if (!unknownHere || options.signal?.aborted) throw error;
-    // If the older transport fails too, the error of streamable HTTP explains more.
+    // If the older transport fails too, the error of streamable HTTP is the more useful one.
     return connectSse(settings, http, options).catch(() => Promise.reject(error));
   }
 }
@@ -150,8 +150,8 @@ async function connectHttp(
 }
 
 /**
- * One provider for all connections with the same credentials, so that an expired token is renewed once. Callers with their own credentials do not
- * share a provider.
+ * Connections with the same credentials share a provider, so an expired token is renewed once. Callers with credentials of their own do not share a
+ * provider.
  */
 const providers = new WeakMap<Credentials | HttpSettings, OAuthProvider>();
 
@@ -163,7 +163,7 @@ async function toHttpParts(
   const holder = options.credentials ?? http;
   const { clock = systemClock, egress = createEgress(), oauth = providers.get(holder) } = options;
   const { credentials = createCredentials(serverName) } = options;
-  // A set of its own connections, so that closing it ends all requests in progress.
+  // The fork has its own connections, so closing it ends all requests in progress.
   const parts = { clock, egress: egress.fork(), credentials, maxMessageBytes };
   if (oauth !== undefined || http.oauth === undefined) return { ...parts, oauth };
   const { createOAuthProvider } = await import("../oauth/provider.ts");
@@ -173,7 +173,7 @@ async function toHttpParts(
   return { ...parts, oauth: made };
 }
 
-/** The SDK's client determines the era and shakes hands; afterwards we use its transport directly. */
+/** The SDK's client determines the era and performs the handshake. Afterwards its transport is used directly. */
 async function shakeHands(
   transport: Transport,
   { name }: McpServerSettings,
@@ -198,7 +198,7 @@ async function shakeHands(
   } catch (error) {
     connecting.catch(() => {});
     await tap.close().catch(() => {});
-    // The client only reports that the connection ended; the transport has the reason.
+    // The client only reports that the connection ended. The transport has the reason.
     throw (error as { code?: unknown }).code === "CONNECTION_CLOSED" ? (tap.failure ?? error) : error;
   }
   const era = client.getProtocolEra() === "modern" ? "modern" : "legacy";

@@ -18,7 +18,7 @@ interface Slot {
 
 interface Need {
   readonly exclusive: boolean;
-  /** The remote caller who needs it. Undefined for the person at this machine, and for the gateway itself. */
+  /** The remote caller of the request. Undefined for the person at this machine, and for the gateway itself. */
   readonly caller: string | undefined;
 }
 
@@ -29,15 +29,15 @@ export interface PoolUseOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** An additional connection that was idle this long is closed. */
+/** Additional connections that are idle this long are closed. */
 const IDLE_MS = 30_000;
 
-/** After a server refused one more connection, no other is opened for this long. */
+/** After the server refused an additional connection, the pool waits this long before it opens another. */
 const REFUSED_MS = 10_000;
 
 /**
- * Creates a pool of at most `max` connections. All callers share the primary; others are opened for callers that need a connection alone. One
- * remote caller has at most its share of them alone, so that others get through while its calls wait for their client.
+ * Creates a pool of at most `max` connections. All callers share the primary connection. Callers that need exclusive use get additional ones. The
+ * number that one remote caller may hold exclusively is limited, because its calls may wait for its client for a long time.
  */
 export function createConnectionPool(parts: {
   readonly name: string;
@@ -48,7 +48,7 @@ export function createConnectionPool(parts: {
   const { name, clock, open, max } = parts;
   const slots: Slot[] = [];
   const waiting: Waiter[] = [];
-  /** The number of connections that each remote caller has to itself. */
+  /** The number of connections that each remote caller uses exclusively. */
   const alone = new Map<string, number>();
   let opening = 0;
   let refusedUntil = 0;
@@ -57,7 +57,9 @@ export function createConnectionPool(parts: {
   const hasItsShare = ({ exclusive, caller }: Need): boolean =>
     exclusive && caller !== undefined && (alone.get(caller) ?? 0) >= largestShare(max);
 
-  /** Sharing callers use the same connections. Otherwise a caller whose calls hang would occupy connections that other callers need exclusively. */
+  /**
+   * Shared requests are put on the same connections. Hanging shared requests would otherwise occupy connections that other callers need exclusively.
+   */
   const pick = (need: Need): Slot | undefined => {
     if (need.exclusive)
       return hasItsShare(need) ? undefined : slots.find(({ held, sharers }) => !held && sharers === 0);
@@ -98,10 +100,10 @@ export function createConnectionPool(parts: {
         waiter.resolve(occupy(slot, waiter));
         continue;
       }
-      // The caller has its share, so the request waits for one of the caller's own connections.
+      // The caller has reached its limit, so the request waits for one of the caller's own connections.
       if (hasItsShare(waiter) && max > 1) continue;
       unserved[waiter.exclusive ? "exclusive" : "shared"]++;
-      // With a single connection, sharing callers would block a caller that needs it exclusively forever.
+      // With a single connection, a constant flow of shared requests would block an exclusive request forever.
       if (max === 1) break;
     }
     const needed = unserved.exclusive + (unserved.shared > 0 ? 1 : 0);
@@ -183,15 +185,15 @@ export function createConnectionPool(parts: {
   };
 
   return {
-    /** Uses a connection together with others who share it. */
+    /** Uses a connection that other callers may share. */
     share: <Result>(use: Use<Result>, options?: PoolUseOptions) => using(false, use, options),
-    /** Uses a connection exclusively. Waits its turn if there is none. */
+    /** Uses a connection exclusively. Waits if every connection is in use. */
     claim: <Result>(use: Use<Result>, options?: PoolUseOptions) => using(true, use, options),
     setPrimary(connection: McpConnection): void {
       add(connection, true);
       dispatch();
     },
-    /** Closes every connection but the primary. Requests that still wait are rejected. */
+    /** Closes every connection except the primary. Rejects waiting requests. */
     async close(): Promise<void> {
       closed = true;
       failAll();

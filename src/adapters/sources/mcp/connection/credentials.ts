@@ -7,10 +7,13 @@ import type { McpServerSettings, OAuthSettings } from "../settings.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
-/** Looks up the secrets that one server's settings refer to, each time they are needed, for one caller if each has their own. */
+/**
+ * Resolves the secret references in one server's settings, each time they are needed. If each caller has credentials of their own, they are those of
+ * one caller.
+ */
 export type Credentials = ReturnType<typeof createCredentials>;
 
-/** Creates the lookup for one server, by its name in the configuration. */
+/** Creates the lookup for one server. The server's configured name scopes its secrets. */
 export function createCredentials(
   server: string,
   { secrets = createSecrets(), caller }: { secrets?: Secrets | undefined; caller?: Caller | undefined } = {},
@@ -18,7 +21,7 @@ export function createCredentials(
   const useOf = (field: string, signal?: AbortSignal) => ({ scope: server, field, principal: caller, signal });
   return {
     redactor: secrets.redactor,
-    /** Returns the headers or variables as the server gets them. Rejects with CONFIG_INVALID if a secret is missing. */
+    /** Returns the headers or variables with the secrets filled in. Rejects with CONFIG_INVALID if a secret is missing. */
     fill: (texts: Texts, field: "headers" | "env", signal?: AbortSignal): Promise<Texts> =>
       fillMembers(texts, secrets, useOf(field, signal)),
     /** Fills in the client credentials for an authorization server. */
@@ -45,7 +48,7 @@ export function createCredentials(
   };
 }
 
-/** Registers literal secrets in a server's address or in its program's arguments. */
+/** Registers literal secrets in a server's address or arguments with the redactor. */
 export function addWrittenOut({ transport }: McpServerSettings, redactor: Redactor): void {
   const secrets =
     transport.kind === "stdio" ? secretsInArguments(transport.args ?? []) : secretsInAddress(transport.url);

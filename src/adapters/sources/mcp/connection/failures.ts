@@ -9,7 +9,7 @@ const expired = new WeakSet<object>();
 const unreached = new WeakSet<object>();
 const refused = new WeakSet<object>();
 
-/** True if the server answered that the session no longer exists. */
+/** True if the server reported that the session no longer exists. */
 export function isSessionExpired(error: unknown): boolean {
   return error instanceof Error && expired.has(error);
 }
@@ -18,7 +18,7 @@ export function isUnreachable(error: unknown): boolean {
   return error instanceof Error && unreached.has(error);
 }
 
-/** True for a JSON-RPC error that came with an HTTP status of 4xx. */
+/** True for a JSON-RPC error in a response with HTTP status 4xx. */
 export function isRefusedByStatus(error: RpcError): boolean {
   return refused.has(error);
 }
@@ -28,8 +28,8 @@ export function httpStatusOf(error: unknown): number | undefined {
 }
 
 /**
- * Explains why a request was not answered. `inSession`: it named a session, so a 404 may mean that the session is gone. The server may still have
- * acted.
+ * Explains why a request was not answered. `inSession`: the request named a session, so a 404 may mean that the session is gone. The server may still
+ * have acted.
  */
 export function toFailure(
   given: unknown,
@@ -57,7 +57,7 @@ export function toFailure(
   }
   if (isUnauthorized(error)) {
     const message = `${what} needs authorization. ${fixOf(401)}`;
-    // The server received the request and refused it, so sending it again cannot help.
+    // The server received and refused the request, so a retry cannot help.
     return new ArsenalError("TRANSPORT_FAILED", message, { answered: true, cause });
   }
   const code = systemCodeOf(error);
@@ -73,7 +73,7 @@ export function toFailure(
   return unknownOutcome(`${what} was sent, and its answer was lost: ${reasonOf(error)}`, cause);
 }
 
-/** The failure of a request that was sent but will not be answered. */
+/** Creates the error for a request that was sent but will not be answered. */
 export function unknownOutcome(what: string, cause?: unknown): ArsenalError {
   const message = `${what.replace(/\.$/, "")}. It may have taken effect: check before repeating it.`;
   return new ArsenalError("OUTCOME_UNKNOWN", message, { cause });
@@ -91,14 +91,14 @@ export function toConnectFailure(given: unknown, server: string): Error {
   return fixable("TRANSPORT_FAILED", problem, fix, details);
 }
 
-/** Extracts a server's login error from the error that the SDK's client wraps it in. */
+/** Extracts a login error that the SDK's client wrapped in its own error. */
 function withoutWrapping(error: unknown): unknown {
   return error instanceof Error && error.name === "UnauthorizedError" && isArsenalError(error.cause)
     ? error.cause
     : error;
 }
 
-/** An error's message together with its cause's: fetch puts the real reason into the cause. */
+/** Combines the message of an error with that of its cause, because `fetch` puts the real reason into the cause. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;
@@ -106,7 +106,7 @@ function reasonOf(error: unknown): string {
   return inner === undefined || error.message.includes(inner) ? error.message : `${error.message} (${inner})`;
 }
 
-/** Some servers answer 400 where the protocol requires 404, and name the session in the text. */
+/** Some servers answer 400 where the protocol requires 404, and mention the session in the text. */
 function isGoneSession(status: number, text: string | undefined): boolean {
   return status === 404 || (status === 400 && /\bsession\b/i.test(text ?? ""));
 }

@@ -9,24 +9,24 @@ export interface FollowOptions {
   readonly server: string;
   readonly signal?: AbortSignal | undefined;
   readonly ask?: Ask | undefined;
-  /** Returns the members of `_meta` that requests about the task repeat: who the client is. */
+  /** Returns the members of `_meta`, such as the client's identity, that every request about the task repeats. */
   readonly metaOf?: (() => JsonObject) | undefined;
   readonly onTask?: (() => void) | undefined;
   readonly clock?: Clock | undefined;
 }
 
-/** Bounds of the interval that a server suggests for polling, in milliseconds, and the default. */
+/** Bounds and default of the polling interval, in milliseconds. The server may suggest one. */
 const SHORTEST_POLL_MS = 100;
 const LONGEST_POLL_MS = 30_000;
 const DEFAULT_POLL_MS = 1_000;
-/** Requests for a task's state that may fail in a row before the call does. */
+/** After this many consecutive failed polls, the call fails. */
 const MOST_FAILURES = 5;
-/** How long a server has to confirm that it cancels a task. */
+/** How long a server may take to confirm a cancellation. */
 const CANCEL_MS = 5_000;
 
 /**
- * Returns a server's result as it is. If the server answers with a task, follows the task and returns its result. Questions of the task go to the
- * caller, and cancelling the call cancels the task.
+ * Returns a server's result unchanged. If the server answers with a task, follows the task and returns its result. Passes the task's questions to the
+ * caller. Cancels the task if the call is cancelled.
  */
 export async function followTask(
   answer: JsonObject,
@@ -41,13 +41,13 @@ export async function followTask(
   if (answer["content"] !== undefined || !isPlainObject(task) || typeof task["taskId"] !== "string") return answer;
   options.onTask?.();
   const { taskId } = task;
-  // `tasks/result` answers when the task ends. Meanwhile the server sends the task's questions on the same stream.
+  // `tasks/result` returns when the task ends. Until then, the server sends the task's questions on the same stream.
   const result = (): Promise<JsonObject> =>
     requester.request("tasks/result", { taskId }, { ...(options.signal && { signal: options.signal }) });
   return cancelling(taskId, requester, options, result);
 }
 
-/** Runs `follow`, and cancels the task if the caller gives up first. */
+/** Runs `follow`, and cancels the task if the caller aborts. */
 async function cancelling(
   taskId: string,
   requester: Requester,
@@ -97,7 +97,7 @@ async function pollTask(created: JsonObject, requester: Requester, options: Foll
   }
 }
 
-/** Puts the task's new questions to the caller, all at once, and hands each answer to the server. */
+/** Passes the task's new questions to the caller, all at once, and returns each answer to the server. */
 async function answerQuestions(
   inputRequests: unknown,
   answered: Set<string>,

@@ -12,24 +12,24 @@ interface KeeperParts {
   readonly name: string;
   readonly connect: (options: { readonly signal: AbortSignal }) => Promise<McpConnection>;
   readonly clock: Clock;
-  /** A number in [0, 1). Varies the pauses, so that clients of one server do not reconnect at the same time. */
+  /** Returns a number in [0, 1). Varies the pauses: clients of one server must not all reconnect at the same moment. */
   readonly random: () => number;
   readonly timeoutMs: number;
-  /** Returns the likely reason why a server does not connect in time, for the message. */
+  /** Returns the likely reason why a server did not connect in time, for the message. */
   readonly explain: () => string;
-  /** Called with every state, and with the connection if there is one. */
+  /** Called with every new state, and with the connection if there is one. */
   readonly changed: (state: UpstreamState, connection: McpConnection | undefined) => void;
 }
 
 const BACKOFF = { firstMs: 1000, longestMs: 60_000 };
 
-/** A connection that lasted this long was healthy: it is reopened at once, and a failure then counts as the first. */
+/** A connection that lasted this long was healthy. It is reopened at once, and the count of failures starts again. */
 const STEADY_MS = 10_000;
 
-/** A server that loses a new session this many times in a row is not contacted for a while, as if its connection had failed. */
+/** A server that loses this many new sessions in a row is treated as a failed connection, and retried after a pause. */
 const MOST_RENEWALS = 3;
 
-/** Connects now, and again whenever the connection ends or an attempt fails, with pauses that double from one second to one minute. */
+/** Connects now, and reconnects whenever the connection ends or an attempt fails. Pauses double from one second to one minute. */
 export function createKeeper({ name, connect, clock, random, timeoutMs, explain, changed }: KeeperParts) {
   const closing = new AbortController();
   const first = Promise.withResolvers<void>();
@@ -37,7 +37,7 @@ export function createKeeper({ name, connect, clock, random, timeoutMs, explain,
   let current: McpConnection | undefined;
   let renewing: Promise<void> | undefined;
   let attempting: Promise<void> | undefined;
-  /** The connection of the current attempt. It may still be ending a process after it was given up. */
+  /** The connection of the current attempt. An aborted attempt may still be stopping its process. */
   let opening: Promise<McpConnection> | undefined;
   let closed: Promise<void> | undefined;
   let cancelRetry: (() => void) | undefined;
@@ -78,7 +78,7 @@ export function createKeeper({ name, connect, clock, random, timeoutMs, explain,
     }
   };
 
-  /** Connects. If the attempt was given up meanwhile, the new connection is closed. */
+  /** Connects. Closes the new connection if the attempt was aborted meanwhile. */
   const open = async (signal: AbortSignal): Promise<McpConnection> => {
     const connection = await connect({ signal });
     if (signal.aborted) await connection.close();
@@ -91,7 +91,7 @@ export function createKeeper({ name, connect, clock, random, timeoutMs, explain,
     const steady = clock.now() - connectedAt >= STEADY_MS;
     if (steady) failures = renewals = 0;
     else if (!isSessionExpired(why) || ++renewals > MOST_RENEWALS) return pause(why);
-    // The renewal does not belong to the call that found the connection lost, so that call's rules do not apply to it.
+    // The new connection serves all calls, so it must not depend on the rules of the call that found the old connection lost.
     renewing = outsideCalls(attempt).finally(() => (renewing = undefined));
   };
 
@@ -134,7 +134,7 @@ export function createKeeper({ name, connect, clock, random, timeoutMs, explain,
     },
     /** Resolves when the first attempt has ended. Never rejects. */
     attempted: first.promise,
-    /** Returns the connection, also one that is being renewed at once. Rejects with SOURCE_UNAVAILABLE while the server is unavailable. */
+    /** Returns the connection; waits if the connection is being renewed. Rejects with SOURCE_UNAVAILABLE while the server is unavailable. */
     async ready(signal?: AbortSignal): Promise<McpConnection> {
       if (current === undefined && renewing !== undefined) await untilAborted(renewing, signal);
       if (current === undefined) throw unavailable();
@@ -142,7 +142,7 @@ export function createKeeper({ name, connect, clock, random, timeoutMs, explain,
     },
     /** Connects now instead of after the pause. Resolves when the attempt has ended. Does nothing if the server is connected. */
     async retry(): Promise<void> {
-      // The current attempt started before the reason to retry, so another one follows if it fails.
+      // The current attempt started before this retry was requested. If it fails, another attempt follows.
       if (state.kind === "connecting") await attempting;
       if (state.kind !== "failed") return;
       cancelRetry?.();

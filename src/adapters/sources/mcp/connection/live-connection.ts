@@ -25,13 +25,13 @@ interface Established {
   readonly server: ServerDescription;
   readonly identity: ClientIdentity;
   readonly clock: Clock;
-  /** Ends the server's session, if it keeps one. */
+  /** Ends the server's session, if there is one. */
   readonly farewell?: (() => Promise<void>) | undefined;
-  /** Sees the log messages that are passed on, whichever request they are about. */
+  /** Receives the log messages that pass the rate limit, for all requests. */
   readonly onLog?: ((message: RpcNotification) => void) | undefined;
 }
 
-/** A connection, and a function with which the watcher of its transport ends it. */
+/** A connection, with a function by which the transport's watcher ends it. */
 export type LiveConnection = ReturnType<typeof createLiveConnection>;
 
 interface Pending {
@@ -43,11 +43,11 @@ interface Pending {
   readonly reject: (error: Error) => void;
 }
 
-/** Notifications that concern every caller, whichever request's stream they arrive on. */
+/** Notifications that concern every caller, even if they arrive on the stream of one request. */
 const FOR_ALL = /^notifications\/(?:resources\/updated|(?:tools|prompts|resources|roots)\/list_changed)$/;
 
 /**
- * A connection over a transport whose handshake is done. Requests bypass the SDK's client, with ids of their own, and their answers are returned
+ * Creates a connection over a transport after its handshake. Requests have ids of their own and bypass the SDK's client. Responses are returned
  * unparsed.
  */
 export function createLiveConnection(tap: Tap, established: Established) {
@@ -65,7 +65,7 @@ export function createLiveConnection(tap: Tap, established: Established) {
   let count = 0;
   let ending: { readonly error: Error | undefined } | undefined;
 
-  /** Accepts no more requests, and notifies the listeners. */
+  /** Refuses new requests, and notifies the listeners. */
   const announce = (error: Error | undefined): void => {
     if (ending !== undefined) return;
     ending = { error };
@@ -73,7 +73,7 @@ export function createLiveConnection(tap: Tap, established: Established) {
     closedListeners.clear();
   };
 
-  /** Ends at once: open requests are lost. */
+  /** Ends the connection at once. Open requests fail. */
   const finish = (error: Error | undefined): void => {
     announce(error);
     desk.close();
@@ -85,13 +85,13 @@ export function createLiveConnection(tap: Tap, established: Established) {
       reject(unknownOutcome(`${method} on the MCP server "${name}" was sent, and its answer was lost: ${why}`, error));
   };
 
-  /** Ends it because of something that happened outside a request. */
+  /** Ends the connection because of an event outside a request. */
   const end = (failure: Error): void => {
     finish(failure);
     tap.close().catch(() => {});
   };
 
-  /** Ends when all requests in progress are answered, or fail because the connection is broken. */
+  /** Ends the connection after all requests in progress have ended. */
   const retire = (failure: Error): void => {
     announce(failure);
     if (pending.size === 0) end(failure);
@@ -130,7 +130,7 @@ export function createLiveConnection(tap: Tap, established: Established) {
     });
   };
 
-  /** Finds the receiver of a notification: the subscription it names, the request on whose stream it arrived, or the only listener. */
+  /** Finds the receiver of a notification: the subscription that it names, the request on whose stream it arrived, or the only listener. */
   const concernedBy = ({ method, params }: RpcNotification, about: string | undefined): Pending["onNotification"] => {
     const meta = params?.["_meta"];
     const subscription = isPlainObject(meta) ? meta[META.subscriptionId] : undefined;
@@ -152,20 +152,20 @@ export function createLiveConnection(tap: Tap, established: Established) {
     const meta = {
       ...(era === "modern" ? envelope : {}),
       ...given,
-      // Callers who share a connection may choose the same token, so the request is sent with a unique one.
+      // Callers who share a connection may choose the same token, so the server gets a unique one.
       ...(callerToken === undefined ? {} : { progressToken: id }),
     };
     const untouched = era === "legacy" && callerToken === undefined && given === params?.["_meta"];
     const sent = untouched ? params : { ...params, _meta: meta };
 
-    // A modern server detects the cancellation when the stream ends; an old one is notified first.
+    // A modern server notices the cancellation when the stream ends. A legacy server is notified first.
     const stream = tap.perRequestStream && era === "legacy" && signal ? new AbortController() : undefined;
     const cancel = (): void => {
       if (settle(id) === undefined) return;
       progress?.stop();
       reject(toCancelled(signal?.reason, method, name));
       if (tap.perRequestStream && era === "modern") return;
-      // The server need not end the stream itself.
+      // The server may leave the stream open.
       notify("notifications/cancelled", { requestId: id, reason: "The caller cancelled the request." })
         .catch(() => {})
         .finally(() => stream?.abort());
@@ -186,7 +186,7 @@ export function createLiveConnection(tap: Tap, established: Established) {
     const lost = (error: unknown): void => {
       const entry = settle(id);
       if (entry === undefined) return;
-      // The older HTTP transport has its session id in the address it posts to.
+      // The older HTTP transport has the session id in the address for its POSTs.
       const inSession = era === "legacy" && (tap.transport.sessionId !== undefined || !tap.perRequestStream);
       const failure = tap.sharedChannel
         ? notWritten(error, method, name)
@@ -264,7 +264,7 @@ function notOpen(method: string, server: string, cause: Error | undefined): Arse
   return new ArsenalError("TRANSPORT_FAILED", message, { beforeSend: true, cause });
 }
 
-/** If a pipe or socket fails to send a message, the server has not received it: a partial line is not a message. */
+/** If sending over a pipe or socket fails, the server has not received the message, because a partial line is not a message. */
 function notWritten(error: unknown, method: string, server: string): ArsenalError {
   const reason = messageOf(error);
   const message = `${method} could not be written to the MCP server "${server}": ${reason}. Check that it still runs.`;
@@ -273,7 +273,7 @@ function notWritten(error: unknown, method: string, server: string): ArsenalErro
 
 const MODERN_KEYS: ReadonlySet<string> = new Set(Object.values(META));
 
-/** Removes members of `_meta` that only the modern era has: a legacy server would treat the request as one of an unknown revision. */
+/** Removes members of `_meta` that only the modern era has. With them, a legacy server would treat the request as one of an unknown revision. */
 function metaFor(era: Era, meta: unknown): JsonObject | undefined {
   if (!isPlainObject(meta)) return undefined;
   if (era === "modern" || !Object.keys(meta).some((key) => MODERN_KEYS.has(key))) return meta;

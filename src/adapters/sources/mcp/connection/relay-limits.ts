@@ -6,13 +6,13 @@ type Give = (notification: RpcNotification) => void;
 const PROGRESS = { burst: 20, perSecond: 10 };
 const LOG = { burst: 100, perSecond: 20 };
 
-/** Limits the notifications that one connection to the named server passes on while requests run. */
+/** Limits the notifications that one connection forwards while requests run. */
 export function createRelayLimits(server: string, clock: Clock) {
   const logs = createBucket(clock, LOG);
   let dropped = 0;
 
   return {
-    /** Progress of one request: the first updates as they come, then at most ten a second, always the latest. */
+    /** Forwards the progress of one request. The first updates pass at once; later ones are limited to the latest of each tenth of a second. */
     progress(give: Give) {
       const bucket = createBucket(clock, PROGRESS);
       let latest: RpcNotification | undefined;
@@ -38,7 +38,7 @@ export function createRelayLimits(server: string, clock: Clock) {
 
       return { push, flush, stop };
     },
-    /** Log messages: the first hundred pass, then at most twenty a second. The next message reports the number of dropped ones. */
+    /** Forwards log messages: the first hundred at once, then at most twenty a second. The next message reports how many were dropped. */
     log(message: RpcNotification, give: Give): void {
       if (!logs.take()) return void dropped++;
       if (dropped > 0) give(toldDropped(server, dropped));
@@ -48,7 +48,7 @@ export function createRelayLimits(server: string, clock: Clock) {
   };
 }
 
-/** Allows a burst, and after it `perSecond` messages a second. */
+/** Allows a burst, then `perSecond` messages a second. */
 function createBucket(clock: Clock, { burst, perSecond }: typeof LOG) {
   let tokens = burst;
   let filledAt = clock.now();

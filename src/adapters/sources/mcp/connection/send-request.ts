@@ -14,22 +14,22 @@ export interface ServerRequest {
   readonly method: string;
   readonly params: JsonObject;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** The target of the request, in words for error messages. */
+  /** The target of the request, for error messages. */
   readonly subject: string;
 }
 
 const NO_REQUEST: McpRequestParts = Object.freeze({});
 
 /**
- * The request that an MCP surface passed to a call, if there is one. An approval is valid for one call, so the gateway asks the questions of an
- * approved call itself, instead of having the client repeat the call.
+ * Returns the request that an MCP surface passed to a call, if there is one. An approval is valid for one call, so the client must not repeat an
+ * approved call to answer questions: the gateway asks them itself.
  */
 export function callOf({ request, approved }: HandlerContext): McpRequestParts {
   const call = request?.source === "mcp" ? (request as McpRequest) : NO_REQUEST;
   return approved === true && call.passInputRequired === true ? { ...call, passInputRequired: false } : call;
 }
 
-/** Sends the one request of a call to its server, on the caller's own connection if it has one, and returns the result as it is. */
+/** Sends the request of a call to its server, on the caller's own connection if there is one. Returns the result unchanged. */
 export function sendRequest(
   upstream: McpUpstream,
   request: ServerRequest,
@@ -68,7 +68,6 @@ export function sendRequest(
   );
 }
 
-/** The server of a request, for traces. */
 function whereOf({ settings: { transport }, state }: McpUpstream): Omit<EndedRequest, "method"> {
   const version = state.kind === "connected" ? { protocolVersion: state.protocolVersion } : {};
   if (transport.kind === "stdio") return { ...version, transport: "pipe" };
@@ -81,15 +80,15 @@ function whereOf({ settings: { transport }, state }: McpUpstream): Omit<EndedReq
   };
 }
 
-/** The target of a request, for traces. */
+/** Returns the target of a request, for traces. */
 function targetOf({ params }: ServerRequest): { readonly target?: string } {
   const target = params["name"] ?? params["uri"];
   return typeof target === "string" ? { target } : {};
 }
 
 /**
- * The other members that a client sent, if the client made this very request. If the client called it as a tool, the policy checked only the
- * arguments, so only `_meta` is added.
+ * Returns the client's other parameters if the client made this very request. If the client called a tool instead, the policy has checked only the
+ * arguments, so only `_meta` is returned.
  */
 function extraFor(
   { method }: ServerRequest,
@@ -101,8 +100,8 @@ function extraFor(
 }
 
 /**
- * Returns a server's answer unchanged, marked as the answer to the client's own request if it is. Throws if the server refused, or sends a
- * question that no client can answer.
+ * Returns a server's result unchanged, marked if it answers the client's own request. Throws if the server refused the request, or asks a question
+ * that no client can answer.
  */
 export async function answered(
   upstream: McpUpstream,
@@ -123,7 +122,7 @@ export async function answered(
   return result;
 }
 
-/** Replaces the client's trace context in `_meta` with that of this request. */
+/** Replaces the client's trace context in `_meta` with the trace context of this request. */
 function withTrace(params: JsonObject, trace: JsonObject): JsonObject {
   const meta = params["_meta"];
   if (!isPlainObject(meta)) return { ...params, _meta: trace };
@@ -132,7 +131,7 @@ function withTrace(params: JsonObject, trace: JsonObject): JsonObject {
   return { ...params, _meta: { ...others, ...trace } };
 }
 
-/** Adds a progress token, without which a server reports no progress. Callers without notifications get it as the progress of the tool. */
+/** Adds a progress token, because servers report progress only with a token. Callers without notifications receive it as progress of the tool. */
 function askingForProgress(extra: JsonObject | undefined): JsonObject {
   const meta = extra?.["_meta"];
   return { ...extra, _meta: { progressToken: "progress", ...(isPlainObject(meta) ? meta : {}) } };

@@ -5,8 +5,8 @@ import type { ClientIdentity, McpConnection } from "../../../../mcp/connection.t
 import { type JsonObject, META } from "../../../../mcp/protocol.ts";
 
 /**
- * One client's own view of a connection to a modern server: every request carries that client's identity. Closing the view leaves the connection
- * open.
+ * Creates one client's view of a shared connection to a modern server. Every request carries the client's identity. Closing the view leaves the
+ * connection open.
  */
 export function createSessionView(shared: McpConnection, client: ClientIdentity): McpConnection {
   const over = new AbortController();
@@ -15,7 +15,7 @@ export function createSessionView(shared: McpConnection, client: ClientIdentity)
     if (!over.signal.aborted) return;
     throw new ArsenalError("TRANSPORT_FAILED", "The session was closed. Open a new one.", { beforeSend: true });
   };
-  /** Ends a subscription with the view, unless the returned function ends it sooner. */
+  /** Ends a subscription when the view closes, unless the returned function is called first. */
   const withView = (stop: () => void, closed: () => void = stop): (() => void) => {
     over.signal.addEventListener("abort", closed, { once: true });
     return () => {
@@ -68,14 +68,14 @@ export function createSessionView(shared: McpConnection, client: ClientIdentity)
   };
 }
 
-/** Adds the sender's identity to a modern request's parameters, unless they contain one. */
+/** Adds the sender's identity to the parameters of a modern request, unless they already have one. */
 export function withIdentity(params: JsonObject | undefined, { info, capabilities }: ClientIdentity): JsonObject {
   const given = params?.["_meta"];
   const own = { [META.clientInfo]: info, [META.clientCapabilities]: capabilities };
   return { ...params, _meta: isPlainObject(given) ? { ...own, ...given } : own };
 }
 
-/** The identity of a modern request's client, without members that concern only that request. */
+/** Returns the identity of a modern request's client, without members that concern only the request. */
 export function identityIn({ _meta }: JsonObject): JsonObject {
   const kept = [META.protocolVersion, META.clientInfo, META.clientCapabilities] as const;
   const given = isPlainObject(_meta) ? _meta : {};

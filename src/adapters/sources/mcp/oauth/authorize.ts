@@ -10,17 +10,17 @@ import type { FetchLike } from "./guarded-fetch.ts";
 import { oauthParts, type OAuthParts } from "./provider.ts";
 import { listenForRedirect, type RedirectAnswer } from "./redirect-listener.ts";
 
-/** The dependencies of a login: a way to prompt the person for consent, and a signal that ends the login. */
+/** The dependencies of a login, including the prompt for the person and a signal that aborts the login. */
 export interface AuthorizeParts extends OAuthParts {
   readonly showUrl: (url: string) => void;
-  /** Opens the address in a browser. If it is omitted or fails, the shown address remains. */
+  /** Opens the address in a browser. If this is omitted or fails, the person opens the shown address. */
   readonly open?: (url: string) => void | Promise<void>;
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
   readonly clock?: Clock;
 }
 
-/** Logs in to one server: sends the person to its authorization server, receives the answer on loopback and stores the tokens. */
+/** Logs in to one server: sends the person to the authorization server, receives the redirect on loopback, and stores the tokens. */
 export async function authorize(settings: OAuthSettings, parts: AuthorizeParts): Promise<void> {
   const { serverName, serverUrl, signal } = parts;
   const { store, credentials, createFetch, identityGrant } = oauthParts(settings, parts);
@@ -49,13 +49,13 @@ export async function authorize(settings: OAuthSettings, parts: AuthorizeParts):
     await runFlow(client, { serverUrl, scope }, challenge, { fetchFn, anew: true });
     if (loginUrl === undefined) return;
     parts.showUrl(loginUrl);
-    // Not awaited: some commands that open a browser end only when the browser does.
+    // Not awaited, because some commands that open a browser run until the browser closes.
     Promise.resolve(parts.open?.(loginUrl)).catch(() => undefined);
 
     const answer = await waitForPerson(listener.answer, parts);
     try {
       const { StreamableHTTPClientTransport: Transport } = await import("@modelcontextprotocol/client");
-      // The transport is only here for its `finishAuth`, which checks the issuer before it believes anything else in the answer.
+      // The transport is used only for its `finishAuth`, which checks the issuer before any other part of the redirect.
       await new Transport(new URL(serverUrl), { authProvider: client, fetch: fetchFn }).finishAuth(answer.params);
     } catch (error) {
       answer.reply(`The login to ${serverName} failed. The terminal says why.`, false);
@@ -71,19 +71,19 @@ export async function authorize(settings: OAuthSettings, parts: AuthorizeParts):
   }
 }
 
-/** Sends a request without a token, to get the server's challenge. */
+/** Sends a request without a token to get the server's challenge. */
 export async function askForChallenge(serverUrl: string, fetch: FetchLike): Promise<Challenge> {
   const response = await fetch(serverUrl, {
     method: "POST",
     headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
-    // This request has no effect on servers of either era, whether they support it or not.
+    // This request has no side effects on servers of either era, supported or not.
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" }),
   });
   await response.body?.cancel();
   return response.status === 401 ? challengeOf(response.headers.get("www-authenticate")) : {};
 }
 
-/** The port this client registered with last: many authorization servers accept no other. */
+/** Returns the port of this client's last registration, because many authorization servers accept no other port. */
 function portInUse({ issuer, byIssuer }: ServerCredentials): number | undefined {
   const redirectUri = issuer === undefined ? undefined : byIssuer[issuer]?.redirectUri;
   return redirectUri === undefined ? undefined : Number(new URL(redirectUri).port);

@@ -1,22 +1,21 @@
-/** The response of a token endpoint. */
 export interface Tokens {
   readonly access_token: string;
   readonly token_type: string;
   readonly refresh_token?: string | undefined;
   readonly scope?: string | undefined;
-  /** In milliseconds since the epoch, if the authorization server named a time. */
+  /** In milliseconds since the epoch. Undefined if the authorization server named no expiry. */
   readonly expires_at?: number | undefined;
   readonly [member: string]: unknown;
 }
 
-/** This client's registration at an authorization server. */
+/** The registration of this client at an authorization server. */
 export interface RegisteredClient {
   readonly client_id: string;
   readonly client_secret?: string | undefined;
   readonly [member: string]: unknown;
 }
 
-/** A server's challenge, from its refusal of a request without a token or with too few scopes. */
+/** A server's challenge to a request without a token or with too few scopes. */
 export interface Challenge {
   readonly scope?: string;
   readonly resourceMetadataUrl?: string;
@@ -24,15 +23,15 @@ export interface Challenge {
 
 export interface IssuedCredentials {
   readonly client?: RegisteredClient;
-  /** The redirect address that this client registered. */
+  /** The redirect address of this client's registration. */
   readonly redirectUri?: string;
   readonly tokens?: Tokens;
 }
 
-/** Everything kept for one MCP server. Credentials of one authorization server are never sent to another. */
+/** Everything stored for one MCP server. Credentials are kept by authorization server, and never sent to another one. */
 export interface ServerCredentials {
   readonly issuer?: string;
-  /** The server's last challenge, if a person has not granted it yet. */
+  /** The server's last challenge, until a person grants it. */
   readonly wanted?: Challenge;
   readonly byIssuer: Readonly<Record<string, IssuedCredentials>>;
 }
@@ -41,24 +40,24 @@ export function tokensOf(credentials: ServerCredentials): Tokens | undefined {
   return credentials.issuer === undefined ? undefined : credentials.byIssuer[credentials.issuer]?.tokens;
 }
 
-/** Both lists of scopes in one, each once, in the order they first appear. */
+/** Merges two lists of scopes. Each scope appears once, in the order of first appearance. */
 export function joinScopes(...scopes: readonly (string | undefined)[]): string | undefined {
   const words = new Set(scopes.flatMap((scope) => scope?.split(/\s+/) ?? []).filter((word) => word !== ""));
   return words.size === 0 ? undefined : [...words].join(" ");
 }
 
-/** Stores credentials from authorization servers, by the address of the MCP server they are for. */
+/** Stores credentials from authorization servers, by the address of the MCP server. */
 export interface TokenStore {
   read(serverUrl: string): Promise<ServerCredentials>;
-  /** Changes the stored credentials of one server. Concurrent changes, in this process or another, are neither lost nor undone. */
+  /** Changes the stored credentials of one server. Concurrent changes, in any process, are not lost. */
   update(serverUrl: string, change: (current: ServerCredentials) => ServerCredentials): Promise<ServerCredentials>;
-  /** Runs `work` exclusively for this server, across all processes. */
+  /** Runs `work` while no other process works on this server. */
   exclusively<T>(serverUrl: string, work: () => Promise<T>): Promise<T>;
 }
 
 export const NO_CREDENTIALS: ServerCredentials = Object.freeze({ byIssuer: Object.freeze({}) });
 
-/** Keeps credentials for as long as the process runs. */
+/** Creates a store that lasts as long as the process. */
 export function createTokenMemory(): TokenStore {
   const kept = new Map<string, ServerCredentials>();
   const turns = new Map<string, Promise<unknown>>();
@@ -78,7 +77,7 @@ export function createTokenMemory(): TokenStore {
   };
 }
 
-/** Reads the challenge in a refusal's `WWW-Authenticate` header. */
+/** Reads the challenge from a `WWW-Authenticate` header. */
 export function challengeOf(header: string | null | undefined): Challenge {
   if (!header) return {};
   const scope = field(header, "scope");

@@ -2,14 +2,14 @@ import { ArsenalError, isArsenalError } from "../../../../errors/arsenal-error.t
 import { messageOf } from "../../../../errors/show-value.ts";
 import { onOneLine } from "../../../../observe/event-text.ts";
 
-/** The server requires a person's consent, which no unattended program can give. */
+/** The error if the server requires the consent of a person. An unattended program cannot give it. */
 export function needsLogin(serverName: string, why: string): ArsenalError {
   return new ArsenalError("SOURCE_UNAVAILABLE", `${serverName} ${why}`, {
     fix: `Run: toolarsenal login ${serverName}`,
   });
 }
 
-/** The server requires scopes that this program's own client does not have. */
+/** The error if the server requires scopes that this program's own client does not have. */
 export function lacksRights(serverName: string, scope: string | undefined): ArsenalError {
   const rights = scope === undefined ? "more rights" : `the scope ${onOneLine(scope, 300)}`;
   return new ArsenalError("PERMISSION_DENIED", `${serverName} asks for ${rights}, which its client does not have.`, {
@@ -17,7 +17,7 @@ export function lacksRights(serverName: string, scope: string | undefined): Arse
   });
 }
 
-/** A failure of the OAuth exchange in our own words. It has no cause, because libraries quote text that they cannot parse, which may be a token. */
+/** Converts a failure of the OAuth exchange. The result has no cause, because libraries quote unparsable text, which may be a token. */
 export function toOAuthFailure(error: unknown, serverName: string): ArsenalError {
   if (isArsenalError(error)) return error;
   const message = onOneLine(messageOf(error), 300);

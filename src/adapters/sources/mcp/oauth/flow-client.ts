@@ -8,22 +8,22 @@ interface FlowParts {
   readonly settings: OAuthSettings;
   readonly serverUrl: string;
   readonly store: TokenStore;
-  /** The address to which the browser returns; omitted for a grant without a person. */
+  /** The redirect address for the browser. Omitted for a grant without a person. */
   readonly redirectUri?: string | undefined;
-  /** Scopes that this run requests, if the caller chose them. */
+  /** The scopes to request, if the caller chose them. */
   readonly scope?: string | undefined;
   readonly state?: string;
-  /** A flow that began in another process, or before a restart. */
+  /** The state of a flow that began in another process or before a restart. */
   readonly progress?: FlowProgress;
-  /** Receives the address that a person has to visit. May throw if this process cannot show the address to a person. */
+  /** Receives the address that a person must visit. May throw if this process cannot show it to a person. */
   readonly onRedirect: (url: URL) => void;
-  /** Gets tokens for an identity. Needed for the grant `id_jag`. */
+  /** Gets tokens for an identity. Required for the grant `id_jag`. */
   readonly identityGrant?: IdentityGrant | undefined;
-  /** Called before this client registers with an authorization server. May throw too. */
+  /** Called before this client registers with an authorization server. May also throw. */
   readonly onUnknownClient?: () => void;
 }
 
-/** The state of a flow while a person is at the authorization server. Plain data, and secret. */
+/** The state of a flow while the person is at the authorization server. Plain data that contains secrets. */
 export interface FlowProgress {
   readonly registered?: IssuedCredentials["client"];
   readonly verifier?: string | undefined;
@@ -31,16 +31,16 @@ export interface FlowProgress {
   readonly requestedScope?: string | undefined;
 }
 
-/** A flow's client, and how far the flow has come. */
+/** A client of one flow, with the progress of the flow. */
 export interface FlowClient extends OAuthClientProvider {
   progress(): FlowProgress;
 }
 
-/** Implements the provider that the MCP SDK's `auth()` needs, from the settings and the token store. Each run of a flow has its own. */
+/** Implements the provider of the MCP SDK's `auth()`, from the settings and the token store. Create one for each run of a flow. */
 export function createFlowClient(parts: FlowParts): FlowClient {
   const { settings, serverUrl, store, redirectUri } = parts;
   const machine = isUnattended(settings);
-  /** Stored only together with its tokens: an aborted login leaves the previous one unchanged. */
+  /** Stored only together with new tokens, so an aborted login leaves the previous login unchanged. */
   let { registered, verifier, discovery } = parts.progress ?? {};
   let requestedScope = parts.progress?.requestedScope ?? parts.scope;
 
@@ -90,7 +90,7 @@ export function createFlowClient(parts: FlowParts): FlowClient {
       const { issuer: _stamp, ...granted } = tokens;
       await store.update(serverUrl, (credentials) => {
         const before = credentials.byIssuer[issuer];
-        // A server that granted exactly the requested scopes may omit them from its answer.
+        // A server may omit the scopes from its response if it granted exactly the requested ones.
         const scope = granted.scope ?? requestedScope ?? before?.tokens?.scope;
         const issued: IssuedCredentials = {
           ...before,
@@ -134,7 +134,7 @@ export function createFlowClient(parts: FlowParts): FlowClient {
     },
   };
 
-  // Without a way to save a registration, the SDK neither registers a new client nor sends ours to another authorization server.
+  // Without a method to save a registration, the SDK neither registers a new client nor sends this client to another authorization server.
   if (settings.clientId === undefined)
     client.saveClientInformation = ({ issuer: _stamp, ...information }) => void (registered = information);
   const { clientId, privateKey, privateKeyAlgorithm: alg = "ES256" } = settings;
@@ -159,7 +159,7 @@ export function createFlowClient(parts: FlowParts): FlowClient {
   return client;
 }
 
-/** Runs a flow: answers the server's challenge, with the wanted scopes. `anew` requests a new consent instead of renewing the old one. */
+/** Runs a flow that answers the server's challenge and requests the wanted scopes. `anew` requests new consent instead of renewing the tokens. */
 export async function runFlow(
   client: OAuthClientProvider,
   { serverUrl, scope }: Pick<FlowParts, "serverUrl" | "scope">,
@@ -176,9 +176,9 @@ export async function runFlow(
   });
 }
 
-/** A registration is valid for the redirect address in it, and a metadata document while the settings name it. */
+/** A registration is valid only for its redirect address. A metadata document is valid only while the settings name it. */
 function isUsable(issued: IssuedCredentials, { settings, redirectUri, onUnknownClient }: FlowParts): boolean {
-  // Renewing needs the client that the tokens were issued to.
+  // A renewal must use the client that the tokens were issued to.
   if (onUnknownClient !== undefined) return true;
   const id = issued.client?.client_id;
   return (

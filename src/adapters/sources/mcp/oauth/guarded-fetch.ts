@@ -8,14 +8,14 @@ export type FetchLike = (url: string | URL, init?: RequestInit) => Promise<Respo
 
 interface GuardOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Headers of the MCP server's settings. They are sent to the server's origin only, not to an authorization server elsewhere. */
+  /** Headers from the MCP server's settings. They are sent only to the server's origin, not to authorization servers elsewhere. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly serverUrl: string;
-  /** The authorization server that the operator named. Any other address that the MCP server names must pass the egress rules. */
+  /** The authorization server from the settings. Any other address, named by the MCP server, must pass the egress rules. */
   readonly issuer?: string | undefined;
-  /** The identity provider that the operator named. */
+  /** The identity provider from the settings. */
   readonly identity?: { readonly issuer: string; readonly tokenUrl?: string } | undefined;
-  /** Called when a token endpoint could not answer, as opposed to having refused. */
+  /** Called when a token endpoint failed to answer, but not when it refused. */
   readonly onOutage?: (why: string) => void;
 }
 
@@ -33,11 +33,14 @@ const SECRET_FIELDS = [
   "assertion",
 ];
 
-/** A `fetch` for the OAuth exchange: every request has a deadline, token requests follow no redirect, and answers that quote our secrets are cleaned. */
+/**
+ * Creates the `fetch` of the OAuth exchange. Every request has a deadline, token requests follow no redirects, and secrets are removed from responses
+ * that quote them.
+ */
 export function oauthFetch(egress: Egress, options: GuardOptions): FetchLike {
   const { serverUrl, issuer = serverUrl, headers: own = {}, onOutage } = options;
   const { origin } = new URL(serverUrl);
-  // Addresses that the operator wrote. Other origins were named by the server.
+  // Addresses from the settings. Other origins were named by the server.
   const named = [issuer, options.identity?.issuer ?? "", options.identity?.tokenUrl ?? ""];
   const trusted = new Set([origin, ...named.map((address) => URL.parse(address)?.origin)]);
 
@@ -93,8 +96,8 @@ function isRefused(error: unknown): error is ArsenalError {
 }
 
 /**
- * Converts a failure for the SDK and its users: a refusal gets a fix that lets the operator trust the address, and an unreachable server becomes
- * a `TypeError`.
+ * Converts a failure for the SDK and its users. A refusal by the egress rules gets a fix for the operator. An unreachable server becomes a
+ * `TypeError`.
  */
 function toFetchFailure(error: unknown): never {
   if (isRefused(error)) {
@@ -106,7 +109,7 @@ function toFetchFailure(error: unknown): never {
   throw isAway ? new TypeError(error.message, { cause: error }) : error;
 }
 
-/** Checks metadata first: the SDK would drop a user name from an authorization server's address, and send the request to the rest. */
+/** Checks metadata first: the SDK would silently drop a user name from an authorization server's address. */
 async function withPlainAddresses(answer: Response): Promise<Response> {
   if (!answer.ok || answer.body === null) return answer;
   const text = await answer.text();
@@ -121,7 +124,7 @@ async function withPlainAddresses(answer: Response): Promise<Response> {
   return new Response(text, { status: answer.status, headers: answer.headers });
 }
 
-/** The answer of a token endpoint. The content of any other answer is not quoted. */
+/** Returns the response of a token endpoint. Other content is not quoted. */
 function tokenAnswer(text: string): string {
   const answer = parseObject(text);
   if (typeof answer?.["access_token"] === "string" || typeof answer?.["error"] === "string") return text;

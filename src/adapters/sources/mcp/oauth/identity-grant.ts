@@ -8,7 +8,7 @@ import type { FetchLike } from "./guarded-fetch.ts";
 
 const JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 
-/** The part of the SDK's provider that gets a token for an identity, without prompting a person. */
+/** The part of the SDK's provider that gets a token for an identity without a person. */
 export interface IdentityGrant {
   saveAuthorizationServerUrl(url: string): void;
   saveResourceUrl(url: string): void;
@@ -16,8 +16,8 @@ export interface IdentityGrant {
 }
 
 /**
- * Exchanges an identity token at the identity provider for a grant (ID-JAG) that the authorization server of one MCP server accepts: the extension
- * `io.modelcontextprotocol/enterprise-managed-authorization`.
+ * Exchanges an identity token at the identity provider for a grant (ID-JAG) that the authorization server of one MCP server accepts. Implements the
+ * extension `io.modelcontextprotocol/enterprise-managed-authorization`.
  */
 export function createIdentityGrant(
   identity: NonNullable<OAuthSettings["identity"]>,
@@ -26,7 +26,7 @@ export function createIdentityGrant(
 ): IdentityGrant {
   let audience = "";
   let resource = "";
-  // The SDK sends the exchange as text. As a form, it gets the protection of token requests: no redirects, no quoted secrets.
+  // The SDK sends the exchange as text. Sent as a form, it is protected like every token request: no redirects, no quoted secrets.
   const sendForm: FetchLike = (url, init = {}) =>
     fetchFn(url, typeof init.body === "string" ? { ...init, body: new URLSearchParams(init.body) } : init);
 
@@ -68,7 +68,7 @@ export function createIdentityGrant(
   };
 }
 
-/** Returns why the settings of an identity cannot be used; undefined if they can. */
+/** Returns the reason why the settings of an identity cannot be used; undefined if they are valid. */
 export function identityProblem(oauth: OAuthSettings): SettingProblem | undefined {
   const { grant, identity, account = "gateway" } = oauth;
   if (grant !== "id_jag") {

@@ -20,16 +20,16 @@ import type { IdentityGrant } from "./identity-grant.ts";
 import { createTokenFile } from "./token-file.ts";
 
 export interface OAuthParts {
-  /** The server's name in the configuration, as `toolarsenal login NAME` takes it. */
+  /** The server's name in the configuration, for `toolarsenal login NAME`. */
   readonly serverName: string;
   readonly serverUrl: string;
-  /** Headers of the server's settings; authorization servers of another origin do not get them. */
+  /** Headers of the server's settings. Authorization servers of another origin do not receive them. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly credentials?: Credentials;
-  /** The store of tokens. Defaults to the settings' `tokenFile`, or the one in the user's configuration folder. */
+  /** Defaults to the settings' `tokenFile`, or the token file in the user's configuration folder. */
   readonly tokenStore?: TokenStore;
   readonly egress?: Egress;
-  /** The error for a caller who has to log in first. Defaults to one that names `toolarsenal login`. */
+  /** The error for a caller who must log in first. Defaults to an error that names `toolarsenal login`. */
   readonly loginError?: (why: string) => Error;
   /** Receives warnings for the operator, such as a damaged token file. */
   readonly warn?: (message: string) => void;
@@ -40,19 +40,19 @@ export interface Refusable {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Adds tokens to the requests to one server, and renews them. Never waits for a person. */
+/** Adds tokens to the requests to one server, and renews the tokens. Never waits for a person. */
 export type OAuthProvider = ReturnType<typeof createOAuthProvider>;
 
 const MORE_RIGHTS = "asks for more rights than its token has.";
 
-/** The longest a renewal may take. It is done under a lock. */
+/** The longest a renewal may take. It holds a lock. */
 const RENEWAL_MS = 60_000;
 
 export function oauthParts(settings: OAuthSettings, parts: OAuthParts) {
   const { serverName, serverUrl, headers = {}, tokenStore } = parts;
   const { egress = createEgress(), credentials = createCredentials(serverName) } = parts;
   const { tokenFile, issuer, identity } = settings;
-  // A program can get its own tokens again with one request, so they are not stored on disk.
+  // An unattended program can get its tokens again with one request, so they are not stored on disk.
   const ownStore = (): TokenStore =>
     isUnattended(settings) ? createTokenMemory() : createTokenFile({ path: tokenFile, warn: parts.warn });
   return {
@@ -62,7 +62,7 @@ export function oauthParts(settings: OAuthSettings, parts: OAuthParts) {
       const own = await credentials.fill(headers, "headers");
       return oauthFetch(egress, { serverUrl, issuer, identity, headers: own, ...options });
     },
-    /** Gets tokens for the identity in filled-in settings; undefined if they have none. */
+    /** Gets tokens for the identity in resolved settings; undefined if the settings have no identity. */
     async identityGrant(filled: OAuthSettings, fetchFn: FetchLike): Promise<IdentityGrant | undefined> {
       if (filled.identity === undefined) return undefined;
       const { createIdentityGrant } = await import("./identity-grant.ts");
@@ -71,7 +71,7 @@ export function oauthParts(settings: OAuthSettings, parts: OAuthParts) {
   };
 }
 
-/** OAuth for the requests of a running program: uses the stored tokens, renews them, and throws if only a person can log in. */
+/** Creates the OAuth provider of a running program. It uses the stored tokens, renews them, and throws if a person must log in. */
 export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts) {
   const { serverName, serverUrl, loginError = (why: string) => needsLogin(serverName, why) } = parts;
   const machine = isUnattended(settings);
@@ -90,13 +90,13 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts) 
     return tokens;
   }
 
-  /** True if the store has a better token than the refused one: a person logged in, or another process renewed it. */
+  /** True if the store has a better token than the refused one, after a login or a renewal by another process. */
   async function isReplaced(refused: string | undefined): Promise<boolean> {
     const current = await load();
     return current !== undefined && current.access_token !== refused && !(Number(current.expires_at) <= Date.now());
   }
 
-  /** Renews once for all that were refused together. */
+  /** Renews once for all requests that were refused together. */
   function renewTogether(refused: string | undefined, challenge: Challenge): Promise<void> {
     return (renewal ??= outsideCalls(() => renew(refused, challenge)).finally(() => void (renewal = undefined)));
   }
@@ -128,14 +128,14 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts) 
       serverUrl,
       store,
       identityGrant: await identityGrant(filled, fetchFn),
-      // Never sent: its presence makes the SDK use the grant of a person, which `refuse` ends before any redirect.
+      // Never sent. With a redirect address, the SDK uses the grant of a person, which `refuse` ends before any redirect.
       ...(machine ? {} : { redirectUri: "http://127.0.0.1/callback", onUnknownClient: refuse }),
       onRedirect: refuse,
     });
     try {
       await runFlow(client, { serverUrl, scope }, challenge, { fetchFn });
     } catch (error) {
-      // An unreachable server has not refused the tokens: they are kept, and the next attempt may renew them.
+      // An unreachable server has not refused the tokens. They are kept for the next attempt.
       if (loginNeeded && outage !== undefined)
         throw toOAuthFailure(new TypeError(`its token endpoint ${outage}`), serverName);
       if (loginNeeded) return askForLogin(challenge, "cannot renew its token without a person.");
@@ -143,7 +143,7 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts) 
     }
   }
 
-  /** Stores the server's challenge, so that the login requests exactly the scopes in it. */
+  /** Stores the server's challenge, so the login requests exactly its scopes. */
   async function askForLogin(challenge: Challenge, why: string): Promise<never> {
     const stored = await store.read(serverUrl);
     const scope = joinScopes(tokensOf(stored)?.scope, challenge.scope);
@@ -152,7 +152,7 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts) 
     throw loginError(why);
   }
 
-  /** Gets a token with more scopes than the one that was sent, if that needs no person. */
+  /** Gets a token with more scopes than the one that was sent, if this needs no person. */
   async function widen(sent: string | undefined, challenge: Challenge): Promise<void> {
     if (await isReplaced(sent)) return;
     if (!machine) return askForLogin(challenge, MORE_RIGHTS);
@@ -165,11 +165,14 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts) 
   }
 
   return {
-    /** Reads the tokens again before the next request: they may have been replaced or revoked. */
+    /** Makes the next request read the tokens again, because they may have been replaced or revoked. */
     forget(): void {
       loaded = false;
     },
-    /** Makes a request with a token, and again with a better one if the server refuses it; `discard` gets unused answers. Rejects if a person is needed. */
+    /**
+     * Makes a request with a token. If the server refuses it, gets a better token and repeats the request. `discard` receives unused responses.
+     * Rejects if a person must log in.
+     */
     async authorized<Answer extends Refusable>(
       attempt: (token: string | undefined) => Promise<Answer>,
       discard: (answer: Answer) => void,
@@ -188,7 +191,7 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts) 
       await widen(sent, challengeOf(answer.headers["www-authenticate"]));
       answer = await attempt(await token());
       if (!lacks()) return answer;
-      // The server refused the token although its scopes were extended.
+      // The server refused the request even with more scopes.
       discard(answer);
       const challenge = challengeOf(answer.headers["www-authenticate"]);
       if (machine) throw lacksRights(serverName, challenge.scope);

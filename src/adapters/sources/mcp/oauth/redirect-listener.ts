@@ -4,20 +4,23 @@ import type { AddressInfo } from "node:net";
 import { timingSafeEqual } from "node:crypto";
 import { ArsenalError } from "../../../../errors/arsenal-error.ts";
 
-/** The answer of an authorization server, brought by the person's browser. */
+/** The redirect of an authorization server, received from the browser. */
 export interface RedirectAnswer {
   readonly params: URLSearchParams;
   reply(message: string, ok: boolean): void;
 }
 
-/** Waits for one redirect to `http://127.0.0.1:PORT/callback`: on `port` if it is free, else on any, unless `exactPort` is set. */
+/**
+ * Waits for one redirect to `http://127.0.0.1:PORT/callback`. Listens on `port` if it is free. Otherwise uses any free port, or fails if `exactPort`
+ * is set.
+ */
 export async function listenForRedirect(options: {
   readonly state: string;
   readonly port?: number | undefined;
   readonly exactPort?: boolean;
 }) {
   const { promise: answer, resolve, reject } = Promise.withResolvers<RedirectAnswer>();
-  // The waiting request gets the error, so it needs no other handler.
+  // The waiting request receives the error. This handler only prevents an unhandled rejection.
   answer.catch(() => undefined);
 
   const pages: Promise<void>[] = [];
@@ -49,10 +52,10 @@ export async function listenForRedirect(options: {
 
   return {
     redirectUri: `http://127.0.0.1:${port}/callback`,
-    /** Resolves with the redirect that carries our `state`; rejects if one comes that does not. */
+    /** Resolves with the redirect that has our `state`. Rejects on a redirect with another `state`. */
     answer,
     async close(): Promise<void> {
-      // Pending pages are sent first; idle connections that a browser opened in advance are closed.
+      // Pending pages are sent first. Idle connections that a browser opened in advance are closed.
       await Promise.all(pages);
       const closed = new Promise((done) => void server.close(done));
       server.closeAllConnections();
@@ -66,7 +69,7 @@ function isSame(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** The page shows only our own words, and nothing from the redirect. */
+/** Sends a page with a fixed text, so no part of the redirect is shown. */
 function sendPage(response: ServerResponse, status: number, message: string): Promise<void> {
   const sent = new Promise<void>((done) => void response.once("finish", done).once("close", done));
   response.writeHead(status, {

@@ -5,7 +5,7 @@ import type { SignInServer } from "./sign-in.ts";
 const LONGEST_MS = 5_000;
 
 /**
- * Asks the authorization server to revoke a person's tokens (RFC 7009), if it supports that. Rejects if that fails; the local tokens are already
+ * Revokes a person's tokens at the authorization server (RFC 7009), if it supports revocation. Rejects if that fails; the local tokens are already
  * deleted.
  */
 export async function revokeTokens(kept: ServerCredentials, { oauth, ...server }: SignInServer): Promise<void> {
@@ -20,7 +20,7 @@ export async function revokeTokens(kept: ServerCredentials, { oauth, ...server }
   const { clientId, clientSecret } = await credentials.fillOAuth(oauth);
   const id = clientId ?? client?.client_id ?? "";
   const secret = clientId === undefined ? client?.client_secret : clientSecret;
-  // Revoking the refresh token ends the access tokens that came from it.
+  // Revoking the refresh token also ends the access tokens that came from it.
   for (const token of [tokens?.refresh_token, tokens?.access_token]) {
     if (token === undefined) continue;
     const body = new URLSearchParams({ token, client_id: id, ...(secret !== undefined && { client_secret: secret }) });

@@ -8,7 +8,6 @@ import { createFlowClient, type FlowProgress, runFlow } from "./flow-client.ts";
 import { oauthParts, type OAuthParts } from "./provider.ts";
 import type { Account, UserTokens } from "./user-tokens.ts";
 
-/** The server that a person signs in to. */
 export interface SignInServer extends Pick<
   OAuthParts,
   "serverName" | "serverUrl" | "headers" | "credentials" | "egress"
@@ -16,7 +15,7 @@ export interface SignInServer extends Pick<
   readonly oauth: OAuthSettings;
 }
 
-/** A sign-in between leaving for the authorization server and coming back. */
+/** The state of a sign-in while the person is at the authorization server. */
 interface SignInAttempt {
   readonly server: string;
   readonly account: Account;
@@ -25,7 +24,7 @@ interface SignInAttempt {
   readonly progress: FlowProgress;
 }
 
-/** Starts a person's sign-in. Returns the address to visit, and `state`, which the browser has to prove when it comes back. */
+/** Starts a person's sign-in. Returns the address to visit, and the `state` that the browser must return. */
 export async function beginSignIn(
   account: Account,
   { oauth, ...server }: SignInServer,
@@ -70,7 +69,7 @@ export async function beginSignIn(
   }
 }
 
-/** Ends a sign-in with the answer of the authorization server. Returns the server and the person. */
+/** Completes a sign-in with the redirect of the authorization server. Returns the server and the person. */
 export async function finishSignIn(
   params: URLSearchParams,
   find: (server: string) => SignInServer | undefined,
@@ -97,7 +96,7 @@ export async function finishSignIn(
       onRedirect: () => undefined,
     });
     const { StreamableHTTPClientTransport: Transport } = await import("@modelcontextprotocol/client");
-    // The transport is only here for its `finishAuth`, which checks the issuer before it believes anything else in the answer.
+    // The transport is used only for its `finishAuth`, which checks the issuer before any other part of the redirect.
     await new Transport(new URL(serverUrl), { authProvider: client, fetch: fetchFn }).finishAuth(params);
     await store.update(serverUrl, ({ wanted: _granted, ...kept }) => kept);
     await tokens.signedIn(attempt.account, serverUrl);

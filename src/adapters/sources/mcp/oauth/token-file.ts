@@ -10,7 +10,7 @@ import { withFileLock } from "../../../../system/file-lock.ts";
 import { replaceFile } from "../../../../system/replace-file.ts";
 import { NO_CREDENTIALS, type ServerCredentials, type TokenStore } from "./credentials.ts";
 
-/** The whole file: credentials by the address of the MCP server. */
+/** The content of the file: credentials by the address of the MCP server. */
 interface Content {
   readonly version: 1;
   readonly servers: Readonly<Record<string, unknown>>;
@@ -18,7 +18,7 @@ interface Content {
 
 const EMPTY: Content = { version: 1, servers: {} };
 
-/** The default token file, in the user's configuration folder. */
+/** Returns the path of the default token file, in the user's configuration folder. */
 export function defaultTokenFile(
   env: Readonly<Record<string, string | undefined>> = process.env,
   platform: string = process.platform,
@@ -28,7 +28,7 @@ export function defaultTokenFile(
   return join(folder === undefined || folder === "" ? fallback : folder, "toolarsenal", "tokens.json");
 }
 
-/** Keeps credentials in one JSON file that this user alone can read and several processes share. A damaged file is set aside, never overwritten. */
+/** Keeps credentials in one JSON file that only this user can read. Several processes may share it. A damaged file is renamed, never overwritten. */
 export function createTokenFile(
   options: { readonly path?: string | undefined; readonly warn?: ((message: string) => void) | undefined } = {},
 ): TokenStore {
@@ -46,13 +46,13 @@ export function createTokenFile(
     }
   }
 
-  /** Call it only under the lock: otherwise a valid file that has just replaced a damaged one could be set aside. */
+  /** Call this only while holding the lock. Otherwise a valid file that just replaced a damaged one could be renamed. */
   async function loadOrSetAside(): Promise<Content> {
     const content = await load();
     return content === "damaged" ? setAside() : content;
   }
 
-  /** The file may have been copied here with wider permissions. */
+  /** Restricts the permissions, because the file may have been copied here with wider ones. */
   async function closeToOthers(): Promise<void> {
     if (process.platform === "win32" || ((await stat(path)).mode & 0o077) === 0) return;
     await chmod(path, 0o600);
@@ -112,7 +112,7 @@ function parse(text: string): Content | "damaged" {
   return content?.["version"] === 1 && isPlainObject(content["servers"]) ? (content as unknown as Content) : "damaged";
 }
 
-/** One server's entry. An entry that was edited into an invalid one counts as empty, and the others stay. */
+/** Returns the entry of one server. An invalid entry counts as empty; other entries are unaffected. */
 function credentialsOf(content: Content, serverUrl: string): ServerCredentials {
   const entry = Object.hasOwn(content.servers, serverUrl) ? content.servers[serverUrl] : undefined;
   return isPlainObject(entry) &&

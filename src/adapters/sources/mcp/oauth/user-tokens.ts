@@ -7,10 +7,10 @@ import type { SharedState } from "../../../../state/shared-state.ts";
 import type { Caller } from "../../../../tool/handler.ts";
 import { NO_CREDENTIALS, type ServerCredentials, type TokenStore, tokensOf } from "./credentials.ts";
 
-/** Stores the tokens of people who sign in to servers, in the state that processes share. */
+/** Stores the tokens of people who sign in to servers, in the shared state. */
 export type UserTokens = ReturnType<typeof createUserTokens>;
 
-/** A person at a server. */
+/** Identifies a person. */
 export type Account = Pick<Caller, "id" | "tenant">;
 
 type TokenState = Pick<SharedState, "documents" | "changes" | "leases">;
@@ -21,13 +21,13 @@ const LATEST = "connections/latest/";
 const KEY = "connections/key";
 const TOPIC = "connections";
 const LEASE = "connections/renewal/";
-/** If a process ends while it renews a token, its lease lasts this long. */
+/** A lease on renewing a token lasts this long if its process ends. */
 const LEASE_MS = 60_000;
 const TRY_AGAIN_MS = 100;
 /** How long a person has to sign in, in milliseconds. */
 export const ATTEMPT_MS = 600_000;
 
-/** `sealKey` is the configured secret that the tokens are sealed with. Without one, a key is kept in the same state. */
+/** Creates the store of tokens. `sealKey` is the configured secret that encrypts them. If omitted, a key is kept in the same state. */
 export function createUserTokens(
   { documents, changes, leases }: TokenState,
   { sealKey, clock }: { readonly sealKey?: (() => Promise<string>) | undefined; readonly clock: Clock },
@@ -62,10 +62,10 @@ export function createUserTokens(
   }
 
   const changed = (account: Account, serverUrl: string): Promise<void> =>
-    // Others notice the change when they next use the token.
+    // A process that misses the change notices it when it next uses the token.
     changes.publish(TOPIC, { account: keyOf(account), serverUrl }).catch(() => undefined);
 
-  /** The tokens of one person. */
+  /** Returns the tokens of one person. */
   function of(account: Account): TokenStore {
     const turns = new Map<string, Promise<unknown>>();
     return {
@@ -112,7 +112,7 @@ export function createUserTokens(
     async isSignedIn(account: Account, serverUrl: string): Promise<boolean> {
       return tokensOf((await read(placeOf(account, serverUrl))).kept) !== undefined;
     },
-    /** Forgets a person's tokens. The other processes stop using them within a second. */
+    /** Deletes a person's tokens. Other processes stop using them within a second. */
     async forget(account: Account, serverUrl: string): Promise<ServerCredentials> {
       const place = placeOf(account, serverUrl);
       const { kept } = await read(place);
@@ -120,11 +120,11 @@ export function createUserTokens(
       await changed(account, serverUrl);
       return kept;
     },
-    /** Calls back when a person's tokens for a server changed, in any process. Returns a function that stops it. */
+    /** Calls the listener when a person's tokens for a server change, in any process. Returns a function that stops the watch. */
     watch(listener: (change: { readonly account: string; readonly serverUrl: string }) => void): () => void {
       return changes.subscribe(TOPIC, (data) => listener(data as { account: string; serverUrl: string }));
     },
-    /** The person who signed in to a server last, and still is; undefined if there is none. */
+    /** Returns the person who last signed in to a server and is still signed in; undefined if there is none. */
     async latest(serverUrl: string): Promise<Account | undefined> {
       const kept = await documents.get(LATEST + digest([serverUrl]));
       const account = kept?.value as Account | undefined;
@@ -136,13 +136,13 @@ export function createUserTokens(
       await documents.set(LATEST + digest([serverUrl]), account);
       await changed(account, serverUrl);
     },
-    /** Stores the data of a sign-in until the person comes back, to any process. */
+    /** Stores the data of a sign-in until the person returns, to any process. */
     async keepAttempt(state: string, attempt: object): Promise<void> {
       const place = ATTEMPTS + digest([state]);
       const sealed = sealText(JSON.stringify(attempt), await key(), place);
       await documents.set(place, sealed, { expiresAt: clock.now() + ATTEMPT_MS });
     },
-    /** Takes the stored data of a sign-in. It can be taken only once. */
+    /** Takes the stored data of a sign-in. Works only once. */
     async takeAttempt(state: string): Promise<unknown> {
       const place = ATTEMPTS + digest([state]);
       const entry = await documents.get(place);
@@ -152,12 +152,12 @@ export function createUserTokens(
   };
 }
 
-/** Identifies a person, with its tenant, among all callers. */
+/** Returns a key for a person and its tenant. */
 export function keyOf({ id, tenant }: Account): string {
   return JSON.stringify([tenant ?? null, id]);
 }
 
-/** The error of a call for a person who has not signed in to its server. */
+/** The error for a caller who has not signed in to the server. */
 export function needsSignIn(server: string, who: string, { hasCommand = true } = {}) {
   const problem = `${JSON.stringify(who)} is not signed in to "${server}".`;
   const page = `Sign in to "${server}" on the page Connections of the dashboard`;

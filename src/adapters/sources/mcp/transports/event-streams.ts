@@ -11,18 +11,18 @@ interface EventStream {
   /** The request that the stream belongs to; undefined for the server's own stream. */
   readonly about?: RequestId;
   readonly signal?: AbortSignal | undefined;
-  /** Called when the stream has ended without an answer to the request. */
+  /** Called when the stream ends without a response to the request. */
   readonly onEnd?: (() => void) | undefined;
 }
 
 interface EventStreamParts extends Pick<HttpParts, "clock" | "lost"> {
   readonly server: string;
-  /** Opens the server's own stream, or resumes it after an event; undefined if the server does not offer one. */
+  /** Opens the server's own stream, or resumes it after an event. Returns undefined if the server offers no stream. */
   readonly open: (lastEventId?: string, signal?: AbortSignal) => Promise<InputStream | undefined>;
   readonly maxMessageBytes: number;
-  /** The budget for bytes of incomplete messages. */
+  /** Limits the bytes of incomplete messages. */
   readonly budget: ByteBudget;
-  /** Receives the text of a message. Returns true if it answers the request that the stream belongs to. */
+  /** Receives the text of a message. Returns true if the message answers the request of the stream. */
   readonly deliver: (text: string, about: RequestId | undefined) => boolean;
   readonly report: (error: unknown) => void;
 }
@@ -32,11 +32,11 @@ interface Position {
   retryMs?: number;
 }
 
-/** The most consecutive attempts to reopen a broken stream before it counts as lost. */
+/** After this many consecutive failed attempts to reopen a stream, the stream is lost. */
 const TRIES = 3;
 const BACKOFF = { firstMs: 500 };
 
-/** The shortest and the longest wait that a server can ask for. */
+/** Bounds of the delay that a server can request. */
 const SHORTEST_MS = 100;
 const LONGEST_MS = 3_600_000;
 
@@ -49,7 +49,7 @@ export function createEventStreams(parts: EventStreamParts) {
 
   function read(body: InputStream, stream: EventStream, position: Position): void {
     let isOver = false;
-    /** Bytes since the last complete message. */
+    /** Bytes received since the last complete message. */
     let held = 0;
     const turn = takeTurns(body);
     const letGo = (): void => {
@@ -59,7 +59,7 @@ export function createEventStreams(parts: EventStreamParts) {
     const tooLong = (): void => {
       report(new MessageTooLong(server, maxMessageBytes, stream.about));
       if (stream.about === undefined) return;
-      // The lost message may have been the answer, which the server will not send again.
+      // The lost message may have been the response, which the server will not send again.
       isOver = true;
       body.destroy();
     };
@@ -108,7 +108,7 @@ export function createEventStreams(parts: EventStreamParts) {
         },
       );
     };
-    // A caller waits for the answer to a request.
+    // A caller waits for the response.
     clock.after(waitFor(position, failures), again, { background: stream.about === undefined });
   }
 
@@ -117,7 +117,7 @@ export function createEventStreams(parts: EventStreamParts) {
       const body = await open();
       if (body !== undefined) read(body, {}, {});
     },
-    /** Reads a stream to its end, and resumes it if it broke off too early and can be resumed. */
+    /** Reads a stream to its end. Resumes a stream that broke off early, if possible. */
     follow: (body: InputStream, stream: EventStream): void => read(body, stream, {}),
     close: (): void => void (closed = true),
   };

@@ -5,20 +5,20 @@ interface Holdable {
   resume(): unknown;
 }
 
-/** The cost of a message, in milliseconds of waiting: a thousand messages a second, and fifty thousand answers. */
+/** The cost of a message, in milliseconds. Allows 1,000 messages or 50,000 responses a second. */
 const MESSAGE_MS = 1;
 const ANSWER_MS = 0.02;
 
-/** The cost that passes at once before any stream is held back. */
+/** Accumulated cost that passes before streams are paused. */
 const BURST_MS = 100;
 
 /** How long one stream is read before the next one gets its turn. */
 const TURN_MS = 20;
 
-/** Throttles a server that sends too many messages, on all streams of one connection, so that other work gets its time. */
+/** Pauses the streams of one connection if the server sends too many messages, so other work gets its time. */
 export function createFloodGate(clock: Clock) {
   const held = new Set<Holdable>();
-  /** The time at which every counted message is paid for. */
+  /** The time when the cost of all counted messages is used up. */
   let paidAt = 0;
 
   function wait(stream: Holdable): void {
@@ -32,11 +32,11 @@ export function createFloodGate(clock: Clock) {
   }
 
   return {
-    /** Counts a message. Many requests have many answers, so answers count less. */
+    /** Counts a message. A response costs less, because many requests have many responses. */
     count(isAnswer: boolean): void {
       paidAt = Math.max(paidAt, clock.now()) + (isAnswer ? ANSWER_MS : MESSAGE_MS);
     },
-    /** Pauses a stream for a while if too much was counted, and returns true. Called after each chunk. */
+    /** Pauses a stream if the accumulated cost is too high. Returns true if the stream is paused. Call it after each chunk. */
     hold(stream: Holdable): boolean {
       if (held.has(stream)) return true;
       if (paidAt - clock.now() <= BURST_MS) return false;

@@ -15,42 +15,45 @@ export interface ExchangeRequest {
   readonly headers: Headers;
   readonly body?: string;
   readonly signal?: AbortSignal | undefined;
-  /** The most redirects that are followed, to any address that the egress rules allow. Default 5. */
+  /** The most redirects to follow, to any address that the egress rules allow. Defaults to 5. */
   readonly maxRedirects?: number;
 }
 
 export interface HttpParts {
   readonly clock: Clock;
-  /** The longest message, in bytes. Default 16 MiB. */
+  /** The longest message, in bytes. Defaults to 16 MiB. */
   readonly maxMessageBytes?: number | undefined;
-  /** The egress of the program, with its own connections: closing the transport closes them. */
+  /** The egress, with its own connections. Closing the transport closes them. */
   readonly egress: Egress;
   readonly credentials: Credentials;
   readonly oauth?: OAuthProvider | undefined;
-  /** Called when the server's own stream broke and could not be opened again. */
+  /** Called when the server's own stream broke and could not be reopened. */
   readonly lost: (error: Error) => void;
 }
 
 export const EVENTS_TYPE = "text/event-stream";
 
-/** The most bytes read of an error response. */
+/** The most bytes to read of an error response. */
 const MAX_REFUSAL_BYTES = 1024 * 1024;
 
 /** Some servers refuse requests without a user agent. */
 const USER_AGENT = { "user-agent": "toolarsenal" };
 
-/** Makes requests to one server, with its headers and a token if it wants one. Bodies of answers must be read or destroyed. Rejects if a secret is missing. */
+/**
+ * Creates a function that makes requests to one server, with the configured headers and a token if the server requires one. The caller must read or
+ * destroy the body of each response. Rejects if a secret is missing.
+ */
 export async function createExchange(
   { url, headers = {} }: HttpSettings,
   { egress, oauth, credentials }: Pick<HttpParts, "egress" | "oauth" | "credentials">,
 ): Promise<(request: ExchangeRequest) => Promise<EgressResponse>> {
   const address = new URL(url);
   const own = lowerCased(await credentials.fill(headers, "headers"));
-  // A secret may be changed while the connection lasts, so it is looked up for each request.
+  // A secret may change while the connection lasts, so every request reads it again.
   const ownNow = Object.values(headers).some(hasSecret)
     ? async () => lowerCased(await credentials.fill(headers, "headers"))
     : undefined;
-  // Headers of the settings or the session must not be sent to another server after a redirect.
+  // Headers of the settings or the session must not follow a redirect to another server.
   const secretHeaders = [...Object.keys(own), "mcp-session-id"];
 
   async function attempt(request: ExchangeRequest, token: string | undefined): Promise<EgressResponse> {
@@ -82,13 +85,13 @@ export async function createExchange(
     try {
       return await oauth.authorized((token) => attempt(request, token), discard);
     } catch (error) {
-      // This error makes the SDK's client report that a person or a token is needed, instead of trying another era.
+      // With this error, the SDK's client reports that a person or a token is needed, instead of trying another era.
       throw isArsenalError(error) ? Object.assign(new UnauthorizedError(error.message), { cause: error }) : error;
     }
   };
 }
 
-/** Reads an unneeded answer to its end, so that its connection can be reused. */
+/** Reads an unused response to its end, so its connection can be reused. */
 export function discard({ body }: EgressResponse): void {
   body.on("error", () => {});
   body.resume();
@@ -108,7 +111,7 @@ export async function toRefusal({ status, body }: EgressResponse, server: string
   return new SdkHttpError(SdkErrorCode.ClientHttpNotImplemented, `it answered HTTP ${status}`, { status, text });
 }
 
-/** The underlying system error: its meaning for an MCP request is determined elsewhere. */
+/** Returns the underlying system error. `failures.ts` decides its meaning for an MCP request. */
 function systemErrorIn(error: unknown): unknown {
   const isSystem = isArsenalError(error) && error.code === "TRANSPORT_FAILED" && error.cause instanceof Error;
   return isSystem ? error.cause : error;

@@ -17,7 +17,10 @@ import { createEventReader } from "./read-events.ts";
 
 const MAX_REDIRECTS = 5;
 
-/** Talks to a server over the older HTTP+SSE: messages come on one stream of events, which is the session, and go as POSTs to an address that it names. */
+/**
+ * Communicates with a server over the older HTTP+SSE. Messages arrive on one event stream, which is the session. They are sent as POSTs to an address
+ * from that stream.
+ */
 export async function httpWithSseTransport(settings: HttpSettings, parts: HttpParts): Promise<Transport> {
   const { clock, egress, lost, maxMessageBytes = MAX_MESSAGE_BYTES } = parts;
   const exchange = await createExchange(settings, parts);
@@ -29,7 +32,7 @@ export async function httpWithSseTransport(settings: HttpSettings, parts: HttpPa
   let version: Readonly<Record<string, string>> = {};
   let closed = false;
 
-  /** Follows redirects within the server's own origin alone. */
+  /** Sends a request. Follows redirects only within the server's own origin. */
   async function ask(request: ExchangeRequest, redirects = 0): Promise<EgressResponse> {
     const response = await exchange({ ...request, maxRedirects: 0 });
     const { status, headers } = response;

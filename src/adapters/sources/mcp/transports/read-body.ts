@@ -1,10 +1,10 @@
 import type { InputStream } from "../../../../base/streams.ts";
 import { MessageTooLong } from "../../../../mcp/wire-message.ts";
 
-/** Bytes of incomplete messages that a connection may buffer, over all its streams. */
+/** Limits the bytes of incomplete messages that a connection buffers, over all its streams. */
 export type ByteBudget = ReturnType<typeof createByteBudget>;
 
-/** A budget of four messages of the maximum length. */
+/** Creates a budget of four messages of the maximum length. */
 export function createByteBudget(maxMessageBytes: number) {
   const limit = 4 * maxMessageBytes;
   let held = 0;
@@ -18,10 +18,10 @@ export function createByteBudget(maxMessageBytes: number) {
   };
 }
 
-/** The bytes read of one stream before other work gets a turn. */
+/** Bytes to read of one stream before other work gets a turn. */
 const TURN_BYTES = 256 * 1024;
 
-/** Makes a fast stream yield to other work. Call the function with the size of each chunk that was read. */
+/** Makes a fast stream yield to other work. Returns a function to call with the size of each chunk. */
 export function takeTurns(stream: Pick<InputStream, "pause" | "resume">): (bytes: number) => void {
   let taken = 0;
   return (bytes) => {
@@ -33,7 +33,7 @@ export function takeTurns(stream: Pick<InputStream, "pause" | "resume">): (bytes
   };
 }
 
-/** Reads a body to its end as text. Rejects if it breaks off or is longer than allowed. */
+/** Reads a body as text. Rejects if the body breaks off or is too long. */
 export function readBody(body: InputStream, server: string, maxBytes: number, budget?: ByteBudget): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

@@ -2,9 +2,9 @@ import { createLineReader } from "../../../../mcp/read-lines.ts";
 
 interface EventReaderOptions {
   readonly maxBytes: number;
-  /** Takes the data of each event, and its type: `message` unless the event names another. */
+  /** Receives the data of each event, and its type. The default type is `message`. */
   readonly onData: (data: string, type: string) => void;
-  /** Takes the id that a broken stream is resumed from. */
+  /** Receives the id from which a broken stream can be resumed. */
   readonly onId?: (id: string) => void;
   /** Receives the delay, in milliseconds, after which the client should reconnect. */
   readonly onRetry?: (ms: number) => void;
@@ -12,8 +12,8 @@ interface EventReaderOptions {
 }
 
 /**
- * Splits a stream of bytes into server-sent events. Bytes after the last complete event are left out. Lines that end in CR alone are split once
- * the LF of a later one has come.
+ * Splits a stream of bytes into server-sent events. Drops bytes after the last complete event. A line that ends in CR alone is split only when a
+ * later LF arrives.
  */
 export function createEventReader({ maxBytes, onData, onId, onRetry, onTooLong }: EventReaderOptions) {
   let data: string | undefined;
@@ -24,7 +24,7 @@ export function createEventReader({ maxBytes, onData, onId, onRetry, onTooLong }
 
   function take(line: string): void {
     const colon = line.indexOf(":");
-    // A line that begins with a colon is a comment.
+    // A line that starts with a colon is a comment.
     if (colon === 0) return;
     const field = colon < 0 ? line : line.slice(0, colon);
     const value = colon < 0 ? "" : line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1);

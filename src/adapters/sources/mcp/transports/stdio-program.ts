@@ -7,8 +7,8 @@ import { findProgram } from "../../../../system/find-program.ts";
 import type { McpServerSettings, StdioSettings } from "../settings.ts";
 
 /**
- * Variables that programs get unless `mcp.env_passthrough` says otherwise: what they need for their files, the user's language, the terminal,
- * and a company's network. `*` stands for the rest of a name.
+ * Default of `mcp.env_passthrough`: environment variables that programs need for their files, the user's language, the terminal, and a company's
+ * network. `*` matches the rest of a name.
  */
 export const ENV_PASSTHROUGH: readonly string[] = [
   ...(process.platform === "win32"
@@ -21,13 +21,13 @@ export const ENV_PASSTHROUGH: readonly string[] = [
   ),
 ];
 
-/** A child's whole environment: its declared variables, and those of ours that are passed on. A pattern never passes a secret. */
+/** Returns a child's whole environment: its declared variables and the inherited ones. A pattern never matches a secret. */
 export function childEnvironment(
   declared: Readonly<Record<string, string>> = {},
   passed: readonly string[] = ENV_PASSTHROUGH,
   ours: NodeJS.ProcessEnv = process.env,
 ): Record<string, string> {
-  // Windows does not distinguish the case of names: PATH is often spelt Path.
+  // Windows ignores the case of names: PATH is often written Path.
   const fold = (name: string): string => (process.platform === "win32" ? name.toUpperCase() : name);
   const names = new Set(passed.map(fold));
   const prefixes = passed.flatMap((name) => (name.endsWith("*") ? [fold(name.slice(0, -1))] : []));
@@ -40,8 +40,8 @@ export function childEnvironment(
 const MEGABYTE = 1024 * 1024;
 
 /**
- * The command line of a server, below prlimit if it has limits. Memory is limited as data, not as address space: runtimes such as Node reserve far
- * more addresses than they use. A process gets SIGXCPU at its limit of processor time, and SIGKILL a second later.
+ * Returns the command line of a server, wrapped in prlimit if it has limits. Memory is limited as data, not as address space, because runtimes such
+ * as Node reserve far more addresses than they use. At its limit of processor time, a process gets SIGXCPU, and SIGKILL a second later.
  */
 export function limitedCommand(
   settings: StdioSettings,
@@ -62,13 +62,13 @@ export function limitedCommand(
     ...(cpuSeconds === undefined ? [] : [`--cpu=${cpuSeconds}:${cpuSeconds + 1}`]),
     ...(openFiles === undefined ? [] : [`--nofile=${openFiles}`]),
   ];
-  // prlimit itself would start, so a missing command would look like a server that ended.
+  // prlimit itself would start, so a missing command would look like a server that exited.
   if (findProgram(command.includes("/") ? resolve(cwd, command) : command, path) === undefined)
     throw spawnFailure(settings, Object.assign(new Error("It was not found."), { code: "ENOENT" }), name);
   return [prlimit, ...given, "--", command, ...args];
 }
 
-/** A sentence about the limits of a server; empty if it has none. */
+/** Returns a sentence about the limits of a server; empty if there are none. */
 export function limitsInWords({ limits = {} }: StdioSettings): string {
   const { memoryMb, cpuSeconds, openFiles } = limits;
   const all = { memory_mb: memoryMb, cpu_seconds: cpuSeconds, open_files: openFiles };
@@ -82,7 +82,7 @@ const [MOST_LINES, MOST_NAMES] = [3, 12] as const;
 /** Names of variables that programs often need to start. */
 const LIKELY = /PROXY|CERT|REGISTRY|INDEX|MIRROR|TOKEN|KEY/;
 
-/** Remembers the last lines of a program's standard error, and explains why it may not have started in time. */
+/** Keeps the last stderr lines of a program, and explains why it may not have started in time. */
 export function createStartLog(
   transport: McpServerSettings["transport"],
   parts: { readonly envPassthrough?: readonly string[] | undefined; readonly onStderr?: (line: string) => void },
@@ -115,7 +115,7 @@ export function createStartLog(
   };
 }
 
-/** The error for a server's process that could not be started, with a fix. */
+/** The error for a server whose process could not be started. */
 export function spawnFailure({ command, cwd }: StdioSettings, cause: unknown, name: string | undefined): ArsenalError {
   const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
   const failure = (message: string, fix: string, field = "command", value = command): ArsenalError =>
@@ -127,7 +127,7 @@ export function spawnFailure({ command, cwd }: StdioSettings, cause: unknown, na
     const message = `The folder ${showValue(cwd)} in which ${shown} is to run does not exist.`;
     return failure(message, "Create it, or change cwd.", "cwd", cwd);
   }
-  // Scripts such as npx.cmd need the command interpreter, and no shell is started without being requested.
+  // Scripts such as npx.cmd need the command interpreter. A shell is started only if it is requested.
   const isWindows = process.platform === "win32";
   const hint = isWindows ? ' A .cmd script is started with the command "cmd" and "/c" before its name.' : "";
   if (code === "ENOENT")

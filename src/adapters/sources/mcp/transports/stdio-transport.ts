@@ -15,17 +15,17 @@ import { deliver, findAnswered, MAX_MESSAGE_BYTES, MessageTooLong, report } from
 export interface StdioOptions {
   /** The configured name of the server, for messages. Defaults to its command. */
   readonly name?: string;
-  /** Names and patterns of our variables that the process gets. */
+  /** Names and patterns of environment variables that the process inherits. */
   readonly envPassthrough?: readonly string[] | undefined;
-  /** Removes secrets from each line that the server writes to stderr, before it is logged. */
+  /** Removes secrets from each stderr line of the server before it is logged. */
   readonly redact?: (line: string) => string;
   readonly onStderr?: ((line: string) => void) | undefined;
-  /** The longest message, in bytes. Longer ones are thrown away as they come. Default 16 MiB. */
+  /** The longest message, in bytes. Longer ones are dropped as they arrive. Defaults to 16 MiB. */
   readonly maxMessageBytes?: number | undefined;
   readonly clock?: Clock | undefined;
 }
 
-/** A connection to a server that runs as a child process. The SDK's client recognises a child process by `pid` and `stderr`. */
+/** A connection to a server in a child process. The SDK's client recognises a child process by `pid` and `stderr`. */
 export interface StdioTransport extends Transport {
   readonly pid: number | undefined;
   readonly stderr: null;
@@ -33,18 +33,18 @@ export interface StdioTransport extends Transport {
 
 const MAX_STDERR_LINE_BYTES = 64 * 1024;
 
-/** Lines that runtimes write below an error: its stack, its fields, what required the module, and the version of Node.js. */
+/** Lines that runtimes print below an error: the stack, the error's fields, the requiring modules, and the version of Node.js. */
 const BELOW_AN_ERROR = /^(?:\s|$|[\])}]|- |Require stack:|Node\.js v\d)/;
 
-/** The output of a process that ended may still be in its pipes. */
+/** How long to wait for output of an exited process that is still in its pipes. */
 const DRAIN_MS = 500;
 
-/** One for the whole process: the same shell watches every server's group. */
+/** Shared by the whole process: one shell watches every server's process group. */
 const watchdog = createWatchdog();
 
 /**
- * Runs a server as a child process, with one message per line. No shell is used, and `close`, the child's end or this process's end terminates the
- * whole process group.
+ * Runs a server as a child process, without a shell. Each line is one message. `close`, the child's exit and the exit of this process end the whole
+ * process group.
  */
 export function stdioTransport(settings: StdioSettings, options: StdioOptions = {}): StdioTransport {
   const { onStderr, redact = (line) => line, maxMessageBytes = MAX_MESSAGE_BYTES, clock = systemClock } = options;
@@ -88,7 +88,7 @@ export function stdioTransport(settings: StdioSettings, options: StdioOptions = 
     running.on("error", failed);
     running.on("exit", stop);
     running.on("close", announceEnd);
-    // A server that cannot read our messages or answer them is stopped.
+    // A server that cannot read requests or write responses is stopped.
     running.stdin.on("error", stop);
     running.stdout.on("end", stop);
     running.stdout.on("error", stop);
@@ -179,7 +179,7 @@ export function stdioTransport(settings: StdioSettings, options: StdioOptions = 
         fix: "Connect again.",
       });
     const { stdin } = child;
-    // Messages sent in one turn of the event loop are written at once.
+    // Messages that are sent in one turn of the event loop are written together.
     if (stdin.writableCorked === 0) {
       stdin.cork();
       setImmediate(() => stdin.uncork());

@@ -28,7 +28,7 @@ const JSON_TYPE = "application/json";
 
 const FAREWELL_MS = 1000;
 
-/** Talks to a server over streamable HTTP: each message is a POST, whose answer is JSON or a stream of events. */
+/** Communicates with a server over streamable HTTP. Each message is a POST. Its response is JSON or an event stream. */
 export async function streamableHttpTransport(settings: HttpSettings, parts: HttpParts): Promise<StreamableHttp> {
   const { SdkError, SdkErrorCode } = await import("@modelcontextprotocol/client");
   const server = `The MCP server at ${plainAddress(settings.url)}`;
@@ -37,7 +37,7 @@ export async function streamableHttpTransport(settings: HttpSettings, parts: Htt
   const budget = createByteBudget(maxMessageBytes);
   const own = { server, maxMessageBytes, budget, open, deliver: deliverText, report: failed };
   const streams = createEventStreams({ ...parts, ...own });
-  /** Headers of every message of the session: its id, and the version of the protocol. */
+  /** Headers of every message in the session: the session id and the protocol version. */
   let sessionHeaders: Headers = {};
   let closed = false;
 
@@ -78,7 +78,7 @@ export async function streamableHttpTransport(settings: HttpSettings, parts: Htt
           if (!isMessage(message)) throw new SyntaxError(notAMessage(server, text).message);
           transport.onmessage?.(message, { about } as StreamMessageInfo);
         }
-        // This has no effect on a request that was already answered.
+        // Does nothing for a request that was already answered.
         return onEnd?.();
       }
       default: {

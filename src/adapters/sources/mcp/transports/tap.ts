@@ -9,31 +9,31 @@ import type {
 } from "../../../../mcp/protocol.ts";
 import type { OnMessage } from "../../../../mcp/connection.ts";
 
-/** Receives the messages of a tapped transport, except the answers that the SDK's client waits for. */
+/** Receives the messages of a tapped transport, except the responses that the SDK's client waits for. */
 export interface TapListener {
   readonly answered: (response: RpcResponse) => void;
   readonly asked: (request: RpcRequest) => void;
-  /** `about` is the id of our request on whose stream the message arrived, if the transport has a stream for each request. */
+  /** `about` is the id of the request on whose stream the message arrived. Undefined if requests have no streams of their own. */
   readonly told: (notification: RpcNotification, about: string | undefined) => void;
-  /** An error outside any request; the transport may stay usable. */
+  /** Receives an error outside any request. The transport may still be usable. */
   readonly failed: (error: Error) => void;
   readonly closed: () => void;
 }
 
-/** A transport shared by the SDK's client, which shakes hands on it, and by us, who use it afterwards. */
+/** A transport for two users: the SDK's client performs the handshake on it, and `listen` takes over afterwards. */
 export type Tap = ReturnType<typeof createTap>;
 
-/** Additional information on a message, for transports with a stream for each request. */
+/** Where a message arrived, for transports with one stream per request. */
 export interface StreamMessageInfo extends MessageExtraInfo {
   readonly about?: RequestId;
 }
 
-/** An id for our requests. The SDK's client never uses such ids. */
+/** Creates an id of a request. The SDK's client never uses these ids. */
 export const toRequestId = (count: number): string => `t${count}`;
 
 const isOurs = (id: RequestId | null): boolean => typeof id === "string" && /^t\d+$/.test(id);
 
-/** Taps a transport. `sharedChannel`: messages share one pipe or socket, where silence means an old server. `onMessage` sees every message. */
+/** Taps a transport. `sharedChannel`: messages share one pipe or socket, where silence means a legacy server. `onMessage` receives every message. */
 export function createTap(
   inner: Transport,
   { sharedChannel, onMessage }: { readonly sharedChannel: boolean; readonly onMessage?: OnMessage | undefined },
@@ -88,10 +88,10 @@ export function createTap(
 
   return {
     transport,
-    /** True if each request has a stream of its own, and closing that stream cancels it. */
+    /** True if each request has its own stream, and closing that stream cancels the request. */
     perRequestStream,
     sharedChannel,
-    /** The last result that the SDK's client received: the server's own answer in the handshake. */
+    /** The last result that the SDK's client received: the server's response to the handshake. */
     get handshake(): JsonObject | undefined {
       return handshake;
     },
@@ -99,7 +99,7 @@ export function createTap(
     get failure(): Error | undefined {
       return failure;
     },
-    /** The listener gets messages from now on. Earlier questions stay unanswered, and earlier notifications are dropped. */
+    /** Delivers messages to the listener from now on. Earlier requests stay unanswered, and earlier notifications are dropped. */
     listen(given: TapListener): void {
       listener = given;
       if (closed) given.closed();

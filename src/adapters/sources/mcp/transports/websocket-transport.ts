@@ -11,7 +11,7 @@ import { deliver, findAnswered, MAX_MESSAGE_BYTES, MessageTooLong, report } from
 
 export interface WebSocketOptions {
   readonly egress?: Egress | undefined;
-  /** The longest message, in bytes. Longer ones are thrown away; one that is twice as long ends the connection. Default 16 MiB. */
+  /** The longest message, in bytes. Longer messages are dropped. A message of more than twice this length ends the connection. Defaults to 16 MiB. */
   readonly maxMessageBytes?: number | undefined;
   readonly clock?: Clock | undefined;
 }
@@ -21,12 +21,12 @@ const SUBPROTOCOL = "mcp";
 /** RFC 6455's code for a normal closure. */
 const NORMAL = 1000;
 
-/** How many bytes of an overlong answer are searched for its id. */
+/** How many bytes of an overlong response are searched for its id. */
 const GLIMPSE_BYTES = 256;
 
 const CLOSE_MS = 2000;
 
-/** Talks to a server over a WebSocket, one message a text frame. */
+/** Communicates with a server over a WebSocket. Each text frame is one message. */
 export function webSocketTransport(settings: WebSocketSettings, options: WebSocketOptions = {}): Transport {
   const { egress = createEgress(), maxMessageBytes = MAX_MESSAGE_BYTES, clock = systemClock } = options;
   const address = plainAddress(settings.url);
@@ -42,9 +42,9 @@ export function webSocketTransport(settings: WebSocketSettings, options: WebSock
       // The handshake is sent to an http address.
       await open(new URL(new URL(settings.url).href.replace(/^ws(?=s?:)/, "http")));
     } catch (error) {
-      // An error with a fix is more helpful than our message.
+      // An error with a fix helps more than this function's message.
       if (isArsenalError(error) && error.details.fix !== undefined) throw error;
-      // If the connection to each of several addresses failed, only the code has the reason.
+      // If the server has several addresses and all failed, only the code has the reason.
       const { message, code } = error as Error & { readonly code?: string };
       const problem = `No WebSocket connection to ${address} could be opened (${message || code}).`;
       throw new ArsenalError("TRANSPORT_FAILED", problem, {
@@ -91,7 +91,7 @@ export function webSocketTransport(settings: WebSocketSettings, options: WebSock
     await opened.promise;
   }
 
-  /** Passes a message on. Returns true if it is an answer. */
+  /** Passes a message on. Returns true if the message is a response. */
   function receive(data: Buffer, isBinary: boolean): boolean {
     if (data.length > maxMessageBytes) {
       const about = findAnswered(data.subarray(0, GLIMPSE_BYTES), data.subarray(-GLIMPSE_BYTES));

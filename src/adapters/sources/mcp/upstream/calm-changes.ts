@@ -1,10 +1,13 @@
 import type { Clock } from "../../../../observe/clock.ts";
 
-/** The shortest and the longest time between two changes of one kind that are passed on. */
+/** Bounds of the interval between two changes of one kind. */
 const SHORTEST_MS = 1000;
 const LONGEST_MS = 60_000;
 
-/** Passes the first change on at once, and those of the next second as one. While they keep coming, that second doubles up to a minute. */
+/**
+ * Passes the first change on at once, and merges the changes of the next second into one. While changes keep arriving, the interval doubles up to a
+ * minute.
+ */
 export function createCalmChanges<Key>(clock: Clock, pass: (key: Key) => void) {
   const waiting = new Map<Key, { again: boolean; readonly cancel: () => void }>();
 

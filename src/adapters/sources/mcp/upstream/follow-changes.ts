@@ -5,14 +5,14 @@ import type { McpConnection } from "../../../../mcp/connection.ts";
 import { type JsonObject, RpcError, type RpcNotification } from "../../../../mcp/protocol.ts";
 import type { Listing } from "./upstream.ts";
 
-/** The lists of each capability: the server announces changes of all its lists together. */
+/** Lists that belong to each capability. One announcement covers all lists of a capability. */
 const LISTED: Readonly<Record<string, readonly Listing[]>> = {
   tools: ["tools"],
   prompts: ["prompts"],
   resources: ["resources", "resourceTemplates"],
 };
 
-/** Follows a server's notifications outside requests, while the connection lasts. A modern server announces changes only to subscribers. */
+/** Follows a server's notifications outside requests while the connection lasts. A modern server announces changes only to subscribers. */
 export function followChanges(
   connection: McpConnection,
   clock: Clock,
@@ -49,17 +49,17 @@ export function followChanges(
 interface Listening {
   readonly filter: JsonObject;
   readonly onNotification: (notification: RpcNotification) => void;
-  /** Called when the server starts to send notifications. `again` means that a broken stream was reopened, and changes in between are unknown. */
+  /** Called when the server starts to send notifications. `again` means that a broken stream was reopened, so changes may have been missed. */
   readonly acknowledged: (again: boolean) => void;
-  /** The server refuses the subscription, which is not retried. */
+  /** Called when the server refuses the subscription. It is not retried. */
   readonly refused: (error: RpcError) => void;
-  /** Ends the stream. The end of the connection ends it too. */
+  /** Ends the stream. The end of the connection also ends it. */
   readonly signal: AbortSignal;
 }
 
 const BACKOFF = { firstMs: 1000, longestMs: 60_000 };
 
-/** Keeps a modern server's notification stream open: it is reopened whenever it ends, after growing pauses. */
+/** Keeps the notification stream of a modern server open. Reopens it whenever it ends, after growing pauses. */
 export function keepListening(connection: McpConnection, clock: Clock, listening: Listening): void {
   const { filter, acknowledged, refused, signal } = listening;
   let failures = 0;

@@ -5,12 +5,12 @@ import type { JsonObject } from "../../../../mcp/protocol.ts";
 import { type Listing, LISTINGS } from "./upstream.ts";
 
 interface ListAllOptions {
-  /** Called with each of the first omitted entries and the reason; then once with the number of further ones. */
+  /** Called for each of the first omitted entries with the reason, then once with the number of further omitted entries. */
   readonly report?: (entry: { readonly name: string; readonly reason: string }) => void;
-  /** The reason why a well-formed entry cannot be used. */
+  /** Returns the reason why a well-formed entry cannot be used; undefined if it can. */
   readonly refuse?: (entry: JsonObject) => string | undefined;
   readonly maxItems?: number;
-  /** Bytes at most, as JSON. Default 64 MiB. */
+  /** The most bytes, as JSON. Defaults to 64 MiB. */
   readonly maxBytes?: number;
   readonly isLate?: () => boolean;
 }
@@ -19,10 +19,10 @@ interface ListAllOptions {
 const MAX_PAGES = 1000;
 const MAX_CURSOR_LENGTH = 8192;
 
-/** The number of omitted entries that are reported one by one. */
+/** Omitted entries that are reported one by one. */
 const MAX_REPORTS = 10;
 
-/** The member that identifies an entry of a list. */
+/** The member that identifies an entry of each list. */
 const KEYS: Readonly<Record<Listing, string>> = {
   tools: "name",
   prompts: "name",
@@ -30,7 +30,7 @@ const KEYS: Readonly<Record<Listing, string>> = {
   resourceTemplates: "uriTemplate",
 };
 
-/** Everything a server lists of one kind, over all pages, up to limits. Entries that cannot be used are left out and reported. */
+/** Reads all pages of one list of a server, up to limits. Omits and reports entries that cannot be used. */
 export async function listAll(
   request: (method: string, params: JsonObject | undefined) => Promise<JsonObject>,
   listing: Listing,
@@ -48,7 +48,7 @@ export async function listAll(
     if (++leftOut <= MAX_REPORTS) report({ name: typeof name === "string" ? name : showValue(name), reason });
   };
 
-  /** Adds the entries of a page. Returns why the list is not read further; undefined if it is. */
+  /** Adds the entries of a page. Returns the reason to stop reading; undefined to go on. */
   const take = (entries: readonly unknown[]): string | undefined => {
     let why: string | undefined;
     for (const entry of entries) {

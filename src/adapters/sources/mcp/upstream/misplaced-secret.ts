@@ -4,14 +4,13 @@ import type { HttpSettings, McpServerSettings, StdioSettings, WebSocketSettings 
 
 type Transport = McpServerSettings["transport"];
 
-/** A misplaced reference to a secret: its field, the reason, and the fix. */
 interface MisplacedSecret {
   readonly field: string;
   readonly message: string;
   readonly fix: string;
 }
 
-/** The first reference to a secret in a setting that cannot hold one; undefined if there is none. */
+/** Returns the first secret reference in a setting that cannot hold one; undefined if there is none. */
 export function misplacedSecret(transport: Transport): MisplacedSecret | undefined {
   return transport.kind === "stdio" ? inProgram(transport) : inAddress(transport);
 }
@@ -23,7 +22,7 @@ export function refuseMisplaced({ name, transport }: McpServerSettings): void {
   throw fixable("CONFIG_INVALID", `${field} of the MCP server "${name}" ${message}.`, fix, { field });
 }
 
-/** True if each caller's requests to a server have credentials of their own. */
+/** True if each caller has their own credentials for the server. */
 export function hasOwnCredentials({ transport }: McpServerSettings): boolean {
   if (transport.kind === "stdio") return false;
   const { identity } = (transport.kind !== "websocket" && transport.oauth) || {};
@@ -63,7 +62,7 @@ function inAddress(transport: HttpSettings | WebSocketSettings): MisplacedSecret
 
 const hasInside = (text: string): boolean => text.includes("${secret:");
 
-/** `file:` is excluded: programs use it for addresses of their own, and a path is not secret. */
+/** Excludes `file:`, because programs use it for their own addresses, and a path is not secret. */
 function isReference(text: string): boolean {
   const reference = readReference(text);
   return reference !== undefined && reference.kind !== "file";

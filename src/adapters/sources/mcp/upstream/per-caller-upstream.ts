@@ -14,12 +14,12 @@ interface Own {
   cancelIdle?: () => void;
 }
 
-/** If a caller makes no request for this long, its connections are closed. */
+/** After this long without a request, a caller's connections are closed. */
 const IDLE_MS = 300_000;
 
 /**
- * An upstream whose callers have credentials, and so connections, of their own. Tools are listed with the credentials `_default`, which belong to
- * no caller.
+ * Creates an upstream whose callers have their own credentials, and so their own connections. Tools are listed with the credentials `_default`, which
+ * belong to no caller.
  */
 export function createPerCallerUpstream(
   settings: McpServerSettings,
@@ -31,7 +31,7 @@ export function createPerCallerUpstream(
   let closed = false;
   const stopWatching = accounts?.watch((account) => {
     const own = owned.get(account);
-    // A person who signed out is disconnected, even while calls are in progress.
+    // A person who signed out is disconnected, even during calls.
     const end = async (): Promise<void> => {
       if (own !== undefined && !(await accounts.isSignedIn(own.caller))) await drop(account, own);
       await shared.retry();
@@ -39,7 +39,7 @@ export function createPerCallerUpstream(
     void end().catch(() => own && drop(account, own));
   });
 
-  /** A caller's own upstream; undefined if the caller uses that of the gateway. */
+  /** Returns a caller's own upstream; undefined if the caller uses the gateway's upstream. */
   async function open(caller: Caller): Promise<Own | undefined> {
     if (accounts === undefined) return { caller, upstream: createUpstream(settings, { ...parts, caller }), users: 0 };
     const oauth = await accounts.open(caller);
@@ -64,7 +64,7 @@ export function createPerCallerUpstream(
     const key = keyOf(caller);
     const opened = owned.get(key) ?? (await open(caller));
     if (opened === undefined) return { upstream: shared, release: () => undefined };
-    // Another call of the same caller may have created it meanwhile.
+    // Another call of the same caller may have created the upstream meanwhile.
     const own = owned.get(key) ?? opened;
     if (own !== opened) await opened.upstream.close();
     owned.set(key, own);
@@ -83,7 +83,7 @@ export function createPerCallerUpstream(
     }
     const { state } = own.upstream;
     if (state.kind !== "failed") return { upstream: own.upstream, release };
-    // The connection is not retried automatically: for a caller without credentials, the retries would never end.
+    // Not retried in the background: for a caller without credentials, the retries would never end.
     await drop(key, own);
     throw state.error;
   }

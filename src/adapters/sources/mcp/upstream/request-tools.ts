@@ -10,23 +10,25 @@ import { answered, callOf, sendRequest, type ServerRequest } from "../connection
 import type { McpServerSettings } from "../settings.ts";
 import type { McpUpstream } from "./upstream.ts";
 
-/** A server's requests besides `tools/call`. Each is a tool to the guard, like any other, and is run by its id alone: `files.resources/read`. */
+/** Requests of a server besides `tools/call`. The guard treats each as a tool. Each is called by its id, such as `files.resources/read`. */
 export type RequestTool = "resources/read" | "prompts/get" | "mcp/request";
 
 type Server = Pick<McpServerSettings, "name" | "namespace">;
 
-/** The id of a server's request tool. A server whose namespace is not its name is named in it, since others may share the namespace. */
+/** Returns the id of a server's request tool. The id includes the server's name if its namespace differs, because servers may share a namespace. */
 export function requestToolId({ name, namespace = name }: Server, request: RequestTool | "tools/call"): string {
   const plain = toNamespace(namespace);
   return `${plain}.${ownName(plain, name, request)}`;
 }
 
-/** With the server's own name of a tool behind it, this finds the tool, also one that is hidden, so that its call is recorded: `files.tools/call/`. */
+/**
+ * Returns the prefix of ids that find a tool by the server's own name: `files.tools/call/`. It also finds hidden tools, so their calls are recorded.
+ */
 export function ownToolPrefix(server: Server): string {
   return `${requestToolId(server, "tools/call")}/`;
 }
 
-/** The request tools of one server, by id. They can access everything that the server's tools can. */
+/** Creates the request tools of one server, by id. They can access everything that the server's tools can. */
 export function createRequestTools(
   upstream: McpUpstream,
   capabilities: readonly Capability[] = [],
@@ -45,7 +47,7 @@ interface Definition {
 }
 
 const TEXT = { type: "string" } as const;
-/** Members that turn a read or a get into the completion of one of its arguments. */
+/** Members that turn a read or a get into a completion of one of its arguments. */
 const COMPLETED = {
   argument: { type: "object", description: "The argument to complete: its name and what is typed of its value." },
   context: { type: "object", description: "The arguments given so far." },
@@ -109,7 +111,7 @@ const DEFINITIONS: Readonly<Record<RequestTool, Definition>> = {
   },
 };
 
-/** True for a known method. It must not pass as an unknown one, for which other rules apply. */
+/** True for a known method. Unknown methods have other rules, which a known method must not use. */
 export function isKnown(method: string): boolean {
   // Also matches other spellings, which a lenient server may accept.
   return /^\s*(?:(?:tools|resources|prompts|completion|server|subscriptions|logging|notifications|tasks|skills)\/|(?:initialize|ping)\s*$)/i.test(
@@ -133,7 +135,9 @@ function complete(
   return sendRequest(upstream, { method: "completion/complete", params, subject: "a completion" }, context);
 }
 
-/** Subscribes on the caller's own connection if it has one; otherwise with the upstream's shared subscription, until the caller's signal fires. */
+/**
+ * Subscribes until the caller's signal fires: on the caller's own connection if there is one, otherwise through the upstream's shared subscription.
+ */
 async function subscribeTo(upstream: McpUpstream, uri: unknown, context: HandlerContext): Promise<JsonObject> {
   const { connection, until } = callOf(context);
   const request: ServerRequest = { method: "resources/subscribe", params: { uri }, subject: "a subscription" };

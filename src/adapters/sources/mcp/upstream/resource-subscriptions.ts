@@ -7,11 +7,11 @@ import { untilAborted } from "../../../../base/turns/until-aborted.ts";
 interface Subscription {
   subscribers: number;
   made: Promise<void>;
-  /** Fires when the last subscriber has left, or the subscription is renewed on another connection. */
+  /** Fires when the last subscriber leaves, or when the subscription moves to another connection. */
   over: AbortController;
 }
 
-/** Subscribes to resources of a server, once for all subscribers of each, and passes the server's notifications to `notify`. */
+/** Subscribes once to each resource for all its subscribers, and passes the server's notifications to `notify`. */
 export function createResourceSubscriptions(clock: Clock, notify: (notification: RpcNotification) => void) {
   const subscriptions = new Map<string, Subscription>();
   const tellUpdated = (uri: string): void =>
@@ -59,12 +59,12 @@ export function createResourceSubscriptions(clock: Clock, notify: (notification:
         throw error;
       }
     },
-    /** Renews every subscription on the connection that replaced the previous one. */
+    /** Renews every subscription on a new connection. */
     renew(connection: McpConnection): void {
       for (const [uri, subscription] of subscriptions) {
         subscription.over = new AbortController();
         subscription.made = make(uri, connection, subscription.over);
-        // A deleted resource is not announced; subscribers notice when they read it.
+        // The server does not announce a deleted resource. Subscribers notice when they read it.
         subscription.made.catch(() => {});
         tellUpdated(uri);
       }

@@ -3,19 +3,18 @@ import { createRedactor, type Redactor } from "../../../../guard/redaction/redac
 import { type Clock, systemClock } from "../../../../observe/clock.ts";
 import type { LogLine } from "../../../../register/source.port.ts";
 
-/** The latest lines about one server. */
 export type ServerLog = ReturnType<typeof createServerLog>;
 
 const MAX_LINES = 200;
 const MAX_LINE = 1000;
 
-/** The most lines of one text that are kept. */
+/** The most lines to keep of one text. */
 const MAX_LINES_OF_TEXT = 50;
 
-/** More of a line is kept than is shown, until the line is redacted, so that no secret is cut in two. */
+/** Characters to keep of a line before it is redacted. It is longer than the shown part, so no secret is cut in two. */
 const MAX_KEPT = 8 * MAX_LINE;
 
-/** Creates an empty log. Lines are cleaned when they are read: most never are, and a secret may become known after it was written. */
+/** Creates an empty log. Lines are redacted when they are read: most are never read, and a secret may become known later. */
 export function createServerLog({
   clock = systemClock,
   redactor = createRedactor(),
@@ -39,7 +38,7 @@ export function createServerLog({
   }
 
   return {
-    /** Adds a text, one line for each of its lines. Empty lines are left out. */
+    /** Adds each line of a text, without empty lines. */
     add(from: LogLine["from"], text: string, level?: string): void {
       const all = text.split(/\r\n|[\n\r\u2028\u2029]/).filter((line) => line.trim() !== "");
       const left = all.length - MAX_LINES_OF_TEXT;

@@ -11,10 +11,10 @@ import { callOf, sendRequest } from "../connection/send-request.ts";
 import { type McpServerSettings, plainAddress } from "../settings.ts";
 import type { McpUpstream } from "./upstream.ts";
 
-/** The key of the source's own definition in a tool's `sourceMeta`. */
+/** The key of the server's own definition in a tool's `sourceMeta`. */
 const RAW = "mcp";
 
-/** A draft of a tool that a server lists. Members beyond our fields stay in the definition, which is kept whole. */
+/** Converts a listed tool to a draft. Keeps the whole definition, including members that a draft does not have. */
 export function toDraft(tool: JsonObject, { name, namespace, transport }: McpServerSettings): SourceDraft {
   const { annotations } = tool;
   const title = tool["title"] ?? (isPlainObject(annotations) ? annotations["title"] : undefined);
@@ -39,18 +39,18 @@ export function rawToolOf(tool: Tool): JsonObject | undefined {
 }
 
 /**
- * The reason why a listed tool cannot be used; undefined if it can. `mirrors`: over HTTP with a modern server, wrong `x-mcp-header` marks make a
- * tool invalid.
+ * Returns the reason why a listed tool cannot be used; undefined if it can. `mirrors`: invalid `x-mcp-header` marks make a tool invalid, over HTTP
+ * with a modern server.
  */
 export function unusableTool(tool: JsonObject, { mirrors }: { readonly mirrors: boolean }): string | undefined {
-  // Refused before anything reads, hashes, scans or indexes it.
+  // Refused before the definition is hashed, scanned or indexed.
   const { tooLarge } = measureSchema(tool, DEFINITION_LIMITS);
   if (tooLarge !== undefined) return `Its definition ${tooLarge}.`;
   const read = mirrors ? readParamHeaders(tool["inputSchema"]) : { headers: [] };
   return "fault" in read ? read.fault : undefined;
 }
 
-/** Runs one of a server's tools on that server, and returns its result as it is. */
+/** Creates a handler that calls a tool on its server and returns the result unchanged. */
 export function createHandler(tool: JsonObject, upstream: McpUpstream): Handler {
   const marks = readParamHeaders(tool["inputSchema"]);
   const mirrored = "headers" in marks && marks.headers.length > 0 ? marks.headers : undefined;
@@ -69,10 +69,10 @@ export function createHandler(tool: JsonObject, upstream: McpUpstream): Handler 
   };
 }
 
-/** How long a server of 2025-11-25 is asked to keep a task, in milliseconds. */
+/** How long a server of 2025-11-25 should keep a task, in milliseconds. */
 const TASK_TTL_MS = 3_600_000;
 
-/** True for a tool that its server runs only as a task. From 2026-07-28 on, the server decides by itself. */
+/** True for a tool that its server runs only as a task. Since 2026-07-28, the server decides by itself. */
 function needsTask({ execution }: JsonObject, { state }: McpUpstream): boolean {
   const isRequired = isPlainObject(execution) && execution["taskSupport"] === "required";
   return isRequired && state.kind === "connected" && state.era === "legacy";

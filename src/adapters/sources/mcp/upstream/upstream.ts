@@ -32,7 +32,7 @@ import type { McpServerSettings } from "../settings.ts";
 import { unusableTool } from "./server-tool.ts";
 import { untilAborted } from "../../../../base/turns/until-aborted.ts";
 
-/** The lists of an MCP server, by kind, and their methods. */
+/** Lists of an MCP server, with their methods. */
 export const LISTINGS = {
   tools: "tools/list",
   resources: "resources/list",
@@ -42,7 +42,7 @@ export const LISTINGS = {
 
 export type Listing = keyof typeof LISTINGS;
 
-/** The state of an upstream. `error` is the failure of the last completed attempt, also while the next attempt runs. */
+/** The state of an upstream. `error` is the failure of the last completed attempt, and stays during the next attempt. */
 export type UpstreamState =
   | { readonly kind: "connecting"; readonly error?: Error | undefined }
   | {
@@ -64,13 +64,13 @@ export type UpstreamChange =
   | { readonly kind: "notification"; readonly notification: RpcNotification };
 
 export interface UpstreamRequestOptions extends RequestOptions {
-  /** Answers the server's questions. A legacy server's question does not name its request, so the request has a connection to itself. */
+  /** Answers the server's questions. A question of a legacy server does not name its request, so the request gets an exclusive connection. */
   readonly ask?: Ask | undefined;
-  /** Called if the server makes a task of the request, which is followed to its end. */
+  /** Called if the server runs the request as a task, which is followed to its end. */
   readonly onTask?: (() => void) | undefined;
-  /** Returns an `input_required` result as it is instead of answering it. */
+  /** Returns an `input_required` result unchanged instead of answering it. */
   readonly passInputRequired?: boolean | undefined;
-  /** The caller: determines the credentials, if each caller has their own, and how many connections a remote caller may use exclusively. */
+  /** The caller. Determines the credentials if callers have their own, and the number of connections that a remote caller may use exclusively. */
   readonly caller?: Caller | undefined;
 }
 
@@ -79,27 +79,29 @@ export interface McpUpstream {
   readonly name: string;
   readonly settings: McpServerSettings;
   readonly state: UpstreamState;
-  /** Resolves when the first attempt to connect has ended, well or not. Never rejects. */
+  /** Resolves when the first attempt to connect has succeeded or failed. Never rejects. */
   readonly attempted: Promise<void>;
   /** Returns a function that stops the watch. */
   watch(listener: (change: UpstreamChange) => void): () => void;
-  /** Everything of one kind, over all pages, as the server gave it; [] if the server has none. Cached until it changes; `fresh` reads it again. */
+  /**
+   * Returns all entries of one kind, over all pages and unchanged; [] if the server has none. Cached until the list changes; `fresh` reads it again.
+   */
   list(
     listing: Listing,
     options?: { readonly signal?: AbortSignal; readonly fresh?: boolean },
   ): Promise<readonly JsonObject[]>;
-  /** One request for one caller. Rejects like `McpConnection.request`, and with SOURCE_UNAVAILABLE while the server is unavailable. */
+  /** Sends one request for one caller. Rejects like `McpConnection.request`, and with SOURCE_UNAVAILABLE while the server is unavailable. */
   request(method: string, params?: JsonObject, options?: UpstreamRequestOptions): Promise<JsonObject>;
-  /** Sends one resource's changes to watchers, also after a reconnect, until the signal fires. Subscribers to one URI share one subscription. */
+  /** Sends the changes of a resource to watchers, also after a reconnect, until the signal fires. Subscribers to one URI share one subscription. */
   subscribe(uri: string, options: { readonly signal: AbortSignal }): Promise<void>;
-  /** A connection for one legacy client's session alone, with that client's identity. The caller closes it. */
+  /** Opens a connection for the session of one legacy client, with the client's identity. The caller closes it. */
   openSession(
     client: ClientIdentity,
     options?: { readonly caller?: Caller; readonly signal?: AbortSignal },
   ): Promise<McpConnection>;
-  /** Connects a server that is not connected, without waiting for the pause. Resolves when the attempt has ended, well or not. */
+  /** Connects a disconnected server without waiting for the pause. Resolves when the attempt has succeeded or failed. */
   retry(): Promise<void>;
-  /** Ends every connection and all child processes. Safe to call twice. */
+  /** Closes every connection and ends all child processes. Safe to call twice. */
   close(): Promise<void>;
 }
 
@@ -109,21 +111,21 @@ export interface UpstreamParts extends Pick<
 > {
   /** Resolves the references to secrets in the settings. Defaults to the environment, files and the keychain. */
   readonly secrets?: Secrets;
-  /** The caller whose credentials are used, if each caller has their own. Defaults to the credentials of no caller. */
+  /** The caller whose credentials are used, if callers have their own. Defaults to credentials that belong to no caller. */
   readonly caller?: Caller;
-  /** A number in [0, 1), for the pauses between attempts. */
+  /** Returns a number in [0, 1), for the pauses between attempts. */
   readonly random?: () => number;
   /** The identity of the shared connections. */
   readonly identity?: ClientIdentity;
   readonly connect?: typeof connect;
-  /** Called with each omitted entry of a list, and the reason. */
+  /** Called for each omitted entry of a list, with the reason. */
   readonly report?: (problem: { readonly listing: Listing; readonly name: string; readonly reason: string }) => void;
 }
 
-/** The era of an old server is probed again after this time; it may have been upgraded. */
+/** After this time, a legacy server is probed again, because it may have been upgraded. */
 const VERDICT_MS = 3_600_000;
 
-/** Requests that are safe to repeat: they are sent once more if the server lost the session. */
+/** Requests that are safe to repeat. They are retried once if the server lost the session. */
 const READS: ReadonlySet<string> = new Set([
   ...Object.values(LISTINGS),
   "resources/read",
@@ -135,10 +137,10 @@ const READS: ReadonlySet<string> = new Set([
   "ping",
 ]);
 
-/** More tools than any honest server has; each is scanned, pinned and indexed. */
+/** More tools than any honest server has. Each tool is scanned, pinned and indexed. */
 const DEFAULT_MAX_TOOLS = 5000;
 
-/** An upstream for a configured server. It begins to connect at once, in the background. */
+/** Creates the upstream of a configured server. It starts to connect at once, in the background. */
 export function createUpstream(settings: McpServerSettings, parts: UpstreamParts = {}): McpUpstream {
   const { clock = systemClock, random = Math.random, identity = ownIdentity(), report = () => {} } = parts;
   const { connect: openConnection = connect, secrets, caller, ...others } = parts;
@@ -153,7 +155,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
   const sessions = new Set<McpConnection>();
   const closing = new AbortController();
   let legacySince: number | undefined;
-  /** True if a modern server supports the older era too; unknown until it was tried. */
+  /** True if a modern server also supports the older era. Undefined until it was tried. */
   let speaksBoth: boolean | undefined;
 
   const tell = (change: UpstreamChange): void => {
@@ -177,7 +179,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
     });
 
   const connectAs = async (who: ClientIdentity, signal: AbortSignal): Promise<McpConnection> => {
-    // A modern server is probed every time: its answer also proves that it is running.
+    // A modern server is probed every time. Its response also proves that it is running.
     const legacy = legacySince !== undefined && clock.now() - legacySince < VERDICT_MS;
     try {
       const connection = await openConnection(settings, { ...rest, legacy, clock, identity: who, signal });
@@ -220,7 +222,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
     },
   });
 
-  /** The identity in requests of callers without support for questions. */
+  /** The identity in requests of callers who cannot answer questions. */
   const unaskable = { ...identity, capabilities: withoutAsking(identity.capabilities) };
 
   /** A modern server takes every request on one connection, and sends questions in its results. */
@@ -246,7 +248,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
     return answer.then((result) => followTask(result, connection, following));
   };
 
-  /** An old server sends questions in requests of its own, so a caller that answers them has the connection to itself. */
+  /** A legacy server sends questions as requests of its own. A caller who answers them therefore gets an exclusive connection. */
   const requestLegacy = (
     method: string,
     params: JsonObject | undefined,
@@ -279,7 +281,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
     }
   };
 
-  /** A session of the older era with a modern server that has it too, so that nothing needs to be translated. */
+  /** Opens a session of the older era with a modern server that supports both, so nothing needs to be translated. */
   const olderSession = async (client: ClientIdentity, until: AbortSignal): Promise<McpConnection | undefined> => {
     if (speaksBoth === false) return undefined;
     try {
@@ -297,11 +299,11 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
 
   const readList = async (listing: Listing): Promise<readonly JsonObject[]> => {
     const { server, era } = await keeper.ready();
-    // Tools are always listed: some servers have tools but do not declare the capability.
+    // Tools are always listed, because some servers have tools but do not declare the capability.
     const capability = listing === "prompts" ? "prompts" : "resources";
     if (listing !== "tools" && !isPlainObject(server.capabilities[capability])) return [];
     const mirrors = era === "modern" && settings.transport.kind === "http";
-    // If most of the time is used up, a partial list is better than none.
+    // After 80 % of the time, a partial list is better than none.
     const lateAt = clock.now() + timeoutMs * 0.8;
     return inTime("listing", (signal) =>
       listAll((method, params) => request(method, params, { signal }), listing, {
@@ -319,7 +321,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
   };
 
   const startReading = (listing: Listing): Promise<readonly JsonObject[]> => {
-    // The result is shared by all callers.
+    // All callers share the result.
     const reading = outsideCalls(() => readList(listing));
     lists.set(listing, reading);
     reading.catch(() => lists.get(listing) === reading && lists.delete(listing));
@@ -367,7 +369,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
   };
 }
 
-/** The answers of an earlier round do not belong in the next. */
+/** The answers of an earlier round must not be sent in the next. */
 function withoutInput({ inputResponses: _responses, requestState: _state, ...kept }: JsonObject = {}): JsonObject {
   return kept;
 }
