@@ -165,6 +165,13 @@ describe("a program", () => {
     expect(await run(code)).toMatchObject({ status: "failure", error });
   });
 
+  it("prints a call without await as such", async () => {
+    const { logs } = await run("console.log(greet(), [tracker.list_issues({ project: 'x' })]); 1");
+    expect(logs).toEqual([
+      "(greet was called without await, so its result is missing. Write: await greet(…)) (tracker.list_issues was called without await, so its result is missing. Write: await tracker.list_issues(…))",
+    ]);
+  });
+
   it("says what had already run before it failed", async () => {
     const result = await run("await greet(); await tracker.fail({});");
     expect(result.calls.map(({ tool, status }) => [tool, status])).toEqual([

@@ -113,6 +113,21 @@ const LANGUAGE: readonly (readonly [what: string, code: string, value: unknown])
   ["a promise", "(async () => await open.echo({ text: 'late' }))()", "late"],
   ["calls that nobody awaits", "open.echo({ text: 'late' }); 'early'", "early"],
   ["a global that it sets", "globalThis.mine = 1; mine", 1],
+  [
+    "a promise that it tests, passes on and awaits later",
+    `const one = open.echo({ text: "x" });
+     const list = [one instanceof Promise, Array.isArray(one), typeof one.then, typeof one.finally, one?.constructor === Promise];
+     const tag = Object.prototype.toString.call(one);
+     const [raced, settled] = [await Promise.race([one]), await Promise.allSettled([one, 1])];
+     [...list, tag, Object.keys(one), [].concat(one).length, await one, raced, settled.length, await one.then((text) => text.length)]`,
+    [true, false, "function", "function", true, "[object Promise]", [], 1, "x", "x", 2, 1],
+  ],
+  [
+    "a subclass of promises with members",
+    "class Job extends Promise { get done() { return 1; } }\nJob.resolve(2).done",
+    1,
+  ],
+  ["a printed promise", "console.log(open.echo({ text: 'x' }))", undefined],
 ];
 
 /** Programs that fail, with a part of the message, and the line. */
@@ -128,6 +143,35 @@ const FAILURES: readonly (readonly [what: string, code: string, message: RegExp,
     "const kept = []; for (;;) kept.push(new Array(100_000).fill(kept.length));",
     /memory|computed/,
     undefined,
+  ],
+  [
+    "a member of a call without await",
+    "const a = 1;\nconst list = open.echo({ text: 'x' });\nlist.length",
+    /open\.echo was called without await, so its result has no "length"\. Write: await open\.echo\(…\)/,
+    3,
+  ],
+  ["a method of a call without await", "open.echo({ text: 'x' }).split(' ')", /without await.*no "split"/, 1],
+  ["a destructured call without await", "const { id } = open.echo({ text: 'x' });", /without await.*no "id"/, 1],
+  [
+    "a loop over a call without await",
+    "for (const each of open.echo({ text: 'x' })) each",
+    /open\.echo.*without await/,
+    1,
+  ],
+  ["a call without await in a text", "`got ${open.echo({ text: 'x' })}`", /open\.echo was called without await/, 1],
+  [
+    "a call without await in the value",
+    "({ list: open.echo({ text: 'x' }) })",
+    /open\.echo was called without await.*Write: await open\.echo\(…\)/,
+    undefined,
+  ],
+  ["a call without await in arguments", "await open.echo({ text: open.echo({ text: 'x' }) })", /without await/, 1],
+  ["picked members of a call without await", "pick(open.echo({ text: 'x' }), 'a')", /open\.echo.*without await/, 1],
+  [
+    "a member of an own async function without await",
+    "const load = async () => [await open.echo({ text: 'x' })];\nload().length",
+    /promise has no "length": an async function was called without await/,
+    2,
   ],
   ["a promise that nothing resolves", "await new Promise(() => {})", /nothing resolves/, undefined],
 ];

@@ -8,7 +8,7 @@ export const PRELUDE = `(function (send, print) {
   const { parse, stringify } = JSON;
   const { freeze, defineProperty, keys, hasOwn, fromEntries, entries, getPrototypeOf } = Object;
   const { isArray } = Array;
-  const { construct } = Reflect;
+  const { construct, get } = Reflect;
   const RealDate = Date;
   const RealError = Error;
   const RealPromise = Promise;
@@ -78,10 +78,35 @@ export const PRELUDE = `(function (send, print) {
     const id = calls;
     const { stack } = new RealError();
     send(id, tool, args);
-    return new RealPromise((resolve, reject) => {
+    const promise = new RealPromise((resolve, reject) => {
       waiting[id] = [resolve, (error) => reject(new ToolError(error.message, error.code, error.status, tool, stack))];
     });
+    called.set(promise, tool);
+    return promise;
   };
+
+  // A promise is never used as the value that it is for: reading a member that no promise has fails, and names the call that has no await.
+  const called = new WeakMap();
+  let hint;
+  const withoutAwait = (promise, member) => {
+    const tool = called.get(promise)?.replace(/^default\\./, "");
+    const lacks = member === undefined ? "" : "has no " + stringify(member);
+    hint = new RealError(
+      tool === undefined
+        ? "A promise " + (lacks || "is not a value") + ": an async function was called without await. Write await before the call."
+        : tool + " was called without await, so its result " + (lacks || "is missing") + ". Write: await " + tool + "(…)",
+    );
+    return hint;
+  };
+  const asValue = new Set(["toJSON", Symbol.iterator, Symbol.toPrimitive]);
+  const noMember = new Proxy(Object.create(Object.prototype), {
+    get(target, name, promise) {
+      if (promise === RealPromise.prototype || name in target) return get(target, name, promise);
+      if (asValue.has(name)) throw withoutAwait(promise);
+      if (typeof name === "string") throw withoutAwait(promise, name);
+    },
+  });
+  Object.setPrototypeOf(RealPromise.prototype, noMember);
 
   const bind = (tool) => freeze((given = {}) => post(tool, stringify(given) ?? "null"));
 
@@ -90,8 +115,8 @@ export const PRELUDE = `(function (send, print) {
     if (value instanceof RealError) return value.name + ": " + value.message;
     try {
       return stringify(value, plain) ?? String(value);
-    } catch {
-      return "(not printable)";
+    } catch (error) {
+      return error === hint ? "(" + error.message + ")" : "(not printable)";
     }
   };
   /** Writes the values that JSON has no form for. */
@@ -111,6 +136,7 @@ export const PRELUDE = `(function (send, print) {
 
   const reader = (by) => (typeof by === "function" ? by : (item) => item?.[by]);
   const pick = (from, ...names) => {
+    if (from instanceof RealPromise) throw withoutAwait(from);
     const wanted = names.flat();
     const one = (item) => fromEntries(wanted.filter((name) => hasOwn(item ?? {}, name)).map((name) => [name, item[name]]));
     return isArray(from) ? from.map(one) : one(from);
