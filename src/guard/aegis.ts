@@ -28,9 +28,9 @@ import { askPolicy, createWeigh, denied, lacks, notLookedAt, refusalOf, withRule
 export interface Aegis {
   /** Returns whether the principal, within a toolset if one is named, may see the tool. Never throws: a policy that fails hides the tool. */
   sees(tool: Tool, principal: Principal, through?: PolicyView): boolean;
-  /** Why every call of the tool by the principal would be refused; undefined if some call may run. Never throws. */
+  /** Returns the refusal if the guard would refuse every call of this tool by the principal; otherwise undefined. Never throws. */
   refusal(tool: Tool, principal: Principal, through?: PolicyView): Refusal | undefined;
-  /** `sees` as a filter, if the policy can state it. */
+  /** Returns the rule of `sees` as a filter; undefined if the policy cannot express it as a filter. */
   visible(principal: Principal, through?: PolicyView): ToolFilter | undefined;
   /**
    * Decides whether the call may run: capabilities, scopes, pins, arguments, policy, and an approval if needed. Consumes no approval. `admit` runs
@@ -39,7 +39,7 @@ export interface Aegis {
   decide(request: AegisRequest, admit?: AdmitWaiting): Promise<AegisDecision>;
   /** The decision on a hypothetical call. Requests no approval and emits no events. */
   preview(request: AegisRequest): Promise<AegisPreview>;
-  /** Every rate limit of the call. A source's own claims can lower its tools' limit, not raise it. */
+  /** Every rate limit of the call. The claims of a source can lower the limits of its tools, but cannot raise them. */
   limitsOf(request: AegisRequest, obligations?: Obligations): readonly NamedLimit[];
   /** Checks the pin again, then consumes the call's approval. Called right before the call runs, so that a refusal leaves the approval valid. */
   redeem(request: AegisRequest): AegisDecision | Promise<AegisDecision>;
@@ -49,7 +49,7 @@ export interface Aegis {
   confine<R>(domains: readonly string[], run: () => R): R;
   /** The inspected result of a tool, or the reason why it is withheld. */
   inspect(tool: Tool, value: unknown): InspectedResult;
-  /** The same for a large value; yields to the event loop in between. */
+  /** Like `inspect`, for large values: yields to the event loop in between. */
   inspectLarge(tool: Tool, value: unknown): Promise<InspectedResult>;
   readonly approvals: Approvals;
 }
@@ -73,18 +73,16 @@ export interface AegisRequest extends PolicyRequest {
 export type AegisDecision =
   | {
       readonly effect: "allow";
-      /** The rule of the policy behind the decision. */
       readonly rule?: string;
-      /** The obligations of the guard's caller. */
+      /** Obligations that the caller of the guard must apply. */
       readonly obligations?: Obligations;
-      /** An existing approval of exactly this call, which it must redeem. */
+      /** An existing approval of exactly this call. The call must redeem it. */
       readonly confirmationId?: string;
     }
   | {
       readonly effect: "deny";
       readonly reason: string;
       readonly code: "PERMISSION_DENIED" | "APPROVAL_INVALID" | "RATE_LIMITED";
-      /** The rule of the policy behind the decision. */
       readonly rule?: string;
     }
   | {
@@ -132,7 +130,7 @@ export interface AnswerOptions {
 export interface ListApprovalsOptions {
   /** Only pending approvals that this approver may answer. */
   readonly approver?: Principal;
-  /** The most approvals per page. Defaults to 100, and is at most 1,000. A page may be shorter: it ends after 1 MiB of arguments. */
+  /** The maximum number of approvals per page. Defaults to 100, at most 1,000. A page can be shorter: it ends after 1 MiB of arguments. */
   readonly limit?: number;
   /** `next` of the previous page. Defaults to the first page. */
   readonly cursor?: string;
@@ -178,7 +176,7 @@ export interface DecidedApproval extends Omit<PendingApproval, "arguments" | "st
 }
 
 export interface AegisSettings extends LimitSettings {
-  /** Seconds until a request expires, and again until an approval expires. */
+  /** Seconds until an unanswered request expires. An unused approval expires after the same time. */
   readonly confirmationTimeoutS: number;
   /** Whether the local operator may approve their own calls. */
   readonly selfApproval: "never" | "local";
@@ -198,7 +196,9 @@ export function createAegis(options: {
   /** Refuses tools that differ from their accepted definition. */
   readonly pins?: Pick<PinGuard, "refusal" | "hides"> | undefined;
   readonly inspection?: Inspection | undefined;
-  /** Whether a call continues a suspended run of the same call, which was approved when it started. Each call of the run has approvals of its own. */
+  /**
+   * Returns whether a call continues a suspended run of the same call, whose start was approved. Each call that the run makes needs its own approval.
+   */
   readonly continues?: ((request: AegisRequest) => Promise<boolean>) | undefined;
 }): Aegis {
   const { policy, state, clock, emit, settings, pins, inspection, continues } = options;
@@ -249,7 +249,7 @@ export function createAegis(options: {
 
   function waiting(confirmationId: string, reason: string, { principal }: AegisRequest): AegisDecision {
     const { approveCommand } = settings;
-    // A remote caller cannot run it, and must not learn the paths of this machine.
+    // A remote caller cannot run the command, and must not learn the paths of this machine.
     const mayRunIt = approveCommand !== undefined && principal.local;
     return {
       effect: "confirm",

@@ -2,20 +2,20 @@ import type { ErrorCode } from "../errors/codes.ts";
 import type { ExecutionStatus } from "../execute/result.ts";
 import type { TextPlace } from "./scan/finding.ts";
 
-/** A tamper-evident record of actions. Records are only ever appended, each one bound to the one before. */
+/** A tamper-evident record of actions. Records are only appended, and each one contains the hash of the previous one. */
 export interface AuditLog {
   readonly name: string;
   /** Appends a record. Resolves once it is stored as durably as requested; rejects if it is not stored. */
   append(record: AuditRecord, options?: AppendOptions): Promise<void>;
-  /** The current end of the log. Stored elsewhere, it later proves that nothing up to here was removed. */
+  /** Returns the current end of the log. If you store it elsewhere, it later proves that no record up to here was removed. */
   head(): Promise<AuditHead>;
-  /** Reads records, newest first, before `before`. Keeps one page in memory; skips invalid lines. Omitted if the log cannot be read. */
+  /** Reads the records before `before`, newest first. Keeps one page in memory and skips invalid lines. Omitted if the log cannot be read. */
   read?(options?: ReadAuditOptions): Promise<AsyncIterable<KeptRecord>>;
-  /** Verifies every record from the first to the current last one, and the signatures if this log signs. Omitted if it cannot be read. */
+  /** Verifies every record from the first to the last, and the signatures if this log signs. Omitted if the log cannot be read. */
   verify?(options?: VerifyAuditOptions): Promise<Verification>;
   /**
-   * Removes every record before the first one that is not older than `before`. A signed record of kind `pruned` says which, so that the rest can still
-   * be verified. Rejects, and removes nothing, if the log was changed. Omitted if this log keeps everything.
+   * Removes the records older than `before`, up to the first newer record. A signed record of kind `pruned` names the removed ones, so the rest can
+   * still be verified. Rejects, and removes nothing, if the log was changed. Omitted if this log keeps everything.
    */
   prune?(options: PruneAuditOptions): Promise<PrunedAudit>;
   /** Stores pending records, signs the end and releases resources. Safe to call twice; nothing can be appended afterwards. */
@@ -23,7 +23,9 @@ export interface AuditLog {
 }
 
 export interface AppendOptions {
-  /** The required durability: a `crash` of this process, or everything that this log protects from. Defaults to `everything`. */
+  /**
+   * The failure that a stored record must survive: a `crash` of this process, or `everything` that this log protects from. Defaults to `everything`.
+   */
   readonly survives?: "crash" | "everything";
 }
 
@@ -34,7 +36,7 @@ export interface ReadAuditOptions {
 }
 
 export interface VerifyAuditOptions {
-  /** An end of the log that was stored elsewhere: the log must reach it, unchanged. */
+  /** An end of the log that was stored elsewhere. Verification fails if the log does not contain it unchanged. */
   readonly head?: AuditHead | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -42,7 +44,7 @@ export interface VerifyAuditOptions {
 export interface PruneAuditOptions {
   /** Milliseconds since the epoch. */
   readonly before: number;
-  /** The person who removes the records. */
+  /** The person who requests the removal. */
   readonly by: string;
   /** True only counts the records. Defaults to false. */
   readonly dryRun?: boolean;
@@ -106,9 +108,9 @@ export type AuditRecord =
 /** The record of every call, whatever its outcome. */
 export interface CallRecord {
   readonly kind: "call";
-  /** The requested tool, even if the caller may not see it; `(unknown)` if it does not exist. */
+  /** The requested tool, even if the caller may not see it; `(unknown)` if the tool does not exist. */
   readonly toolId: string;
-  /** The requested name, shortened, if the tool does not exist. */
+  /** The requested name, shortened. Present only if the tool does not exist. */
   readonly asked?: string;
   readonly version?: string;
   readonly contentHash?: string;
@@ -121,7 +123,7 @@ export interface CallRecord {
   readonly code?: ErrorCode;
   readonly confirmationId?: string;
   readonly idempotencyKey?: string;
-  /** True if an earlier call with the same idempotency key had run, and its result was returned again. */
+  /** True if the call repeated an idempotency key and got the first call's result. */
   readonly replayed?: true;
   /** True if the result came from the result cache. */
   readonly cached?: true;
@@ -153,7 +155,7 @@ export interface ApprovalRecord {
   /** `(unknown)` if an answer was refused because no such approval is pending. */
   readonly toolId: string;
   readonly outcome: "requested" | "approved" | "denied" | "expired" | "used" | "returned" | "refused";
-  /** The person who requested, answered or used it, or tried to answer; omitted if it expired. */
+  /** The person who requested, answered, tried to answer or used the approval. Omitted if it expired. */
   readonly by?: string;
   /** The tenant of a person whose answer was refused. */
   readonly tenant?: string;

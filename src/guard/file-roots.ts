@@ -6,7 +6,7 @@ import { type ArsenalError, fixable } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
 import { createOwnFiles, type IsOwnFile } from "./own-files.ts";
 
-/** Access to files below some folders only. However a path is written, the opened file is in one of the folders. */
+/** Access to files in a few folders only. However a path is written, the opened file is in one of the folders. */
 export interface FileRoots {
   /**
    * Reads a file; `path` is its real path. Rejects with PERMISSION_DENIED outside the folders and for the gateway's own files, and with
@@ -21,16 +21,18 @@ export interface FileRoots {
   ): Promise<{ path: string; created: boolean }>;
 }
 
-// The last step of a path is never followed, and opening a pipe does not block. Windows has neither flag.
+// The last part of a path is never followed as a link, and opening a pipe does not block. Windows has neither flag.
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 
-/** Confines files to folders. A relative path starts in the first of them. Links within the folders are followed, links out of them are not. */
+/** Confines file access to folders. A relative path starts in the first folder. Links within the folders are followed; links out of them are not. */
 export function createFileRoots(
   folders: readonly string[],
   parts: {
-    /** Opens a file, as `open` of `node:fs/promises` does. */
+    /** Opens a file, like `open` of `node:fs/promises`. */
     readonly open?: (path: string, flags: number, mode?: number) => Promise<object>;
-    /** Refuses files inside the folders. Defaults to the files that every gateway has: `arsenal.yaml`, `.env`, `.toolarsenal/`. */
+    /**
+     * Returns true for files in the folders that must be refused. Defaults to the files of every gateway: `arsenal.yaml`, `.env`, `.toolarsenal/`.
+     */
     readonly isOwnFile?: IsOwnFile;
   } = {},
 ): FileRoots {
@@ -38,7 +40,7 @@ export function createFileRoots(
   const openFile = (parts.open ?? open) as typeof open;
   const given = folders.map((folder) => resolve(folder));
   let known: Promise<readonly string[]> | undefined;
-  /** The folders themselves may be links, because the operator chose their targets. */
+  /** The folders may be links themselves, because the operator chose their targets. */
   const roots = (): Promise<readonly string[]> => (known ??= Promise.all(given.map((folder) => realpath(folder))));
 
   async function check(path: string): Promise<{ readonly target: string; readonly roots: readonly string[] }> {
@@ -47,7 +49,7 @@ export function createFileRoots(
       const fix = "Give a path below the allowed folders.";
       throw fixable("ARGUMENTS_INVALID", `${showValue(path)} is not a path.`, fix, { field: "path", value: path });
     }
-    // Refused before it is resolved: the meaning of a/../b depends on whether a is a link.
+    // Refused before it is resolved: a/../b has another meaning if a is a link.
     if (first === undefined || path.split(/[/\\]/).includes("..")) throw outside(path);
     const whole = isAbsolute(path) ? resolve(path) : join(first, path);
     const real = await roots().catch((cause: unknown) => {
@@ -78,7 +80,7 @@ export function createFileRoots(
       if (bytes.byteLength > maxBytes) throw tooLong(path, maxBytes);
       const { target, roots: real } = await check(path);
       const before = await lstat(target).catch(() => undefined);
-      // Links were resolved, so a remaining one is dangling.
+      // Links were resolved above, so a remaining link has no target.
       if (before !== undefined && !before.isFile()) throw notFile(path);
       const folder = dirname(target);
       if (!isWithin(folder, real)) throw outside(path);
@@ -94,7 +96,7 @@ export function createFileRoots(
         } finally {
           await file.close();
         }
-        // If the folder was replaced in the meantime, the draft is not in it, and nothing is renamed.
+        // If the folder was replaced meanwhile, it does not contain the draft, and the rename fails.
         await rename(draft, target);
       } catch (error) {
         await rm(draft, { force: true });
@@ -105,7 +107,7 @@ export function createFileRoots(
   };
 }
 
-/** The real path, as far as it exists; the missing part is appended unchanged. */
+/** Returns the real path of the existing part, and appends the missing part unchanged. */
 async function resolveLinks(path: string): Promise<string> {
   try {
     return await realpath(path);
@@ -127,7 +129,7 @@ async function makeFolders(folder: string, roots: readonly string[], path: strin
   if ((there ?? (await realpath(folder))) !== folder || !isWithin(folder, roots)) throw outside(path);
 }
 
-/** The opened file must be the one at the checked path: a folder may have been replaced by a link in between. */
+/** Checks that the opened file is the one at the checked path: a link may have replaced a folder in between. */
 async function sameFile(file: FileHandle, target: string, path: string): Promise<Stats> {
   const [opened, there, real] = await Promise.all([
     file.stat(),
@@ -138,7 +140,7 @@ async function sameFile(file: FileHandle, target: string, path: string): Promise
   return opened;
 }
 
-/** Reads at most one byte more than allowed: the stated length of a file may be 0, or change. */
+/** Reads at most one byte more than allowed. The size that the file system reports may be 0 or change. */
 async function readAtMost(file: FileHandle, maxBytes: number, path: string): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for (let total = 0; ;) {
@@ -154,14 +156,14 @@ function isWithin(path: string, roots: readonly string[]): boolean {
   return roots.some((root) => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep));
 }
 
-/** The same error for existing and missing files, so that nothing outside can be discovered. */
+/** Existing and missing files cause the same error, so that a caller cannot discover files outside. */
 function outside(path: string): ArsenalError {
   const fix = "Use a path below the allowed folders, without '..'.";
   const problem = `${showValue(path)} is refused: it is, or leads, outside the allowed folders.`;
   return fixable("PERMISSION_DENIED", problem, fix, { field: "path", value: path });
 }
 
-/** The same error whether or not the file exists. */
+/** Existing and missing files cause the same error. */
 function ownFile(path: string): ArsenalError {
   const problem = `${showValue(path)} is refused: it is one of the gateway's own files (configuration, environment, policy, keys, state, audit, code).`;
   return fixable("PERMISSION_DENIED", problem, "Use another file.", { field: "path", value: path });
@@ -188,7 +190,7 @@ function refuse(path: string): (error: unknown) => never {
 function toFailure(error: unknown, path: string): unknown {
   const { code } = error as { readonly code?: string };
   switch (code) {
-    // The last step became a link after the check.
+    // A link replaced the file after the check.
     case "ELOOP":
       return outside(path);
     case "ENOENT":

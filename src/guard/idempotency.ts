@@ -8,11 +8,11 @@ import { toPlainData } from "../tool/schema/plain-data.ts";
 import { createKeptResults, type EndedCall, KEEP_MS, MOST_RESULT_BYTES } from "./kept-results.ts";
 import type { PolicyRequest } from "./policy.port.ts";
 
-/** Runs a call once per key, however often it is repeated: a repetition gets the first call's result. */
+/** Runs a call once per key. Repetitions get the first call's result. */
 export interface Idempotency {
   /** Runs the call if its key is new; otherwise waits for the first call and returns its result. */
   once<Value>(call: KeyedCall, options: OnceOptions<Value>): Promise<Once<Value>>;
-  /** The result of an earlier call with this key, after it ended; undefined if there was none. Runs nothing. */
+  /** Returns the result of an earlier call with this key, once it ended; undefined if there was none. Runs nothing. */
   recall<Value>(call: KeyedCall, options: WaitOptions): Promise<Exclude<Once<Value>, { kind: "ran" }> | undefined>;
 }
 
@@ -34,43 +34,43 @@ export interface OnceOptions<Value> extends WaitOptions {
 /** The end of a call with a key. */
 export interface Ran<Value> {
   readonly value: Value;
-  /** False if the call had no effect, so that the key can be reused. */
+  /** False if the call had no effect: its key can be reused. */
   readonly final: boolean;
   /** The part of the value that is kept for repetitions. */
   readonly kept: Value;
-  /** A short text that is kept even if the value is too large. */
+  /** A short text that is stored even if the value is too large. */
   readonly brief: string;
 }
 
 /** The outcome of a call with a key. */
 export type Once<Value> =
-  /** It ran now. */
+  /** The call ran now. */
   | { readonly kind: "ran"; readonly value: Value }
-  /** It ran before. The value went through JSON. */
+  /** The call ran before. Its value was stored as JSON. */
   | { readonly kind: "replayed"; readonly value: Value }
-  /** It ran before, and its value was too large to keep, or was evicted. */
+  /** The call ran before, but its value was too large to store, or was evicted. */
   | { readonly kind: "dropped"; readonly brief: string }
   /** The key belongs to a call with different arguments. */
   | { readonly kind: "conflict" }
-  /** It started before, but its outcome was never recorded: the process is gone, or could not record it. */
+  /** The call started before, but its outcome was never recorded: its process died or could not record it. */
   | { readonly kind: "unknown" }
-  /** It is still running, and the wait ended or was cancelled. */
+  /** The call is still running, and the wait timed out or was aborted. */
   | { readonly kind: "running" };
 
 interface Claim {
   readonly arguments: string;
-  /** The process that runs it. */
+  /** The process that runs the call. */
   readonly process: string;
-  /** The book of that process, which tracks whether it still runs. */
+  /** The book of that process. Its presence shows whether the call still runs. */
   readonly book: string;
 }
 
 const PREFIX = "idempotency:";
 
-/** How often to check whether a call of another process has ended. */
+/** The interval of checks whether a call of another process has ended, in milliseconds. */
 const POLL_MS = 100;
 
-/** How often to check whether that process is still running. */
+/** The interval of checks whether that process is still running, in milliseconds. */
 const PRESENCE_POLL_MS = 1_000;
 
 /** Creates the book of keys, over a state that processes may share. */
@@ -80,10 +80,10 @@ export function createIdempotency(
 ): Idempotency {
   const book = randomUUID();
   const results = createKeptResults(documents, clock);
-  /** Calls of this process that run or are about to, by the name of their key. */
+  /** Calls of this process that are running or about to run, by the name of their key. */
   const running = new Map<string, Promise<void>>();
 
-  /** Follows the call with the key to its end; undefined if the key is free. */
+  /** Waits for the end of the call with the key; returns undefined if the key is free. */
   async function follow<Value>(
     name: string,
     fingerprint: string,
@@ -99,7 +99,7 @@ export function createIdempotency(
       if (here === undefined && known === undefined) return undefined;
       if (here === undefined && known !== undefined && clock.now() >= lookAt) {
         const isGone = known.book === book || !(await presence.isPresent(known.process));
-        // The call may have recorded its end since the entry was read, so the version is checked again.
+        // The call may have recorded its outcome since the entry was read, so the version is checked again.
         if (isGone && (await documents.get(name))?.version === entry?.version) return { kind: "unknown" };
         if (isGone) continue;
         lookAt = clock.now() + PRESENCE_POLL_MS;
@@ -130,7 +130,7 @@ export function createIdempotency(
   ): Promise<Value> {
     const { value, final, kept, brief } = await run();
     const ended = { arguments: fingerprint, done: true, brief, text: textOf(kept) } as const;
-    // The call has its result in any case. If it cannot be stored, later calls end with an unknown outcome.
+    // The caller gets the result in any case. If it cannot be stored, repetitions get an unknown outcome.
     const keeping = final ? results.keep(name, ended, principal) : documents.delete(name);
     await keeping.catch(() => {});
     return value;
@@ -145,7 +145,7 @@ export function createIdempotency(
         const earlier = await follow<never>(name, fingerprint, { until, signal });
         if (earlier !== undefined) return earlier;
         if (running.has(name)) continue;
-        // The call is registered before its claim is stored: a repetition that finds the claim must find the running call too.
+        // Registered before its claim is stored: a repetition that finds the claim must also find the running call.
         const { promise, resolve } = Promise.withResolvers<void>();
         running.set(name, promise);
         try {
@@ -166,7 +166,7 @@ export function createIdempotency(
 
 function toReplay<Value>(ended: EndedCall): Exclude<Once<Value>, { kind: "ran" }> {
   if (ended.text !== undefined) return { kind: "replayed", value: JSON.parse(ended.text) as Value };
-  // An earlier release stored the value itself.
+  // Earlier releases stored the value itself.
   if ("value" in ended) return { kind: "replayed", value: ended.value as Value };
   return { kind: "dropped", brief: ended.brief };
 }

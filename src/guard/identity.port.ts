@@ -20,13 +20,16 @@ export type Refusal =
 export interface Identified {
   readonly principal?: Principal;
   readonly refusal?: Refusal;
-  /** The groups of a person, as an issuer states them. Omitted for callers that no issuer knows. */
+  /** The person's groups, according to the issuer. Omitted for callers without an issuer. */
   readonly groups?: readonly string[];
-  /** Returns false once the credentials are revoked or have expired: then streams that they opened end. Omitted if they cannot be revoked. */
+  /**
+   * Returns false once the credentials are revoked or have expired. Streams that were opened with them then end. Omitted if the credentials cannot be
+   * revoked.
+   */
   readonly isValid?: () => Promise<boolean>;
 }
 
-/** The authorization servers for a caller without a token: the metadata of a protected resource (RFC 9728). */
+/** The authorization servers for callers without a token, as protected resource metadata (RFC 9728). */
 export interface TokenOrigin {
   /** The trusted issuers. */
   readonly authorizationServers: readonly string[];
@@ -42,11 +45,11 @@ export interface SignInAttempt {
   readonly resource: string;
 }
 
-/** Signs users in with a browser: they authenticate at an issuer, which redirects them back. Keeps no state between the two steps. */
+/** Signs users in with a browser. They authenticate at an issuer, which redirects them back. Keeps no state between the two steps. */
 export interface SignIn {
   /** The name of the sign-in page, for display: `login.example.com`. */
   readonly name: string;
-  /** True if callers have no other way to authenticate, such as an API key. */
+  /** True if callers cannot authenticate in any other way, such as with an API key. */
   readonly onlyWay: boolean;
   /** Returns the address for the browser, and the secret that `finish` needs. */
   begin(
@@ -69,14 +72,14 @@ export interface Identity {
   readonly name: string;
   /** The caller; undefined if the credentials are missing or invalid. Rejects only if the check itself failed. */
   authenticate(credentials: Credentials, options?: { readonly signal?: AbortSignal }): Promise<Principal | undefined>;
-  /** The same, with the reason for a refusal. If omitted, a refused caller only gets the challenge. */
+  /** Like `authenticate`, with the reason for a refusal. If omitted, a refused caller gets only the challenge. */
   identify?(credentials: Credentials, options?: { readonly signal?: AbortSignal }): Promise<Identified>;
-  /** Calls back when credentials may have been revoked. Returns a function that unsubscribes. */
+  /** Calls `changed` when credentials may have been revoked. Returns a function that unsubscribes. */
   watch?(changed: () => void): () => void;
   /** The `WWW-Authenticate` header of a refused HTTP request. */
   readonly challenge: string;
   /** The origin of tokens, if callers use tokens of an authorization server. HTTP surfaces publish it. */
   readonly tokenOrigin?: TokenOrigin;
-  /** The sign-in for the dashboard. Undefined if it needs a key or token. */
+  /** The sign-in for the dashboard. Omitted if the dashboard needs a key or token. */
   readonly signIn?: SignIn;
 }

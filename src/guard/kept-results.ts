@@ -2,12 +2,12 @@ import type { Clock } from "../observe/clock.ts";
 import type { State } from "../state/state.port.ts";
 import { callerKey, createShares, type Holder, type Share } from "../base/shares.ts";
 
-/** The stored end of a call with a key. Without `text`, only the fact that the call ended is known. */
+/** The stored outcome of a call with a key. Without `text`, only the fact that the call ended is known. */
 export interface EndedCall {
   /** Identifies the call's arguments. */
   readonly arguments: string;
   readonly done: true;
-  /** Stored even without the result. */
+  /** Stored even if the result is not. */
   readonly brief: string;
   /** The result as JSON. */
   readonly text?: string | undefined;
@@ -19,16 +19,18 @@ export const KEEP_MS: number = 24 * 60 * 60 * 1_000;
 /** The largest result that is kept, in bytes. */
 export const MOST_RESULT_BYTES: number = 1024 * 1024;
 
-/** The most that the results of one process's calls take. Results are evicted before keys: without its key a call would run again. */
+/**
+ * The maximum number and size of stored results per process. Results are evicted before keys, because a call whose key is missing would run again.
+ */
 const RESULTS = { count: 100_000, bytes: 32 * 1024 * 1024, perCaller: { bytes: 8 * 1024 * 1024 } };
 
-/** The most that keys take, about 50,000 of them. A single caller may use all of it. */
+/** The maximum number and size of keys, which is about 50,000. A single caller may use all of it. */
 const KEYS = { count: 100_000, bytes: 32 * 1024 * 1024 };
 
 /** The approximate size of a key without a result, in bytes. */
 const KEY_BYTES = 640;
 
-/** Keys of one caller that are booked and dropped together, so that eviction does not check every key. */
+/** The number of keys of one caller that are booked and dropped together, so that eviction need not check every key. */
 const KEYS_A_BATCH = 64;
 
 /** A batch accepts no more keys after this time, so that its keys expire at about the same time. */
@@ -37,7 +39,7 @@ const BATCH_MS = 60 * 60 * 1_000;
 interface Batch {
   readonly caller: string;
   readonly startedAt: number;
-  /** The calls of the batch, with the entries that replace them if their results are evicted. */
+  /** The calls of the batch, each with the entry that replaces it when its result is evicted. */
   readonly calls: { readonly name: string; readonly bare: EndedCall; readonly expiresAt: number }[];
   expiresAt: number;
   resultBytes: number;
@@ -45,13 +47,13 @@ interface Batch {
   results: Share | undefined;
 }
 
-/** Stores the ends of calls with a key. The calls of this process are limited in bytes, shared fairly between callers. */
+/** Stores the outcomes of calls with a key. Memory is limited per process and shared fairly between callers. */
 export function createKeptResults(state: State, clock: Clock) {
   const results = createShares(RESULTS);
   const keys = createShares(KEYS);
   /** Oldest first. */
   const batches = new Set<Batch>();
-  /** The batch for the next key of a caller. */
+  /** The current batch of each caller. */
   const open = new Map<string, Batch>();
 
   function drop(batch: Batch): void {
@@ -109,7 +111,7 @@ export function createKeptResults(state: State, clock: Clock) {
   }
 
   return {
-    /** Stores the end of a call for a day. A result that is too large or has no room is left out. */
+    /** Stores the outcome of a call for a day. Omits a result that is too large or has no room. */
     async keep(name: string, ended: EndedCall, holder: Holder): Promise<void> {
       const now = clock.now();
       const expiresAt = now + KEEP_MS;
@@ -119,7 +121,7 @@ export function createKeptResults(state: State, clock: Clock) {
       const bytes = size > MOST_RESULT_BYTES ? 0 : size;
       let batch = openBatch(holder, now) ?? begin(holder, now);
       let booked = book(batch, bytes);
-      // The batch may itself block its caller's next result. A new one can displace it.
+      // The caller's own batch may occupy the room that the result needs. A new batch can displace it.
       if (!booked.key || !booked.result) {
         batch = begin(holder, now);
         booked = book(batch, bytes);

@@ -1,7 +1,7 @@
 import { realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 
-/** Returns whether a path belongs to the gateway itself, so that no tool may read or write it, whatever its folders. */
+/** Returns whether a path belongs to the gateway itself. No tool may read or write such a file, whatever its folders are. */
 export type IsOwnFile = (target: string) => Promise<boolean>;
 
 /** The default folder of state, audit log, keys and approvals. */
@@ -14,8 +14,8 @@ const OWN_NAMES = /^(?:arsenal\.(?:ya?ml|json)|\.env(?:\..*)?)$/;
 const WILDCARD = /[*?[{]/;
 
 /**
- * Recognises the gateway's own files. `paths` are files including those with the same prefix (`audit.jsonl.key`,
- * `state.sqlite-wal`), folders with their contents, and patterns (`tools/*.py`). Ignores letter case, as some file systems do.
+ * Creates a check for the gateway's own files. Each of `paths` is a file, including files with the same prefix (`audit.jsonl.key`,
+ * `state.sqlite-wal`), a folder with its contents, or a pattern (`tools/*.py`). Ignores letter case, because some file systems do.
  */
 export function createOwnFiles(paths: readonly string[]): IsOwnFile {
   return async (target) => {
@@ -43,7 +43,7 @@ function covers({ path, ending }: { readonly path: string; readonly ending?: str
   return target === path || [sep, ".", "-"].some((next) => target.startsWith(path + next));
 }
 
-/** A pattern covers everything below its fixed folder that ends like the pattern. That may be more than it matches, never less. */
+/** Resolves a path. A pattern is resolved to its fixed folder and its ending: this covers everything that the pattern matches, and possibly more. */
 async function followed(path: string): Promise<{ readonly path: string; readonly ending?: string }> {
   const names = path.split(sep);
   const wild = names.findIndex((name) => WILDCARD.test(name));
@@ -56,7 +56,7 @@ function fold(path: string): string {
   return path.toLowerCase();
 }
 
-/** The real path, as far as it exists. The rest is appended unchanged. */
+/** Returns the real path of the existing part, and appends the missing part unchanged. */
 async function resolveLinks(path: string): Promise<string> {
   const parent = dirname(path);
   return realpath(path).catch(async () => (parent === path ? path : join(await resolveLinks(parent), basename(path))));

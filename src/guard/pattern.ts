@@ -17,7 +17,10 @@ export function matchPatterns(
   options: {
     /** The setting with the patterns, for messages: `security.deny`. */
     readonly field?: string;
-    /** True if a match grants something. A pattern with a dot then matches ids only, so a server cannot name its tool `github.anything` to pass for `github.*`. */
+    /**
+     * True if a match grants something. A pattern with a dot then matches only ids: a server cannot name its tool `github.anything` to match
+     * `github.*`.
+     */
     readonly grants?: boolean;
   } = {},
 ): PatternMatcher {
@@ -37,7 +40,7 @@ export function matchPatterns(
   };
 }
 
-/** The same, with a cached result per tool: tools are immutable, and every retrieval checks all of them. */
+/** Like `matchPatterns`, with a cached result per tool: tools are immutable, and every retrieval checks all of them. */
 export function compilePatterns(...given: Parameters<typeof matchPatterns>): PatternMatcher {
   const match = matchPatterns(...given);
   return given[0].length === 0 ? match : remember(match);
@@ -57,20 +60,20 @@ function compilePattern(pattern: unknown, field: string, grants: boolean) {
   return { text, matches: wildcard(text.toLowerCase()), coversSourceName: !(grants && text.includes(".")) };
 }
 
-/** A matcher for a pattern with `*` for any characters and `?` for exactly one. Case-sensitive. */
+/** Compiles a case-sensitive pattern: `*` matches any characters, `?` exactly one. */
 function wildcard(pattern: string): (text: string) => boolean {
   if (!pattern.includes("?")) return starred(pattern);
   const characters = [...pattern];
   return (text) => matchesCharacters(characters, [...text]);
 }
 
-/** A matcher for a pattern with only `*`. For untrusted patterns: a regular expression made of one can hang the process. */
+/** Compiles a pattern with only `*`. Safe for untrusted patterns, unlike a regular expression, which can hang the process. */
 export function starred(pattern: string): (text: string) => boolean {
   const parts = pattern.split("*");
   return (text) => isMade(text, parts);
 }
 
-/** Returns whether a text consists of the parts in order with anything between: the first at its start, the last at its end. */
+/** Returns whether a text contains the parts in order, the first at its start and the last at its end. */
 function isMade(text: string, parts: readonly string[]): boolean {
   const first = parts[0] ?? "";
   if (parts.length === 1) return text === first;
@@ -85,7 +88,7 @@ function isMade(text: string, parts: readonly string[]): boolean {
   return at + last.length <= text.length;
 }
 
-/** Matches without a regular expression, which `*a*a*a*b` could make exponential. Only the last `*` is retried, which is sufficient. */
+/** Matches without a regular expression, because `*a*a*a*b` could take exponential time. Only the last `*` needs backtracking. */
 function matchesCharacters(pattern: readonly string[], text: readonly string[]): boolean {
   let at = 0;
   let reached = 0;

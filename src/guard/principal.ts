@@ -4,7 +4,6 @@ import { checkOf, isPrincipal, throwFor } from "../tool/shape/check.ts";
 import { choice, entry, type Filled, flag, hinted, type InputOf, list, text } from "../tool/shape/shape.ts";
 import { CAPABILITIES, type Capability, type Tool } from "../tool/tool.ts";
 
-/** The shape of a caller. */
 export const PRINCIPAL = hinted(
   entry(
     "The caller. It has no roles, scopes or capabilities unless they are named.",
@@ -13,9 +12,7 @@ export const PRINCIPAL = hinted(
       tenant: text("The caller's tenant."),
       roles: list("The caller's roles.", text("A role."), []),
       capabilities: list("The caller's capabilities.", choice("A capability.", CAPABILITIES), []),
-      /** `*` stands for every scope. */
       scopes: list("The caller's scopes; * stands for all.", text("A scope."), []),
-      /** True for the local operator, who runs the arsenal. */
       local: hinted(flag("True for the local operator, who runs the arsenal.", false), { onlyInCode: true }),
     },
     ["id"],
@@ -43,7 +40,7 @@ export function createPrincipal(granted: InputOf<typeof PRINCIPAL>): Principal {
   return { id, ...(tenant !== undefined && { tenant }), roles, capabilities, scopes, local };
 }
 
-/** The local operator, who may do everything and is the default caller. */
+/** The local operator. It may do everything and is the default caller. */
 export function localOperator(overrides: Partial<Principal> = {}): Principal {
   return {
     id: "local",
@@ -55,7 +52,7 @@ export function localOperator(overrides: Partial<Principal> = {}): Principal {
   };
 }
 
-/** The given principal, or the operator if it is undefined. Refuses null and invalid values: they must not become the operator. */
+/** Returns the given principal, or the operator if it is undefined. Throws for null and invalid values, which must not become the operator. */
 export function principalOr(operator: Principal, given: Principal | undefined): Principal {
   if (given === undefined) return operator;
   if (isPrincipal(given)) return given;
@@ -64,7 +61,10 @@ export function principalOr(operator: Principal, given: Principal | undefined): 
   throw fixable("QUERY_INVALID", problem, fix, { field: "principal", value: showValue(given) });
 }
 
-/** Returns whether a principal may see a tool as far as tenants are concerned. A tenant's tool (`metadata.tenant`) is for that tenant's callers, and for operators without a tenant. */
+/**
+ * Returns whether a tool's tenant lets a principal see it. A tenant's tool (`metadata.tenant`) is visible to that tenant's callers, and to operators
+ * without a tenant.
+ */
 export function mayKnow(
   { metadata: { tenant } }: Pick<Tool, "metadata">,
   principal: Principal,
@@ -86,7 +86,7 @@ export function missingCapabilities(
   return tool.capabilities.filter((capability) => !principal.capabilities.includes(capability));
 }
 
-/** The scopes that a tool requires and the principal lacks, in the tool's order. The scope `*` covers all. */
+/** The scopes that a tool requires and the principal lacks, in the tool's order. The scope `*` includes all others. */
 export function missingScopes(
   tool: Pick<Tool, "requiredScopes">,
   principal: Pick<Principal, "scopes">,

@@ -5,17 +5,14 @@ import type { Changes } from "../state/changes.port.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 import type { Policy } from "./policy.port.ts";
 
-/** Announces that a process has read its policy file again. */
 const TOPIC = "policy";
 
-/** The injected policy, or else the configured one, which can be reloaded here or by another process that shares the state. */
+/** Returns the injected policy, or else the configured one. This process, or another one on the same state, can reload the configured policy. */
 export function reloadablePolicy(parts: {
   readonly injected: Policy | undefined;
-  /** The configured policy file. */
   readonly file: string | undefined;
-  /** Reads the file. */
   read(file: string): string;
-  /** Makes the configured policy, of the text of the file if there is one. */
+  /** Creates the configured policy from the text of the file, if there is a file. */
   create(clock: Clock, text: string | undefined): Policy;
   readonly changes: Changes;
   readonly clock: Clock;
@@ -37,11 +34,11 @@ export function reloadablePolicy(parts: {
   function heard(path: string, data: unknown): void {
     if (isPlainObject(data) && data["from"] === self) return;
     const next = read(path);
-    // Every process that watches the file announces it, so this process often has the text already.
+    // Every process that watches the file announces the change, so this process often has the text already.
     if (next !== text) put(path, next);
   }
 
-  /** Answers every question by the policy in force. */
+  /** Delegates to the current policy. */
   const policy: Policy = {
     sees: (...question) => current.sees(...question),
     visible: (...question) => current.visible?.(...question),
@@ -60,21 +57,21 @@ export function reloadablePolicy(parts: {
   };
   return {
     policy,
-    /** The policy in force with another clock, to ask it about another time. An injected policy has its own clock. */
+    /** Returns the current policy with another clock, to evaluate it at another time. An injected policy keeps its own clock. */
     at: (other: Clock): Policy => injected ?? create(other, text),
-    /** Reads the policy file again, here and in every other process. Throws, and keeps the old policy, when the file cannot be used. */
+    /** Reloads the policy file in this process and every other. Throws, and keeps the old policy, if the file is invalid. */
     reload(): void {
       if (file === undefined) {
         const fix = "Set security.policy_file, and inject no policy of your own.";
         throw fixable("CONFIG_INVALID", "There is no policy file to reload.", fix, { field: "security.policy_file" });
       }
       put(file, read(file));
-      // If the store is unavailable, the others notice the file by themselves, or get their own reload request.
+      // If the store is unavailable, the other processes detect the change of the file themselves, or get their own reload request.
       changes.publish(TOPIC, { from: self }).catch(() => undefined);
     },
-    /** Begins to follow the reloads of other processes. Safe to call twice. */
+    /** Starts following reloads by other processes. Safe to call twice. */
     follow(): void {
-      // A listener that throws keeps the old policy: the process that reloaded has reported why.
+      // If the file is invalid, the old policy stays. The process that reloaded has already reported why.
       if (file !== undefined) unsubscribe ??= changes.subscribe(TOPIC, (data) => heard(file, data));
     },
     close: (): void => unsubscribe?.(),

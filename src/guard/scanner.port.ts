@@ -1,15 +1,17 @@
 import type { Finding, TextPlace, Severity } from "./scan/finding.ts";
 import type { Span } from "./scan/rules/rule.ts";
 
-/** Finds signs of attack in one text. Synchronous, because every result may pass it, and in time proportional to the text. */
+/** Finds signs of attack in one text. Synchronous, because every result may pass through it. Takes linear time. */
 export interface TextScanner {
-  /** Every rule that its findings can name. */
+  /** All rules that findings can name. */
   readonly rules: readonly ScannerRule[];
-  /** Returns its findings, at most one per rule, deterministically. `text` has no hidden characters; without a `place`, it may be anything. */
+  /**
+   * Returns its findings, at most one per rule. Deterministic. `text` has no hidden characters; if `place` is omitted, it may be any kind of text.
+   */
   scan(text: string, place?: TextPlace): readonly PlacedFinding[];
 }
 
-/** A rule in reports. */
+/** A rule as reports show it. */
 export interface ScannerRule {
   readonly id: string;
   readonly message: string;

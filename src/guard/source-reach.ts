@@ -3,7 +3,7 @@ import type { Egress } from "./egress/egress.ts";
 import { isPrivate, withoutTrust } from "./egress/without-trust.ts";
 import type { Principal } from "./principal.ts";
 
-/** The access that a source needs to its machine and its network. */
+/** The access to this machine and its network that a source needs. */
 export interface Reach {
   /** Programs that it starts. */
   readonly commands?: readonly string[];
@@ -15,13 +15,13 @@ export interface Reach {
   readonly secrets?: boolean;
   /** Addresses that it connects to. */
   readonly addresses?: readonly string[];
-  /** Addresses that only its tools call, so that adding it does not wait for them. */
+  /** Addresses that only its tools call. Adding the source does not connect to them. */
   readonly calls?: readonly string[];
 }
 
 /**
- * Decides whether a caller may add a source. Returns the egress that the source gets. Throws PERMISSION_DENIED if the source would reach more of
- * this machine than the caller may.
+ * Decides whether a caller may add a source. Returns the egress for the source. Throws PERMISSION_DENIED if the source would get more access to this
+ * machine than the caller may grant.
  */
 export function egressForSource(
   by: Principal,
@@ -36,7 +36,7 @@ export function egressForSource(
   const action = reachInWords(reach) ?? (inside === undefined ? undefined : `reaches ${URL.parse(inside)?.host} from`);
   if (action === undefined) return withoutTrust(egress, allowedDomains);
   const fix = `Add it on the gateway's own machine, in its configuration, ${listing}or set server.allow_commands to true.`;
-  throw fixable("PERMISSION_DENIED", `"${by.id}" may not add what ${action} the gateway's machine.`, fix);
+  throw fixable("PERMISSION_DENIED", `"${by.id}" may not add a source that ${action} the gateway's machine.`, fix);
 }
 
 function reachInWords({ commands = [], writes = [], reads = [], secrets = false }: Reach): string | undefined {

@@ -1,7 +1,6 @@
-/** The key that records that earlier content of a state was lost. Adapters write it into the state that replaces the lost one. Never removed. */
+/** The key that records the loss of earlier state. Adapters write it into the state that replaces the lost one. It is never removed. */
 export const STATE_LOST = "state-lost";
 
-/** The value of that key. */
 export interface StateLoss {
   /** Milliseconds since the epoch. */
   readonly at: number;

@@ -13,7 +13,7 @@ type Denied = Extract<AegisDecision, { readonly effect: "deny" }>;
 /** A refusal, or the policy's decision on a call that passed all other checks. */
 type Weighed = Denied | Exclude<PolicyDecision, { readonly effect: "deny" }>;
 
-/** Creates the checks before an approval: the caller's grants first, then the policy, then the tool and its arguments. Consumes nothing. */
+/** Creates the checks that run before an approval: the caller's grants, then the policy, then the tool and its arguments. Consumes nothing. */
 export function createWeigh(parts: {
   readonly policy: Policy;
   readonly sees: Aegis["sees"];
@@ -47,7 +47,7 @@ export function createWeigh(parts: {
   };
 }
 
-/** The policy's decision; a policy that throws or returns an invalid decision refuses. */
+/** Returns the policy's decision. A policy that throws or returns an invalid decision refuses the call. */
 export async function askPolicy(policy: Policy, request: PolicyRequest): Promise<PolicyDecision> {
   const { tool, arguments: args, principal, toolset } = request;
   let problem: string;
@@ -79,7 +79,10 @@ const CAN_BE_KEPT: { readonly [Name in keyof Obligations]-?: (demanded: unknown)
   maxResultBytes: (bytes) => typeof bytes === "number" && bytes >= 0,
 };
 
-/** The first obligation that cannot be fulfilled: unknown, or without a number to compare. A policy may be third-party code, so nothing is ignored. */
+/**
+ * Returns the first obligation that cannot be fulfilled: an unknown one, or one without a valid number. Ignores nothing, because a policy may be
+ * third-party code.
+ */
 function unkeepable(obligations: unknown): string | undefined {
   if (obligations === undefined) return undefined;
   if (!isPlainObject(obligations)) return `its obligations are ${showValue(obligations)}`;
@@ -105,7 +108,7 @@ export function isPositive(value: unknown): value is number {
   return typeof value === "number" && value > 0;
 }
 
-/** Why the tool differs from its accepted version; undefined synchronously if it does not. Failing pins refuse. */
+/** Returns why the tool differs from its accepted version, or undefined if it does not. Synchronous if possible. Refuses if the pins fail. */
 export function refusalOf(tool: Tool, pins: Pick<PinGuard, "refusal">): Promise<string | undefined> | undefined {
   try {
     const refusal = pins.refusal(tool);
@@ -120,7 +123,7 @@ export function notLookedAt(tool: Tool, what: "pin" | "arguments" | "result", er
   return `The ${what} of ${tool.id} could not be checked, so the call is refused: ${messageOf(error)}.`;
 }
 
-/** The refusal of a tool that needs a capability or scope which the principal lacks. */
+/** Returns the refusal if a tool needs a capability or scope that the principal lacks. */
 export function lacks(tool: Tool, principal: Principal): Refusal | undefined {
   const capabilities = missingCapabilities(tool, principal);
   const scopes = missingScopes(tool, principal);

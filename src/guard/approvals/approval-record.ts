@@ -30,7 +30,7 @@ export type ApprovalRecord =
 export type OpenApproval = Extract<ApprovalRecord, { readonly open: true }>;
 export type SettledApproval = Extract<ApprovalRecord, { readonly open: false }>;
 
-/** The most bytes of arguments, as JSON, that an approver is asked to read. */
+/** The maximum size of arguments that an approver is asked to read, as JSON. */
 export const MAX_ARGUMENT_BYTES: number = 64 * 1024;
 
 /** Hashes everything that an approval covers: the tool, its definition, the caller and the arguments. */
@@ -40,7 +40,10 @@ export function bindingOf({ tool, principal }: PolicyRequest, args: Readonly<Rec
   return sha256(canonicalJson(parts), "base64url");
 }
 
-/** The arguments for the approver. Throws if JSON cannot hold them, because the rest would be hidden, or if they are too long to read. */
+/**
+ * Returns the arguments for the approver. Throws if JSON cannot represent them, because the approver would not see everything, or if they are too
+ * long to read.
+ */
 export function argumentsToShow(call: PolicyRequest): Readonly<Record<string, unknown>> {
   const size = measureJson(call.arguments, MAX_ARGUMENT_BYTES);
   if (!size.fits && size.bytes !== undefined) {
@@ -78,7 +81,7 @@ const ENDS: Readonly<Record<Settled, string>> = {
   used: "was already used",
 };
 
-function gone(outcome: Settled | undefined): string {
+function outcomeInWords(outcome: Settled | undefined): string {
   return outcome === undefined ? "is unknown" : ENDS[outcome];
 }
 
@@ -88,12 +91,12 @@ export const DECLINED = "The confirmation was denied. Do not make this call agai
 /** Explains to the caller that a confirmation is no longer open. */
 export function unusable(outcome: Settled | undefined): string {
   if (outcome === "denied") return DECLINED;
-  return `The confirmation ${gone(outcome)}. Make the call without confirmationId to ask again.`;
+  return `The confirmation ${outcomeInWords(outcome)}. Make the call without confirmationId to ask again.`;
 }
 
 type Refused = Extract<ApprovalAnswer, { readonly outcome: "refused" }>;
 
-/** Throws if an answer comes without the person who gives it: programs without types leave them out. */
+/** Throws if the approver is missing, which TypeScript cannot prevent in JavaScript programs. */
 export function checkApprover(by: unknown, answer: string): asserts by is Principal {
   const { id, roles } = (by ?? {}) as Partial<Principal>;
   if (typeof id === "string" && Array.isArray(roles)) return;
@@ -121,8 +124,8 @@ export function refusedAnswer(given: {
   const ended = (because: Refused["because"], what: string): Refused =>
     refused(because, `The confirmation ${what}.`, "List the approvals to see which calls wait now.");
   const shown = record?.open === true ? record.shown : undefined;
-  // Two callers have the same name, but only one has a tenant. If they are the same person, that person must not approve; if they are two persons,
-  // one must not deny for the other.
+  // The caller and the approver have the same name, but only one has a tenant. They may be the same person, who must not approve, or two people, so
+  // neither may deny the other's call.
   const ownName = shown?.requestedBy === by.id;
   const own = ownName && record?.tenant === by.tenant;
   // The requester may withdraw the request: that grants nothing.
@@ -132,8 +135,8 @@ export function refusedAnswer(given: {
   }
   // Another tenant's approval counts as unknown.
   const isVisible = by.tenant === undefined || by.tenant === record?.tenant;
-  if (record === undefined || !isVisible) return ended("unknown", gone(undefined));
-  if (!record.open) return ended("settled", gone(record.outcome));
+  if (record === undefined || !isVisible) return ended("unknown", outcomeInWords(undefined));
+  if (!record.open) return ended("settled", outcomeInWords(record.outcome));
   if (record.shown.state === "approved") return ended("settled", "was already approved");
   if (ownName && answer === "approve" && !(by.local && record.selfApproval === "local")) {
     const fix = "Let another approver answer, or set security.self_approval to local for the gateway and restart it.";

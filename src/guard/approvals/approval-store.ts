@@ -29,7 +29,7 @@ export interface KeptApproval {
 /** The storage of approvals. `dropped` is called with an approval of an earlier release that is too large to keep. */
 export function createApprovalStore(state: State, timeoutMs: number, dropped: (approval: OpenApproval) => void) {
   async function write(id: string, record: ApprovalRecord, ifVersion: number | "absent", now: number) {
-    // It is kept past its expiry, so that a late caller gets its outcome.
+    // The record outlives its expiry, so that a late caller gets the outcome.
     const until = record.open ? record.shown.expiresAt : now;
     return state.set(keyOf(id), record, { ifVersion, expiresAt: until + timeoutMs });
   }
@@ -52,7 +52,7 @@ export function createApprovalStore(state: State, timeoutMs: number, dropped: (a
     { shown: { id, requestedAt } }: OpenApproval,
     args: PendingApproval["arguments"],
   ): Promise<void> {
-    // An approval waits once for the answer and once for its use.
+    // The arguments must outlive two waits: for the answer and for the use.
     await state.set(ARGUMENTS + id, args, { expiresAt: requestedAt + 2 * timeoutMs });
   }
 
@@ -74,9 +74,9 @@ export function createApprovalStore(state: State, timeoutMs: number, dropped: (a
       return entry && { id, record: entry.value as ApprovalRecord, version: entry.version };
     },
 
-    /** Every approval, or those of one caller. May include those of another caller whose hash has the same digits. */
+    /** Lists every approval, or the approvals of one caller. May include another caller's approvals if their hashes have the same digits. */
     async list(now: number, owner?: Holder): Promise<readonly KeptApproval[]> {
-      // One at a time: their arguments may have any size.
+      // Loads one at a time, because their arguments may have any size.
       if (owner === undefined)
         for (let former = await first(state); former !== undefined; former = await first(state))
           await adopt(former, now);
@@ -125,7 +125,10 @@ export function sizeOf(args: PendingApproval["arguments"]): number {
   return Buffer.byteLength(JSON.stringify(args));
 }
 
-/** Creates an id: random digits first, which people compare, then some for the caller. Hexadecimal, because a leading dash would be an option on a command line. */
+/**
+ * Creates an id. It begins with random digits, which people compare, and ends with digits for the caller. Hexadecimal, because a command line would
+ * parse a leading dash as an option.
+ */
 export function newId(owner: Holder): string {
   return nodeCrypto().randomBytes(11).toString("hex") + ownerDigits(owner);
 }

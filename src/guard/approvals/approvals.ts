@@ -21,9 +21,9 @@ import {
 import { createApprovalStore, type KeptApproval, newId, sizeOf } from "./approval-store.ts";
 import { checkedNote, createDecisions } from "./decisions.ts";
 
-/** The guard's view of approvals: it also requests and redeems them. */
+/** Approvals as the guard uses them: it can also request and redeem. */
 export interface ApprovalBook extends Approvals {
-  /** The approval of exactly this call: its existing one, or a new one. `admit` runs before the call starts to wait, or continues to; if it throws, nothing is stored. */
+  /** Returns the approval of exactly this call: an existing one, or a new one. `admit` runs before each wait; if it throws, nothing is stored. */
   request(
     call: PolicyRequest & Pick<AegisRequest, "traceId">,
     reason: string,
@@ -42,19 +42,19 @@ export type ApprovalState =
   | { readonly state: "pending"; readonly reason: string }
   | { readonly state: "invalid"; readonly reason: string };
 
-/** The most open approvals, and the most settled ones remembered. */
+/** The maximum number of open approvals, and of settled approvals that are remembered. */
 export const MAX_APPROVALS = 1_000;
 
-/** The most open approvals of one caller. Its own oldest approval is dropped beyond that. */
+/** The maximum number and size of one caller's open approvals. Beyond it, the caller's oldest approval is dropped. */
 export const MOST_PER_CALLER = { count: 200, bytes: 2 * 1024 * 1024 } as const;
 
 const BOUNDS: ShareBounds = { count: MAX_APPROVALS, bytes: 16 * 1024 * 1024, perCaller: MOST_PER_CALLER };
 const OWN_BOUNDS: ShareBounds = { count: Number.POSITIVE_INFINITY, perCaller: MOST_PER_CALLER };
 
-/** The number of new approvals of one process between two checks of all callers' approvals, while there is room for twice as many. */
-const ASKED_A_LOOK = 32;
+/** The number of new approvals in one process between two checks of all callers' approvals. Applies while there is room for twice as many. */
+const CHECK_INTERVAL = 32;
 
-/** The most and the default number of approvals per page, and the bytes of arguments after which a page ends. */
+/** The maximum and default number of approvals per page, and the bytes of arguments after which a page ends. */
 const MOST_LISTED = 1_000;
 const LISTED = 100;
 const LISTED_BYTES = 1024 * 1024;
@@ -69,7 +69,10 @@ interface VersionedApproval {
   readonly version: number;
 }
 
-/** Keeps the calls that wait for approval, in a state that processes may share. Every step names the version it is based on, so one of two concurrent steps wins. */
+/**
+ * Creates the book of calls that wait for approval, in a state that processes may share. Every step names the version that it changes, so only one of
+ * two concurrent steps succeeds.
+ */
 export function createApprovals(options: {
   readonly state: State;
   readonly clock: Clock;
@@ -84,8 +87,7 @@ export function createApprovals(options: {
     announce(approval, "expired", { reason: `Its arguments are larger than ${MAX_ARGUMENT_BYTES} bytes.` });
   });
   const decisions = createDecisions(state, clock);
-  /** The number of new approvals until the next check of all. */
-  let untilLook = 0;
+  let untilCheck = 0;
 
   function announce(
     { shown: { id, toolId } }: OpenApproval,
@@ -107,7 +109,7 @@ export function createApprovals(options: {
     if (!settled) return false;
     announce(approval, outcome, by && { by: by.id, ...noted });
     await store.removeArguments(shown.id);
-    // A caller may request and deny repeatedly. A used approval can be given back, and an expired one expires once.
+    // Only denials free the slot: a caller may request and deny repeatedly. A used approval can be given back, and an expired one expires only once.
     if (outcome === "denied") await store.forgetAsked(approval);
     return true;
   }
@@ -140,21 +142,24 @@ export function createApprovals(options: {
     return { open: open.sort(byAge), settled: settled.sort((a, b) => a.version - b.version) };
   }
 
-  /** Drops approvals to make room for a new one: of its caller each time, of all callers periodically, or each time if there is little room left. */
+  /**
+   * Drops approvals to make room for a new one. Checks the caller's approvals each time, and all callers' approvals periodically, or each time if
+   * little room is left.
+   */
   async function makeRoom(asking: OpenApproval, principal: Principal): Promise<void> {
-    const looksAtAll = --untilLook < 0;
-    const { open, settled } = await readAll(looksAtAll ? undefined : principal);
+    const checksAll = --untilCheck < 0;
+    const { open, settled } = await readAll(checksAll ? undefined : principal);
     const others = open.filter(({ approval }) => approval.shown.id !== asking.shown.id).map(toHolding);
     const newcomer = toHolding({ approval: asking, version: 0 });
-    const crowded = crowdedOut(others, newcomer, looksAtAll ? BOUNDS : OWN_BOUNDS);
+    const crowded = crowdedOut(others, newcomer, checksAll ? BOUNDS : OWN_BOUNDS);
     for (const { read: found } of crowded ?? []) await drop(found);
-    if (looksAtAll) {
+    if (checksAll) {
       const excess = Math.max(0, settled.length - MAX_APPROVALS);
       for (const each of settled.slice(0, excess)) await store.remove(each);
       const bytes = open.reduce((sum, { approval }) => sum + approval.bytes, 0);
-      const soon = 2 * ASKED_A_LOOK;
+      const soon = 2 * CHECK_INTERVAL;
       const hasRoom = open.length + soon <= BOUNDS.count && bytes + soon * MAX_ARGUMENT_BYTES <= (BOUNDS.bytes ?? 0);
-      untilLook = hasRoom ? ASKED_A_LOOK : 0;
+      untilCheck = hasRoom ? CHECK_INTERVAL : 0;
     }
     if (crowded !== undefined) return;
     const found = await read(asking.shown.id);
@@ -178,7 +183,7 @@ export function createApprovals(options: {
     by: Principal,
     noted: AnswerOptions,
   ): Promise<boolean> {
-    // The wait for its use is as long as the wait for the answer.
+    // The approver's answer and the use of the approval have the same timeout.
     const expiresAt = Math.round(clock.now()) + timeoutMs;
     const shown = { ...approval.shown, state: "approved", expiresAt } as const;
     const approved = await store.write(shown.id, { ...approval, shown }, version, clock.now());
@@ -195,7 +200,7 @@ export function createApprovals(options: {
       const refused = refusedAnswer({ id, answer: given, by, record });
       if (refused !== undefined) {
         const { because } = refused;
-        // A person who cannot see an approval does not learn its tool, and neither do the operators of their tenant.
+        // A person who may not see an approval must not learn its tool. The operators of that person's tenant must not either.
         const isKnown = record?.open === true && because !== "unknown" && because !== "lacks-role";
         emit("confirmation-refused", {
           id: id.slice(0, MAX_ID),
@@ -299,7 +304,7 @@ export function createApprovals(options: {
         const owner = tenant === undefined ? {} : { tenant };
         const bound = { binding, contentHash, local, selfApproval: settings.selfApproval, ...owner };
         const asking: OpenApproval = { open: true, shown, bytes: sizeOf(args), ...bound };
-        // The approver reads the hashed arguments, even if the caller changes its object later.
+        // Stored before the approver reads them: the caller may change its object later.
         await store.writeArguments(asking, args);
         await store.write(id, asking, "absent", requestedAt);
         if (await store.claim(asking, asked?.version ?? "absent")) {
@@ -307,7 +312,7 @@ export function createApprovals(options: {
           emit("confirmation-requested", { id, toolId, principal: requestedBy, reason });
           return shown;
         }
-        // An identical concurrent call was first: both wait for its approval.
+        // An identical concurrent call stored its approval first, so both calls wait for that approval.
         const own = await store.read(id, requestedAt);
         if (own !== undefined) await store.remove(own);
       }
@@ -357,7 +362,6 @@ function toHolding(read: VersionedApproval) {
   return { read, holder: { id: shown.requestedBy, tenant }, bytes, inUse: shown.state === "approved" };
 }
 
-/** The part of an approval that orders it among others. */
 interface ApprovalAge {
   readonly approval: { readonly shown: { readonly requestedAt: number } };
   readonly version: number;

@@ -5,7 +5,7 @@ import type { AnswerOptions, Approvals, DecidedApproval } from "../aegis.ts";
 import type { Principal } from "../principal.ts";
 import type { OpenApproval } from "./approval-record.ts";
 
-/** One document, so that the number of kept decisions is bounded without a search. */
+/** One document bounds the number of kept decisions without a search. */
 const DECIDED = "approvals-decided";
 const MOST_KEPT = 100;
 const KEPT_MS = 86_400_000;
@@ -35,7 +35,7 @@ export function createDecisions(state: State, clock: Clock) {
   }
 
   return {
-    /** Keeps an answer. Callers who withdraw their own calls leave none, so that they cannot crowd out the others. */
+    /** Stores an answer. Callers who withdraw their own calls are not recorded, so they cannot crowd out other decisions. */
     async add(approval: OpenApproval, outcome: DecidedApproval["outcome"], by: Principal, noted: AnswerOptions) {
       const { tenant, shown } = approval;
       const { state: _state, expiresAt: _expiry, ...asked } = shown;
@@ -43,7 +43,7 @@ export function createDecisions(state: State, clock: Clock) {
       const decided = { outcome, decidedBy: by.id, decidedAt: Math.round(clock.now()) };
       const { note } = noted;
       const shownLater = { ...asked, ...decided, ...(note !== undefined && { note }) };
-      // The answer already counts: a list that cannot be written does not undo it.
+      // The answer already counts, so a failed write of this list does not undo it.
       await write({ shown: shownLater, ...(tenant !== undefined && { tenant }) }).catch(() => undefined);
     },
 

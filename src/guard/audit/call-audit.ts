@@ -4,22 +4,21 @@ import type { Emit, EventMap, EventName } from "../../observe/events.ts";
 import type { AuditedArguments, AuditLog, AuditRecord } from "../audit.port.ts";
 import { describeArguments } from "./describe-arguments.ts";
 
-/** The audit of calls: it decides on calls whose record cannot be stored. */
+/** Audits calls, and decides what happens to calls whose record cannot be stored. */
 export interface CallAudit {
   /** Describes a call's arguments for its record, as configured unless `as` is given. Call it before the tool can change them. */
   describe(args: Readonly<Record<string, unknown>>, as?: "shape"): AuditedArguments;
   /**
-   * Why a call may not run now; undefined if it may. Returns undefined at once unless the call must be recorded (the audit is strict, the
-   * call's toolset requires it, or the call may change something and such calls are refused) and the log is not known to work.
+   * Returns why a call may not run now, or undefined if it may. Returns undefined at once unless the log may be failing and the call must be
+   * recorded: because the audit is strict, its toolset requires it, or the call may change something and such calls are refused.
    */
   refusal(toolset?: string, changes?: boolean): Promise<string | undefined> | undefined;
   /**
-   * Stores a record. Wait for it before you answer: then the record is in the log even if this process is killed right after. Resolves to
-   * the reason if a required record is not stored. An optional record is not awaited while the log fails or hangs; undefined is
-   * returned then. Never rejects.
+   * Stores a record. Await it before you answer the call: the record then survives a crash of this process. Resolves to the reason if a required
+   * record is not stored. While the log fails or hangs, returns undefined for an optional record. Never rejects.
    */
   record(record: AuditRecord): Promise<string | undefined> | undefined;
-  /** Waits for all records so far, as `record` does. For records made from events. */
+  /** Waits for all earlier records, like `record`. For records made from events. */
   settled(): Promise<unknown> | undefined;
   /** Records missing records in the log, if possible. The log itself stays open. */
   close(): Promise<void>;
@@ -29,11 +28,11 @@ export interface CallAuditOptions {
   readonly log: AuditLog;
   readonly emit: Emit;
   readonly clock: Clock;
-  /** Whether a call that cannot be recorded is refused, and the result of one that ran is withheld. Otherwise it is only reported as an event. */
+  /** True refuses calls that cannot be recorded, and withholds the results of those that ran. False only reports them as events. */
   readonly strict: boolean;
-  /** Whether calls that may change something are refused while the log is known to fail, even if the audit is not strict. Defaults to no. */
+  /** True refuses calls that may change something while the log fails, even if the audit is not strict. Defaults to false. */
   readonly refusesChanges?: boolean;
-  /** Returns whether calls through a toolset must be recorded even if the audit is not strict. Defaults to no. */
+  /** Returns whether calls through a toolset must be recorded even if the audit is not strict. By default none must. */
   readonly mustRecord?: (toolset: string) => boolean;
   /** Whether arguments are stored as they are, or as a hash and their types. Defaults to `shape`. */
   readonly arguments?: "shape" | "full";
@@ -41,13 +40,16 @@ export interface CallAuditOptions {
   readonly redact?: (text: string) => string;
 }
 
-/** While the log fails, the interval of reports and of retries without a call, in milliseconds. */
+/** The interval of failure reports, and of retries without a call, while the log fails. */
 const REPORT_EVERY_MS = 30_000;
 
-/** The interval of progress checks while calls wait for the log, in milliseconds. */
+/** The interval of progress checks while calls wait for the log. */
 const CHECK_EVERY_MS = 500;
 
-/** The number of checks without progress after which calls no longer wait. Counted, because the timers of a suspended process are overdue. */
+/**
+ * The number of checks without progress after which calls stop waiting. A count, not a deadline: all timers of a suspended process are overdue when
+ * it resumes.
+ */
 const PATIENT_CHECKS = 4;
 
 const CRASH_SAFE = { survives: "crash" } as const;
@@ -88,7 +90,7 @@ export function createCallAudit(options: CallAuditOptions): CallAudit {
     }
   }
 
-  /** Records in the log that records are missing. */
+  /** Records in the log how many records are missing. */
   async function fillGap(): Promise<void> {
     const records = lost;
     lost = 0;
@@ -100,7 +102,7 @@ export function createCallAudit(options: CallAuditOptions): CallAudit {
     }
   }
 
-  /** Checks that the log can be opened, and written again if it failed. */
+  /** Checks that the log can be opened, or, after a failure, that it can be written again. */
   async function tryLog(): Promise<string | undefined> {
     try {
       await (lost > 0 ? fillGap() : log.head());
@@ -122,7 +124,7 @@ export function createCallAudit(options: CallAuditOptions): CallAudit {
     works = false;
     patience.end();
     outage.count(message);
-    // Runs after this turn of the event loop, so that one event reports all records that fail together, such as those of one write.
+    // Runs after this turn of the event loop, so one event reports all records that fail together, for example in one write.
     if (cancelReport === undefined) {
       cancelReport = () => {};
       queueMicrotask(report);
@@ -155,7 +157,7 @@ export function createCallAudit(options: CallAuditOptions): CallAudit {
     async close() {
       isClosed = true;
       cancelReport?.();
-      // A process that ends must record the missing records.
+      // Record the missing records before the process ends.
       if (lost > 0) await tryLog();
       if (outage.unreported > 0) outage.report(works);
     },
@@ -189,7 +191,7 @@ function createOutage(emit: Emit) {
       isOpen = !isOver;
       if (isOver) missing = 0;
     },
-    /** Does nothing unless the beginning was reported, so that an intermittent log is not reported each time. */
+    /** Does nothing unless the beginning of the outage was reported, so that an unstable log does not cause a report per failure. */
     end(): void {
       if (!isOpen) return;
       reportFailures();

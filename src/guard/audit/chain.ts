@@ -5,7 +5,7 @@ import type { AuditKey } from "./key.ts";
 
 export const EMPTY_LOG: AuditHead = { seq: 0, hash: "0".repeat(64) };
 
-/** `{"hash":"…","prev":"…",`: hash and predecessor come first, at fixed positions, so that the hash covers everything after them. */
+/** `{"hash":"…","prev":"…",`: both hashes have fixed positions at the start, so the hash covers everything after them. */
 const LINK = /^\{"hash":"([0-9a-f]{64})","prev":"([0-9a-f]{64})",$/;
 const LINK_LENGTH = 149;
 const BRACE = Buffer.from("{");
@@ -33,7 +33,7 @@ export function readLine(line: Uint8Array):
   if (link === null) return undefined;
   const [, hash = "", prev = ""] = link;
   const rest = bytes.subarray(LINK_LENGTH);
-  // Over bytes, not text: two damaged bytes can decode to the same text.
+  // Compares bytes, not text: different damaged bytes can decode to the same text.
   const intact = createHash("sha256").update(prev).update(BRACE).update(rest).digest("hex") === hash;
   try {
     const record = JSON.parse(`{${rest.toString("utf8")}`) as KeptRecord;
@@ -46,7 +46,7 @@ export function readLine(line: Uint8Array):
 /** Turns records into the lines of a log, with checkpoints when they are due. */
 export type ChainWriter = ReturnType<typeof createChainWriter>;
 
-/** The record that reports lost records, for a log that ends before the known end; otherwise undefined. */
+/** Returns a record that reports lost records if a log ends before its known end; otherwise undefined. */
 export function rewound(found: AuditHead, known: AuditHead | undefined): object | undefined {
   const reaches =
     known === undefined || found.seq > known.seq || (found.seq === known.seq && found.hash === known.hash);
@@ -63,15 +63,15 @@ export function createChainWriter(
   let head = EMPTY_LOG;
 
   function add(record: object, at: number): string {
-    // Whole milliseconds: no reader needs more.
+    // Whole milliseconds are precise enough for every reader.
     const next = chain(record, head, Math.round(at));
     head = next.head;
     return next.line;
   }
 
   /**
-   * A checkpoint line for the current end; empty without a signing key. It signs everything before it: otherwise hashes could be rewritten.
-   * It announces the next within `every` records, so that none can be removed.
+   * Returns a checkpoint line for the current end; empty without a signing key. The signature covers everything before it, so an attacker cannot
+   * recompute the hashes. Each checkpoint announces the next one within `every` records, so none can be removed unnoticed.
    */
   function checkpoint(at: number): string {
     const signature = key?.sign?.(signedText(head, Math.round(at), every, key.id));
@@ -82,11 +82,14 @@ export function createChainWriter(
     get head(): AuditHead {
       return head;
     },
-    /** Continues from another end: one found in a file, or the one before a failed write. */
+    /** Continues from another end: from a file, or from before a failed write. */
     moveTo(to: AuditHead): void {
       head = to;
     },
-    /** The lines to append for a record. Checkpoints depend on the sequence number, not on a counter, so that processes that share a log agree. */
+    /**
+     * Returns the lines to append for a record. Checkpoints depend on the sequence number, not on a counter, so processes that share a log agree on
+     * them.
+     */
     write: (record: object, at: number): string => (head.seq % every === 0 ? checkpoint(at) : "") + add(record, at),
     checkpoint,
   };

@@ -9,7 +9,7 @@ const MAX_MEMBERS = 64;
 const MAX_SHAPE = 1_000;
 const MAX_KEY = 200;
 
-/** Longer arguments are stored as their hash and shape even if configured in full: one call must not fill the log. */
+/** Longer arguments are stored as hash and shape, even if `full` is configured, so that one call cannot fill the log. */
 const MAX_FULL = 128 * 1024;
 
 /** Describes a call's arguments for its record: `shape` keeps names and types, `full` the arguments, redacted. */
@@ -21,7 +21,7 @@ export function describeArguments(
   const text = canonicalJson(args);
   const sha256 = toSha256(text);
   if (mode === "shape" || text.length > MAX_FULL) return { sha256, shape: createShaper(redact)(args, 0) };
-  // Parsed from the hashed text, because a handler may change its arguments later.
+  // Parsed from the hashed text, because a handler may later change the arguments.
   return { sha256, value: redactValue<unknown>(JSON.parse(text), redact) };
 }
 
@@ -35,7 +35,7 @@ function createShaper(redact: (text: string) => string) {
     if (typeof value !== "object") return typeof value;
     if (depth === MAX_DEPTH || left <= 0) return Array.isArray(value) ? "array" : "object";
     if (Array.isArray(value)) {
-      // Each kind of element once, however long the list.
+      // Lists each element shape once, however long the array is.
       const shapes = new Map<string, unknown>();
       for (const element of value.slice(0, Math.min(MAX_MEMBERS, left))) {
         const shape = shapeOf(element, depth + 1);

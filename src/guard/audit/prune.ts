@@ -21,7 +21,7 @@ export async function oldRecords(lines: AsyncIterable<AuditLine>, before: number
   return found;
 }
 
-/** The lines that must be stored before old records are removed: a record of the removed ones, and a signature over it. */
+/** Returns the lines to store before old records are removed: a record of the removal, and a signature over it. */
 export function pruneLines(
   chain: ChainWriter,
   { records, last }: OldRecords,
@@ -36,7 +36,7 @@ export function toPruned({ records, last }: OldRecords): PrunedAudit {
   return { records, through: last };
 }
 
-/** Refuses to remove records of a log that was changed, because they would be the evidence. */
+/** Throws if the log was changed, because the records to remove would be the evidence. */
 export function requireIntact(found: Verification): void {
   if (found.ok) return;
   const problem = `Nothing was pruned: record ${found.seq} of the audit log ${found.reason}.`;

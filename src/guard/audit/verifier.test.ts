@@ -125,7 +125,7 @@ describe("verify names the first bad sequence", () => {
     expect(verifyLines(lines.slice(0, 7), { head })).toEqual({
       ok: false,
       seq: 8,
-      reason: "is missing: the log ends before it, and reached 10 once",
+      reason: "is missing: the log ends before it, but once reached record 10",
     });
     const middle = verifyLines(lines.slice(0, 7));
     expect(verifyLines(lines, { head: middle.ok ? middle.head : EMPTY_LOG })).toMatchObject({ ok: true });

@@ -4,23 +4,23 @@ import type { AuditKey } from "./key.ts";
 import { createReadStream } from "node:fs";
 
 export interface VerifyOptions {
-  /** An end of the log that was stored elsewhere: the log must reach it, unchanged. */
+  /** An end of the log that was stored elsewhere. Verification fails if the log does not contain it unchanged. */
   readonly head?: AuditHead;
-  /** The start of the verification, if the part before it was verified and removed. Defaults to the start of the log. */
+  /** The end of the part that was verified and removed earlier. Defaults to the start of the log. */
   readonly after?: AuditHead;
-  /** The keys of valid checkpoints. Without any, signatures are not verified: anyone who could write the log could have forged it. */
+  /** The keys that may sign checkpoints. Without keys, signatures are not verified, so anyone with write access could have forged the log. */
   readonly keys?: readonly AuditKey[];
-  /** The last record to verify: later lines may be incomplete. Defaults to the end of the log. */
+  /** The sequence number of the last record to verify, because later lines may still be incomplete. Defaults to the end of the log. */
   readonly upTo?: number;
 }
 
 /** Verifies a log line by line, in order, without keeping the lines. */
 export function createVerifier(options: VerifyOptions = {}) {
   const { head: known, keys = [] } = options;
-  /** The record before the first line. A log that was pruned does not begin with its first record. */
+  /** The record before the first line. Only a pruned log has one. */
   let start = options.after;
   let head = start ?? EMPTY_LOG;
-  /** The last of the records that signed records of this log declare as pruned; of any such record without keys. */
+  /** The last pruned record: `declared` by records with a verified signature, `unsigned` by any record when no keys are given. */
   let declared = EMPTY_LOG;
   let unsigned = EMPTY_LOG;
   let signedUpTo = 0;
@@ -54,7 +54,7 @@ export function createVerifier(options: VerifyOptions = {}) {
     return undefined;
   }
 
-  /** Begins after the records before the first line. Whether those were pruned is known at the end, where the log declares it. */
+  /** Starts after the records that the log no longer contains. The end of the log declares whether they were pruned. */
   function begin({ seq }: KeptRecord, prev: string): void {
     start = seq > 1 ? { seq: seq - 1, hash: prev } : EMPTY_LOG;
     head = start;
@@ -82,11 +82,11 @@ export function createVerifier(options: VerifyOptions = {}) {
     take(line: Uint8Array): boolean {
       if (bad !== undefined) return false;
       const read = readLine(line);
-      if (read === undefined) return refuse("is no audit record");
+      if (read === undefined) return refuse("is not an audit record");
       const { record, prev, hash, intact } = read;
       if (start === undefined && intact) begin(record, prev);
       const expected = head.seq + 1;
-      if (!intact) return refuse("was changed: its hash is not that of its content");
+      if (!intact) return refuse("was changed: its hash does not match its content");
       if (record.seq !== expected) return refuse(`is out of order: found record ${record.seq}`);
       if (prev !== head.hash) return refuse(`does not follow record ${head.seq}, which was changed`);
       const problem = problemOf(record);
@@ -103,7 +103,7 @@ export function createVerifier(options: VerifyOptions = {}) {
 
     end(): Verification {
       if (bad === undefined && known !== undefined && head.seq < known.seq)
-        refuse(`is missing: the log ends before it, and reached ${known.seq} once`);
+        refuse(`is missing: the log ends before it, but once reached record ${known.seq}`);
       const problem = problemOfStart();
       if (problem !== undefined) {
         const also = bad === undefined ? "" : `; record ${bad.seq} ${bad.reason}`;
@@ -128,7 +128,7 @@ export function createVerifier(options: VerifyOptions = {}) {
 /** A longer line is invalid. This bounds the memory of a verification. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
-/** One line of a log without its break, and its location. It is incomplete without a line break. */
+/** One line of a log without its line break, and its location. `whole` is false if the line break is missing. */
 export interface AuditLine {
   readonly bytes: Uint8Array;
   readonly whole: boolean;
@@ -136,7 +136,7 @@ export interface AuditLine {
   readonly line?: number;
 }
 
-/** The result for a log. If it is invalid and stored in files, the file and the line. */
+/** The result of verifying a log. A failure names the file and the line if the log is stored in files. */
 export type FileVerification =
   | Extract<Verification, { ok: true }>
   | (Extract<Verification, { ok: false }> & { readonly file?: string; readonly line?: number });
@@ -161,7 +161,7 @@ export async function verifyLines(
   return verifier.end();
 }
 
-/** Lines until the signal fires. */
+/** Yields the lines until the signal aborts. */
 export async function* abortableLines(
   lines: AsyncIterable<AuditLine>,
   signal: AbortSignal | undefined,
@@ -172,7 +172,7 @@ export async function* abortableLines(
   }
 }
 
-/** The lines of a log in files, oldest first. */
+/** Yields the lines of log files, oldest first. */
 export async function* linesOfFiles(files: readonly string[]): AsyncGenerator<AuditLine> {
   for (const file of files) {
     let line = 0;
@@ -180,7 +180,7 @@ export async function* linesOfFiles(files: readonly string[]): AsyncGenerator<Au
   }
 }
 
-/** The lines of a file without their breaks; the last one is incomplete without a line break. */
+/** Yields the lines of a file without their line breaks. `whole` is false for a last line without one. */
 export async function* linesOf(file: string): AsyncGenerator<{ readonly bytes: Uint8Array; readonly whole: boolean }> {
   let parts: Buffer[] = [];
   let length = 0;

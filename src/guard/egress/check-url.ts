@@ -8,7 +8,7 @@ import { boundOfSetting, type DomainBound, isWithin, mayReachInCall } from "./do
 export interface EgressRules {
   /** `example.com` and `*.example.com` (all subdomains). Any domain if omitted or empty. */
   readonly allowedDomains?: readonly string[];
-  /** True allows requests to this machine and private networks, for addresses from the operator. */
+  /** Allows requests to this machine and to private networks. For addresses that the operator configured. */
   readonly allowPrivate?: boolean;
 }
 
@@ -44,7 +44,7 @@ export type Resolve = (
 /** Names that always mean this machine or its network. */
 const LOCAL_NAMES: readonly string[] = ["localhost", "local", "internal", "lan", "home.arpa", "localdomain"];
 
-/** The address to request, checked as text; the IP addresses of its name are checked on connecting. Throws PERMISSION_DENIED. */
+/** Checks an address by its text; its IP addresses are checked when the connection opens. Returns the parsed URL. Throws PERMISSION_DENIED. */
 export function checkUrl(
   given: string | URL,
   { allowedDomains, allowPrivate = false }: EgressRules = {},
@@ -57,7 +57,6 @@ export function checkUrl(
 export function checkAddress(
   given: string | URL,
   limits: {
-    /** All must allow the address. */
     readonly bounds: readonly DomainBound[];
     readonly allowPrivate: boolean;
     readonly isPublic: (address: string) => boolean;
@@ -127,7 +126,7 @@ function parse(given: string): URL {
   throw fixable("PERMISSION_DENIED", problem, fix, { field: "url", value: given });
 }
 
-/** Ranges that no public server has: this machine, private networks, link-local and metadata services, multicast, reserved. */
+/** Ranges without public servers: this machine, private networks, link-local and metadata services, multicast, reserved. */
 const IPV4_RANGES =
   "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 " +
   "192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3";
@@ -160,13 +159,13 @@ function listOf(ranges: string, family: "ipv4" | "ipv6"): BlockList {
   return list;
 }
 
-/** Node's error codes of certificates that no trusted authority signed. */
+/** Node's error codes for certificates that no trusted authority signed. */
 const UNTRUSTED =
   "DEPTH_ZERO_SELF_SIGNED_CERT SELF_SIGNED_CERT_IN_CHAIN UNABLE_TO_VERIFY_LEAF_SIGNATURE UNABLE_TO_GET_ISSUER_CERT UNABLE_TO_GET_ISSUER_CERT_LOCALLY".split(
     " ",
   );
 
-/** Node's error codes of connections that were never made: nothing was sent. */
+/** Node's error codes for connections that failed before any data was sent. */
 export const NOT_CONNECTED: ReadonlySet<string> = new Set([
   ..."ECONNREFUSED ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH CERT_HAS_EXPIRED ERR_TLS_CERT_ALTNAME_INVALID".split(
     " ",
@@ -174,7 +173,7 @@ export const NOT_CONNECTED: ReadonlySet<string> = new Set([
   ...UNTRUSTED,
 ]);
 
-/** The fix for a certificate that is not trusted; undefined if an error has another cause. */
+/** Returns the fix for an untrusted certificate; undefined for any other error. */
 export function certificateFix(error: unknown): string | undefined {
   for (let each = error; each instanceof Error; each = each.cause) {
     if (UNTRUSTED.includes(String((each as { readonly code?: unknown }).code)))
@@ -190,7 +189,7 @@ export function toRequestFailure(error: Error, url: URL, signal: AbortSignal | u
   const { code } = error as { readonly code?: string };
   const beforeSend = NOT_CONNECTED.has(code ?? "");
   const fix = certificateFix(error);
-  // Node's own advice about its flags would compete with the fix.
+  // Node's message may suggest its own flags, which would contradict the fix.
   const reason = fix === undefined ? error.message || String(code) : `${error.message.split(";")[0]}. ${fix}`;
   return requestFailed(url, reason, { cause: error, beforeSend, ...(fix && { fix }) });
 }

@@ -8,10 +8,10 @@ import { nodeCrypto, sha256 } from "../../base/crypto.ts";
 import { domainToASCII } from "node:url";
 import { addressOf, openTunnel, type ProxyRoute, proxyUnreachable } from "./proxy.ts";
 
-/** An idle connection is closed after this time, before most servers close it, possibly during a request. */
+/** Idle connections are closed after this time, before the server closes them. A server could otherwise close one during a request. */
 const IDLE_MS = 4000;
 
-/** A connection for another protocol may be silent; after this time the system checks that the peer is alive. */
+/** Connections for other protocols may be silent. After this time, TCP keep-alive checks that the peer is alive. */
 const SILENT_MS = 60_000;
 
 /** Node's network modules, loaded with the first connection: they take longer to load than most of this package. */
@@ -27,7 +27,6 @@ function loadNetwork() {
   };
 }
 
-/** A request as it is sent. */
 interface SentRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -35,7 +34,7 @@ interface SentRequest {
   readonly allowPrivate: boolean;
 }
 
-/** Connections that are checked when they are opened, and reused. Opens none yet. */
+/** Creates a pool of checked, reusable connections. Opens none yet. */
 export function createConnections(parts: {
   readonly resolve: Resolve;
   readonly isPublic: (address: string) => boolean;
@@ -48,7 +47,7 @@ export function createConnections(parts: {
 }) {
   const { resolve, isPublic, pins, certificate, routeTo } = parts;
   const others = new Set<Duplex>();
-  // A reused connection was checked when it was opened; those to private addresses are kept separately.
+  // A reused connection is not checked again, so connections to private addresses have their own pool.
   let outside: ReturnType<typeof createWays> | undefined;
   let inside: typeof outside;
   const waysTo = (allowPrivate: boolean) =>
@@ -66,17 +65,17 @@ export function createConnections(parts: {
       plain,
       secure,
       trusted,
-      /** Agents whose connections go through a proxy, by the protocol of the target. */
+      /** Agents for connections through a proxy, keyed by the protocol of the target. */
       throughProxy: new Map<string, Agent>(),
       "http:": new http.Agent({ ...plain, ...kept }),
-      // TLS does not verify the certificate of a resumed session, so sessions are not resumed.
+      // Node does not verify the certificate of a resumed TLS session, so sessions are not resumed.
       "https:": new https.Agent({ ...secure, ...kept, maxCachedSessions: 0 }),
     };
   }
 
   /**
-   * Refuses a name that resolves to a forbidden address here. A name that this machine cannot resolve is left to the proxy, because many
-   * networks resolve public names only there.
+   * Refuses a name that resolves to a forbidden address on this machine. If this machine cannot resolve the name, the proxy must: in many networks
+   * only the proxy resolves public names.
    */
   function checkName(url: URL, { plain }: ReturnType<typeof createWays>): Promise<void> {
     const host = withoutBrackets(url.hostname);
@@ -100,7 +99,7 @@ export function createConnections(parts: {
     });
   }
 
-  /** An agent whose connections go through a proxy. Each of them leads to one target, which is checked when the connection is opened. */
+  /** An agent for connections through a proxy. Each connection has one target, which is checked when the connection opens. */
   function agentThrough(route: ProxyRoute, protocol: string, ways: ReturnType<typeof createWays>): Agent {
     const known = ways.throughProxy.get(protocol);
     if (known !== undefined) return known;
@@ -145,7 +144,7 @@ export function createConnections(parts: {
     return socket.setKeepAlive(true, SILENT_MS);
   }
 
-  /** Opens a connection through a proxy, for another protocol. Returned at once, it works when the tunnel is open. */
+  /** Opens a connection through a proxy, for another protocol. Returns immediately; data flows once the tunnel is open. */
   function connectThrough(route: ProxyRoute, url: URL, allowPrivate: boolean): Duplex {
     const ways = waysTo(allowPrivate);
     const { duplexPair, pipeline } = process.getBuiltinModule("node:stream");
@@ -164,7 +163,7 @@ export function createConnections(parts: {
   }
 
   return {
-    /** Begins a request to a checked address. The caller sends its body. */
+    /** Starts a request to a checked address. The caller sends the body. */
     begin(url: URL, sent: SentRequest): ClientRequest {
       const { method, headers, allowPrivate } = sent;
       const route = routeTo(url);
@@ -204,7 +203,7 @@ function trustedAuthorities(ca: string | undefined): { readonly ca?: string[] } 
   return ca === undefined ? {} : { ca: [...network().tls.getCACertificates("default"), ca] };
 }
 
-/** The target of a connection, and the host of its certificate: that of the address, even if a header names another host. */
+/** The target of a connection, and the host name for its certificate. The host comes from the URL, even if a header names another one. */
 function targetOf(url: URL): { readonly host: string; readonly port: number; readonly servername: string } {
   const host = withoutBrackets(url.hostname);
   const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
@@ -215,7 +214,7 @@ export const resolveAll: Resolve = (host, callback) => {
   process.getBuiltinModule("node:dns").lookup(host, { all: true }, (error, addresses) => callback(error, addresses));
 };
 
-/** Resolves a name and refuses it if any of its addresses is forbidden; connections use the returned addresses. */
+/** Resolves a name, and refuses it if any of its addresses is forbidden. The connection uses the returned addresses. */
 export function checkedLookup(resolve: Resolve, mayReach: (address: string) => boolean): LookupFunction {
   return (host, options, callback) => {
     resolve(host, (error, addresses) => {
@@ -237,12 +236,14 @@ export function checkedLookup(resolve: Resolve, mayReach: (address: string) => b
 /** `sha256/` and the 32 bytes of a hash in base64. */
 const PIN = /^sha256\/[A-Za-z0-9+/]{43}=$/;
 
-/** Parses pins: host names, each with `sha256/BASE64` hashes of public keys, separated by blanks; any one may match. Throws CONFIG_INVALID. */
+/**
+ * Parses pins: host names, each with `sha256/BASE64` hashes of public keys, separated by blanks. One matching hash is enough. Throws CONFIG_INVALID.
+ */
 export function readPins(written: Readonly<Record<string, string>> = {}) {
   const pins = new Map(Object.entries(written).map(([host, text]) => [toHost(host), toPins(host, text)]));
   return {
     isPinned: (host: string): boolean => pins.has(host),
-    /** The problem of a server's certificate. TLS calls it after verifying the certificate chain. */
+    /** Returns an error if a server's certificate is invalid or its key is not pinned. TLS calls this after it verifies the certificate chain. */
     checkServerIdentity(name: string, certificate: PeerCertificate): Error | undefined {
       const wrong = process.getBuiltinModule("node:tls").checkServerIdentity(name, certificate);
       const allowed = wrong === undefined ? pins.get(toHost(name)) : undefined;
@@ -263,7 +264,7 @@ function toPins(host: string, text: string): readonly string[] {
   throw fixable("CONFIG_INVALID", problem, fix, { field, value: odd ?? text });
 }
 
-/** Empty if it is not a host name: a pin on an address, a port or a pattern would never match. */
+/** Returns an empty string if the text is not a host name: a pin for an address, a port or a pattern would never match. */
 function toHost(host: string): string {
   return /[/:*\s]/.test(host) ? "" : domainToASCII(host).replace(/\.$/, "").toLowerCase();
 }

@@ -6,10 +6,10 @@ export interface OnlyDomains {
   readonly only: readonly string[];
 }
 
-/** The permitted hosts. Without a bound it is `"anywhere"`, so that an empty list is unambiguous. */
+/** The permitted hosts. `"anywhere"` means no bound, so an empty list always means no host. */
 export type DomainBound = "anywhere" | OnlyDomains;
 
-/** The bound of a setting that lists domains; an empty list means that no bound is set. */
+/** Converts a setting that lists domains into a bound. An empty list means no bound. */
 export function boundOfSetting(domains: readonly string[] | undefined): DomainBound {
   return domains === undefined || domains.length === 0 ? "anywhere" : onlyWithin(domains);
 }
@@ -29,15 +29,18 @@ function asWritten(domain: string): string {
   return (domainToASCII(name) || name).replace(/\.$/, "").toLowerCase();
 }
 
-/** The bounds of all calls around the current one. All apply. */
+/** The bounds of the current call and of the calls around it. A host must satisfy all of them. */
 const bounds = new AsyncLocalStorage<readonly OnlyDomains[] | undefined>();
 
-/** Runs a call that may reach only these domains; nested calls only those that both permit. An empty list means no host, unlike `allowedDomains`. */
+/**
+ * Runs a call that may reach only these domains. Nested calls may reach only domains that both bounds permit. An empty list permits no host, unlike
+ * `allowedDomains`.
+ */
 export function withinDomains<R>(domains: readonly string[], run: () => R): R {
   return bounds.run([...(bounds.getStore() ?? []), onlyWithin(domains)], run);
 }
 
-/** Runs shared work that a call triggered, such as connecting or refreshing a token, under the rules of the program instead of the call's. */
+/** Runs shared work that a call triggered, such as connecting or refreshing a token. The program's rules apply, not the call's. */
 export function outsideCalls<R>(run: () => R): R {
   return bounds.run(undefined, run);
 }

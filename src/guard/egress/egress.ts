@@ -24,16 +24,18 @@ export type { ClientCertificate, Resolve } from "./check-url.ts";
 export interface EgressRequest extends EgressRules {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Names of headers with secrets, besides authorization and cookie. They are dropped when a redirect leads to another origin. */
+  /** Names of headers that hold secrets, in addition to authorization and cookie. They are dropped on a redirect to another origin. */
   readonly secretHeaders?: readonly string[];
-  /** Text and bytes can be sent again after a redirect; a stream cannot. */
+  /** Text and bytes can be sent again after a redirect, a stream cannot. */
   readonly body?: string | Uint8Array | InputStream;
   readonly signal?: AbortSignal;
   /** The most redirects to follow. Defaults to 5; 0 returns the redirect. */
   readonly maxRedirects?: number;
-  /** True if `allowPrivate` applies to the address itself and not to other origins that it redirects to. */
+  /** True limits `allowPrivate` to this address: redirects to other origins must be public. */
   readonly publicRedirects?: boolean;
-  /** For an address from the operator. Its origin may be private and outside the allowed domains; other origins that it redirects to may not. */
+  /**
+   * True for an address that the operator configured. Its origin may be private or outside the allowed domains; redirects to other origins may not.
+   */
   readonly trusted?: boolean;
   /** The most bytes of the decompressed body. Defaults to 16 MiB; Infinity for an endless stream. */
   readonly maxBytes?: number;
@@ -52,11 +54,14 @@ export interface EgressResponse {
 
 /** Outgoing network access: every request to a server goes through it. */
 export interface Egress {
-  /** Rejects with PERMISSION_DENIED before a socket is opened if the address, or an IP address of its name, is forbidden. */
+  /** Sends a request. Rejects with PERMISSION_DENIED, before a socket is opened, if the address or an IP address of its name is forbidden. */
   request(url: string | URL, request?: EgressRequest): Promise<EgressResponse>;
-  /** Opens a connection to this address for another protocol, such as WebSocket. Throws if `request` would reject before the lookup; later errors are the socket's. */
+  /**
+   * Opens a connection for another protocol, such as WebSocket. Throws if `request` would reject before the DNS lookup; the socket emits later
+   * errors.
+   */
   connect(url: string | URL, rules?: ConnectRules): DuplexStream;
-  /** The same access with separate connections, so that closing it ends only those. They present the given certificate to servers that request one. */
+  /** Returns the same access with its own connections, which `close` ends separately. They present `certificate` to servers that request one. */
   fork(certificate?: ClientCertificate): Egress;
   close(): void;
 }
@@ -69,7 +74,7 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 export interface ProgramRules extends EgressRules, ProxySettings {
   /** Certificate authorities to trust in addition to those of Node, as PEM. */
   readonly ca?: string | undefined;
-  /** Hosts by name, each with `sha256/BASE64` of the public key its certificate must have; several are separated by blanks. */
+  /** Host names, each with `sha256/BASE64` hashes of the public keys that its certificate may have, separated by blanks. */
   readonly certificatePins?: Readonly<Record<string, string>>;
 }
 
@@ -77,7 +82,7 @@ export interface ProgramRules extends EgressRules, ProxySettings {
 export interface EgressParts {
   readonly resolve?: Resolve;
   readonly isPublic?: (address: string) => boolean;
-  /** Where HTTPS_PROXY, HTTP_PROXY and NO_PROXY are looked up. Defaults to the process environment. */
+  /** The variables to read HTTPS_PROXY, HTTP_PROXY and NO_PROXY from. Defaults to the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
@@ -89,7 +94,7 @@ export function createEgress(rules: ProgramRules = {}, parts: EgressParts = {}):
   const { ca } = rules;
   const programBound = boundOfSetting(rules.allowedDomains);
 
-  /** The rules of the program and those of the request both apply, except that the program's rules do not apply to the operator's own addresses. */
+  /** Applies the rules of the program and of the request. The program's rules do not apply to the operator's own addresses. */
   function checked(given: string | URL, asked: EgressRules, may: ReturnType<typeof permissionOf>): URL {
     const bounds = [may.trusted ? "anywhere" : programBound, boundOfSetting(asked.allowedDomains)];
     const url = checkAddress(given, { bounds, allowPrivate: may.allowPrivate, isPublic });
@@ -156,7 +161,7 @@ export function createEgress(rules: ProgramRules = {}, parts: EgressParts = {}):
         outgoing.once("response", resolved);
         outgoing.once("error", (error) => reject(toRequestFailure(error, url, signal)));
         if (signal !== undefined) {
-          // Node's own `signal` option costs several listeners per request.
+          // Node's own `signal` option adds several listeners per request.
           const abort = (): void => void outgoing.destroy(new Error("The request was cancelled"));
           signal.addEventListener("abort", abort);
           outgoing.once("close", () => signal.removeEventListener("abort", abort));
@@ -183,7 +188,7 @@ export function createEgress(rules: ProgramRules = {}, parts: EgressParts = {}):
 
 type ConnectRules = Pick<EgressRequest, "trusted" | keyof EgressRules>;
 
-/** Node keeps several values separate only for `set-cookie`. */
+/** Node keeps the values of repeated headers separate only for `set-cookie`. */
 function toHeaders({ headers }: IncomingMessage): Record<string, string> {
   const { "set-cookie": cookies } = headers;
   return (cookies === undefined ? headers : { ...headers, "set-cookie": cookies.join(", ") }) as Record<string, string>;
@@ -197,7 +202,7 @@ const DECODERS: Readonly<Record<string, () => Duplex>> = {
 
 const ENCODINGS: string = Object.keys(DECODERS).join(", ");
 
-/** The decompressed body of a response. Fails once it is longer than allowed, so that a small response cannot expand into a huge one. */
+/** Decompresses the body of a response. Fails once it is longer than allowed, so that a small response cannot expand into a huge one. */
 function decoded(answer: IncomingMessage, maxBytes: number): Readable {
   const encoding = answer.headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
   if (encoding !== "identity" && !Object.hasOwn(DECODERS, encoding)) {
@@ -206,11 +211,11 @@ function decoded(answer: IncomingMessage, maxBytes: number): Readable {
     throw new ArsenalError("PROTOCOL_ERROR", message, { field: "content-encoding", value: encoding });
   }
   const decoder = DECODERS[encoding]?.();
-  // Node reads no more than the announced length of a response.
+  // Node reads at most the announced length of a response.
   const length = Number(answer.headers["content-length"] ?? Number.POSITIVE_INFINITY);
   const limit = !decoder && length <= maxBytes ? [] : [limited(maxBytes)];
   const stages = decoder ? [decoder, ...limit] : limit;
-  // The reader of the body gets failures from the body itself.
+  // Failures reach the reader through the body itself.
   if (stages.length === 0) return answer;
   const { pipeline } = process.getBuiltinModule("node:stream");
   return pipeline([answer, ...stages], () => {}) as unknown as Readable;

@@ -2,10 +2,9 @@ import type { Socket } from "node:net";
 import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 import { hostOf, type ProxySettings, withoutBrackets } from "./check-url.ts";
 
-/** The proxy that requests to an address go through. */
 export interface ProxyRoute {
   readonly url: URL;
-  /** The setting or variable that names it. */
+  /** The setting or variable that configured the proxy. */
   readonly from: string;
   /** The value of `proxy-authorization`; undefined if the proxy has no user name. */
   readonly authorization: string | undefined;
@@ -13,7 +12,7 @@ export interface ProxyRoute {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Returns a function that finds the proxy for an address, undefined if it is reached directly. Throws CONFIG_INVALID if `proxy` is invalid. */
+/** Returns a function that finds the proxy for an address, or undefined for a direct connection. Throws CONFIG_INVALID if `proxy` is invalid. */
 export function createProxyRoutes(
   { proxy, noProxy }: ProxySettings,
   environment: Environment,
@@ -41,12 +40,12 @@ export function createProxyRoutes(
   };
 }
 
-/** A proxy without its password. */
+/** Formats the address of a proxy without its password. */
 export function showProxy({ url }: ProxyRoute): string {
   return `${url.protocol}//${url.host}`;
 }
 
-/** Reads a variable whose name may be in either case. The lower-case one is older and comes first. */
+/** Reads a variable whose name may be upper or lower case. The lower-case name is older and takes precedence. */
 function variable(
   environment: Environment,
   name: string,
@@ -70,7 +69,7 @@ function readProxy(given: string, from: string): ProxyRoute {
   return { url, from, authorization };
 }
 
-/** Returns a function that checks whether an address is reached without the proxy. This machine always is: a proxy cannot reach it. */
+/** Returns a function that checks whether an address bypasses the proxy. Addresses of this machine always do, because a proxy cannot reach them. */
 function createBypass(entries: readonly string[]): (url: URL) => boolean {
   const { BlockList, isIP } = process.getBuiltinModule("node:net");
   const networks = new BlockList();
@@ -103,7 +102,7 @@ function createBypass(entries: readonly string[]): (url: URL) => boolean {
   };
 }
 
-/** Opens a tunnel through a proxy to an address. Rejects with TRANSPORT_FAILED; nothing was sent to the address then. */
+/** Opens a tunnel through a proxy to an address. Rejects with TRANSPORT_FAILED before anything is sent to the address. */
 export function openTunnel(
   route: ProxyRoute,
   url: URL,
@@ -119,7 +118,7 @@ export function openTunnel(
     socket.destroy();
     reject(refusedByProxy(route, url, statusCode));
   });
-  // A proxy that answers as a web server does never emits `connect`.
+  // A web server instead of a proxy answers without emitting `connect`.
   asking.once("response", (answer) => {
     answer.destroy();
     reject(refusedByProxy(route, url, answer.statusCode));

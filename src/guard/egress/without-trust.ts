@@ -2,7 +2,7 @@ import { hostOf, isPrivateHost } from "./check-url.ts";
 import { isWithin, onlyWithin } from "./domain-bound.ts";
 import type { Egress, EgressRequest } from "./egress.ts";
 
-/** The egress for a source that a remote operator added. Its addresses must follow the program's rules, like those of tools: they must be public, or in the configured domains. */
+/** The egress for a source that a remote operator added. Its addresses must be public or in the configured domains, like the addresses of tools. */
 export function withoutTrust(egress: Egress, allowedDomains: readonly string[]): Egress {
   const listed = onlyWithin(allowedDomains);
   const held = <Asked extends Pick<EgressRequest, "trusted" | "allowPrivate">>(url: string | URL, asked: Asked) => {
@@ -18,7 +18,7 @@ export function withoutTrust(egress: Egress, allowedDomains: readonly string[]):
   };
 }
 
-/** Returns true for an address on this machine or a private network, judged by its text, that is not configured. */
+/** Returns true if the text of an address names this machine or a private network, and the address is not configured. */
 export function isPrivate(address: string, allowedDomains: readonly string[] = []): boolean {
   const url = URL.parse(address);
   return url !== null && isPrivateHost(hostOf(url)) && !isWithin(hostOf(url), onlyWithin(allowedDomains));

@@ -31,7 +31,7 @@ export function anyIdentity(identities: readonly [Identity, ...Identity[]]): Ide
   };
 }
 
-/** Authenticates with `identify` if the identity has it. */
+/** Authenticates with `identify` if the identity implements it. */
 export async function identified(
   identity: Identity,
   credentials: Credentials,
@@ -42,7 +42,7 @@ export async function identified(
   return principal === undefined ? {} : { principal };
 }
 
-/** The secret of an `Authorization: Bearer …` header; undefined if the header is missing or has another form. */
+/** Returns the secret of an `Authorization: Bearer …` header; undefined if the header is missing or has another form. */
 export function bearerCredential(header: unknown): string | undefined {
   return typeof header === "string" ? /^bearer +(?<secret>\S+) *$/i.exec(header)?.groups?.["secret"] : undefined;
 }

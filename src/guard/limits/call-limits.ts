@@ -6,13 +6,13 @@ import type { Obligations, PolicyRequest } from "../policy.port.ts";
 /** A limit and its subject: `tool mail.send`, `tenant acme`. */
 export interface NamedLimit extends RateWindow {
   readonly name: string;
-  /** The setting that it comes from; undefined for the rule that its name names. */
+  /** The setting that the limit comes from. Omitted if `name` names a rule. */
   readonly setting?: string;
 }
 
 /** Calls per minute. An omitted limit does not apply. */
 export interface LimitSettings {
-  /** For each tool, over all callers, and the maximum for tools whose source sets a limit. Defaults to `RUNAWAY` for each remote caller and tool. */
+  /** For each tool, over all callers; also the maximum for tools whose source sets a limit. Defaults to `RUNAWAY` per remote caller and tool. */
   readonly maxRequestsPerMinute?: number | undefined;
   readonly rates?: { readonly tenant?: number; readonly principal?: number; readonly toolset?: number } | undefined;
 }
@@ -25,11 +25,11 @@ export type CallLimits = (
 
 const MINUTE_MS = 60_000;
 
-/** Calls a minute of one remote caller to one tool, unless a limit is configured: only a loop that ran away makes more. */
+/** Calls per minute of one remote caller to one tool, unless a limit is configured. Only a runaway loop makes more. */
 export const RUNAWAY = 1_200;
 
 export function createCallLimits({ maxRequestsPerMinute, rates = {} }: LimitSettings): CallLimits {
-  // A tool is the same object in every call.
+  // The same tool is the same object in every call, so its limit can be cached by identity.
   const toolLimit = remember((tool: Tool) => toolRate(tool, maxRequestsPerMinute));
 
   return ({ tool, principal: { id, tenant, local }, toolset }, obligations) => {
@@ -66,9 +66,9 @@ function wholeCalls(calls: number): number {
   return Math.max(1, Math.floor(calls));
 }
 
-/** The limit of a tool over all callers; undefined if it has none. A limit declared for a function applies unchanged. */
+/** Returns the limit of a tool over all callers; undefined if it has none. A limit that a function's definition declares applies unchanged. */
 function toolRate({ id, source, cost }: Tool, configured: number | undefined): NamedLimit | undefined {
-  // All reads of a server's resources share one such id; the limits of tenants and callers still apply.
+  // All reads of a server's resources share one such id. The limits of tenants and callers still apply.
   if (isUnlisted(id)) return undefined;
   const own = cost.rateLimit ?? 0;
   const isOwn =

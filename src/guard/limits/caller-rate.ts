@@ -9,7 +9,7 @@ interface CallerRate {
   readonly perMinute: number;
 }
 
-/** Returns a function that counts one request of a kind against its caller's rate. It rejects with `refusal` if the rate is exhausted. */
+/** Returns a function that counts one request of a kind against its caller's rate, and rejects with `refusal` if the rate is exhausted. */
 export function createCallerRate({
   limits,
   kind,

@@ -54,7 +54,7 @@ describe("accepting", () => {
     for (const id of ["files.read_file", "files.other"])
       await expect(pins.accept(id, dana)).rejects.toMatchObject({
         code: "INPUT_INVALID",
-        message: `Nothing that waits to be accepted has the id "${id}". Take an id from: toolarsenal pins list`,
+        message: `No item that waits to be accepted has the id "${id}". Take an id from: toolarsenal pins list`,
         details: { field: "ID", value: id },
       });
   });

@@ -8,7 +8,7 @@ import type { EventMap } from "../../observe/events.ts";
 import type { Changes } from "../../state/changes.port.ts";
 import type { State } from "../../state/state.port.ts";
 
-/** With fewer digits, a server could search for two definitions with the same prefix. */
+/** With fewer digits, a server could find two definitions whose hashes have the same prefix. */
 const MIN_DIGITS = 16;
 
 /** Returns the record with the pending change accepted. Throws if nothing is pending, or if it changed since it was reviewed. */
@@ -26,7 +26,7 @@ export function afterAccepting(
   return { ensemble, accepted: { content, by: by.id, ...(vouched && { confirmed: true }) }, since: at };
 }
 
-/** Returns the record with the pending change marked as refused by a person. Throws as `afterAccepting` does. */
+/** Returns the record with the pending change marked as refused by a person. Throws like `afterAccepting`. */
 export function afterRefusing(
   id: string,
   before: PinRecord | undefined,
@@ -35,7 +35,7 @@ export function afterRefusing(
   return { ...reviewed(id, before, how), refusedBy: how.by.id };
 }
 
-/** The record of a pending change, as it was reviewed. With `even`, an accepted item is allowed too. */
+/** Returns the record of a pending change if it matches what was reviewed. With `even`, an accepted item is allowed too. */
 function reviewed(
   id: string,
   before: PinRecord | undefined,
@@ -43,7 +43,7 @@ function reviewed(
 ): PinRecord {
   if (before === undefined || (stateOf(before, mode) === "accepted" && !even)) {
     const fix = "Take an id from: toolarsenal pins list";
-    const problem = `Nothing that waits to be accepted has the id ${showValue(id)}.`;
+    const problem = `No item that waits to be accepted has the id ${showValue(id)}.`;
     throw fixable("INPUT_INVALID", problem, fix, { field: "ID", value: id });
   }
   const content = currentOf(before);
@@ -63,7 +63,7 @@ export function refuseOthers(id: string, by: Principal): void {
   throw fixable("PERMISSION_DENIED", problem, fix, { field: "id", value: id });
 }
 
-/** Why an acceptance was refused; undefined for any other error. */
+/** Returns why an acceptance was refused; undefined for any other error. */
 export function refusalBehind(error: unknown): EventMap["pin-refused"]["because"] | undefined {
   if (!isArsenalError(error)) return undefined;
   if (error.code === "PERMISSION_DENIED") return "lacks-role";
@@ -71,14 +71,17 @@ export function refusalBehind(error: unknown): EventMap["pin-refused"]["because"
   return error.details.field === "hash" ? "changed" : "nothing-waits";
 }
 
-/** Changes with every acceptance, so that only one small value must be polled. */
+/** The key of a value that changes with every acceptance, so that polling reads only one small value. */
 const ACCEPTED = "pins-accepted";
 
 const TOPIC = "pins";
 
 const LOOK_EVERY_MS = 2_000;
 
-/** Detects acceptances of other processes: checks when another process announces one, and every two seconds in case that was missed, while something is pending or was unreadable. */
+/**
+ * Detects acceptances by other processes: when another process announces one, and by polling every two seconds while something is pending or was
+ * unreadable.
+ */
 export function createAcceptanceWatch(parts: {
   readonly state: State;
   /** If omitted, acceptances are detected by polling alone. */
@@ -88,7 +91,7 @@ export function createAcceptanceWatch(parts: {
 }) {
   const { state, changes, clock, listAgain } = parts;
   const followed = new Map<string, "waiting" | "unread">();
-  /** The last version seen; "none" initially, so that the first check detects earlier acceptances. */
+  /** The last version seen. Initially "none", so that the first check detects earlier acceptances. */
   let seen: number | undefined | "none" = "none";
   let cancel: (() => void) | undefined;
   let unsubscribe: (() => void) | undefined;
@@ -118,7 +121,7 @@ export function createAcceptanceWatch(parts: {
       const again = [...followed].filter(([, standing]) => changed || standing === "unread");
       if (!closed) await Promise.all(again.map(([ensemble]) => listAgain(ensemble)));
     } catch {
-      // The state failed: tools with unreadable pins are refused, and the next check retries.
+      // The state failed: tools with unreadable pins stay refused, and the next check retries.
     } finally {
       cancel = undefined;
       schedule();
@@ -135,7 +138,7 @@ export function createAcceptanceWatch(parts: {
     },
     async announce(): Promise<void> {
       await state.set(ACCEPTED, clock.now());
-      // The acceptance is stored. A process that misses the announcement detects it at the next check.
+      // The acceptance is already stored. A process that misses the announcement detects it by polling.
       await changes?.publish(TOPIC, {}).catch(() => undefined);
     },
     close(): void {

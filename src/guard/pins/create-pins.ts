@@ -40,11 +40,11 @@ export interface PinsParts {
   readonly clock: Clock;
   readonly emit: Emit;
   readonly mode: PinMode;
-  /** Lists an ensemble again, after something of it was accepted. */
+  /** Lists an ensemble again after one of its items was accepted. */
   readonly onAccepted?: (ensemble: string) => Promise<void>;
-  /** The current tools with these ids in a shared catalog. Omitted without a shared catalog. */
+  /** Returns the current tools with these ids from a shared catalog. Omitted without a shared catalog. */
   readonly held?: ((ids: readonly string[]) => Promise<readonly Tool[]>) | undefined;
-  /** Scans the items that are not accepted, for the approver. Defaults to no scan. */
+  /** Scans the items that wait for acceptance, for the approver. Defaults to no scan. */
   readonly scan?: ScanPin;
 }
 
@@ -55,10 +55,10 @@ const MAX_ID = 100;
 
 const PIN = "pin:";
 
-/** The sources whose tools are written by others. */
+/** The sources whose tools others write. */
 const PINNED: ReadonlySet<ToolSource> = new Set<ToolSource>(["mcp", "openapi", "a2a"]);
 
-/** Blocks calls of tools: a pending change under the id, or an unreadable pin. */
+/** The reason why calls are blocked: a pending change under the id, or an unreadable pin. */
 interface Block {
   readonly ensemble: string;
   readonly id: string;
@@ -66,26 +66,26 @@ interface Block {
   readonly hash?: string;
 }
 
-/** A source's item, compared with the accepted version. */
+/** An item of a source, compared with its accepted version. */
 interface ComparedItem {
   readonly id: string;
   readonly record?: PinRecord | undefined;
-  /** Its state; omitted if it could not be compared, and `unread` has the reason. */
+  /** The state of the item. Omitted if it could not be compared; `unread` then holds the error. */
   readonly found?: ReturnType<typeof stateOf>;
   readonly unread?: unknown;
   readonly before: Block | undefined;
 }
 
-/** The pins over a state. Anything that cannot be compared with its accepted version is refused. */
+/** Creates the pins over a state. Refuses everything that cannot be compared with its accepted version. */
 export function createPins({ state, changes, clock, emit, mode, onAccepted, held, scan }: PinsParts): PinGuard {
-  /** By the id of the tool, or by `instructionsId` for all tools of an ensemble. Ids that are not in the map are not looked up. */
+  /** Keyed by tool id, or by `instructionsId` for all tools of an ensemble. Tools without an entry cost no lookup in the state. */
   const blocks = new Map<string, Block>();
-  /** By id, the hash of the definition that passed here last: only that one may be called. */
+  /** The hash of the definition that last passed here, by id. Only that definition may be called. */
   const passed = new Map<string, string>();
-  /** Earlier reports, so that a repeated listing reports nothing twice. */
+  /** Earlier reports, so that a repeated listing does not repeat them. */
   const reported = new Map<string, string>();
   const reportedWaiting = new Map<string, string>();
-  /** Whether anything of an ensemble is accepted, as of its last listing. */
+  /** Whether any item of an ensemble is accepted, as of its last listing. */
   const admitted = new Map<string, boolean>();
   const watch = createAcceptanceWatch({ state, changes, clock, listAgain: (ensemble) => onAccepted?.(ensemble) });
 
@@ -94,7 +94,7 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
     return entry && { record: readRecord(id, entry.value), version: entry.version };
   }
 
-  /** Changes a record from the version that was read. Concurrent changes do not overwrite each other. */
+  /** Changes a record, based on the version that was read, so that concurrent changes do not overwrite each other. */
   async function change(
     id: string,
     to: (record: PinRecord | undefined) => PinRecord | Promise<PinRecord>,
@@ -107,7 +107,7 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
     }
   }
 
-  /** After a loss the earlier acceptances are unknown, so first sight accepts nothing. */
+  /** After a loss of state, earlier acceptances are unknown, so items are not accepted on first sight. */
   async function wasLost(): Promise<boolean> {
     return mode === "changes" && (await state.get(STATE_LOST)) !== undefined;
   }
@@ -125,7 +125,7 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
     return record;
   }
 
-  /** Reports several new items at once, if any of them was not reported before. */
+  /** Reports all new items together if at least one of them was not reported before. */
   function reportWaiting(ensemble: string, ids: readonly string[]): void {
     const news = ids.map((id) => `${id} ${reported.get(id)}`).join("\n");
     if (ids.length === 0 || reportedWaiting.get(ensemble) === news) return;
@@ -155,13 +155,13 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
     return record.accepted?.confirmed === true ? withConfirmedHints(tool) : tool;
   }
 
-  /** The accepted tool; undefined if it may not be registered, or belonged to another server. */
+  /** Returns the accepted tool; undefined if it may not be registered, or belonged to another server. */
   function pinnedTool(tool: Tool, { accepted }: PinRecord): Tool | undefined {
     const pinned = accepted?.content.tool;
     return mode === "changes" && pinned?.ensemble === tool.ensemble ? pinned : undefined;
   }
 
-  /** The tool to register if it could not be compared or stored: the accepted version, if it can be read. */
+  /** Returns the tool to register if the comparison or the write failed: the accepted version, if it can be read. */
   async function uncompared(tool: Tool): Promise<Tool | undefined> {
     try {
       const found = await read(tool.id);
@@ -172,7 +172,7 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
   }
 
   /**
-   * Compares one item. Blocks it as soon as it is known to be pending, without waiting for other items. `block` applies if the item cannot be read.
+   * Compares one item. Blocks the item as soon as it is found to be pending, without waiting for others. Applies `block` if the item cannot be read.
    */
   async function compare(block: Block, find: () => Promise<PinRecord | undefined>): Promise<ComparedItem> {
     const { id, ensemble } = block;
@@ -180,7 +180,7 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
     try {
       const record = await find();
       const found = record === undefined ? "accepted" : stateOf(record, mode);
-      // New instructions block no tool.
+      // New instructions do not block tools.
       const blocked = found === "changed" || (found === "new" && id !== instructionsId(ensemble));
       if (record !== undefined && blocked) blocks.set(id, { ensemble, id, hash: currentOf(record).hash });
       return { id, record, found, before };
@@ -202,7 +202,7 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
   }
 
   async function review({ ensemble, tools, instructions }: OfferedEnsemble): Promise<ReviewedEnsemble> {
-    // Concurrently, so that a state in a file waits for the disk once and not a thousand times.
+    // Concurrent, so that a state in a file waits for the disk once instead of once per tool.
     const reviewed = await Promise.all(tools.map((tool) => reviewTool(tool, ensemble)));
     const id = instructionsId(ensemble);
     const guidance = await compare({ ensemble, id }, async () => {
@@ -220,7 +220,8 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
     reportWaiting(ensemble, unseen);
     admit(ensemble, known || (mode === "changes" && !waits && failure === undefined));
 
-    // Tools that the source stopped offering stay blocked, because a call may already be on its way. Tools that a later listing blocked stay blocked, too.
+    // Tools that the source no longer offers stay blocked, because a call may already be on its way. Tools that a later listing blocked also stay
+    // blocked.
     for (const each of all) {
       const settled = each.found === "accepted" || (each === guidance && each.found === "new");
       if (settled && blocks.get(each.id) === each.before) blocks.delete(each.id);
@@ -267,14 +268,14 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
     return anotherTool(tool);
   }
 
-  /** The tools whose definition in the catalog differs from the accepted one. */
+  /** Returns the catalog's version of each tool that differs from its accepted definition. */
   async function conflicting(accepted: ReadonlyMap<string, Tool>): Promise<ReadonlyMap<string, Tool>> {
     const others = new Map<string, Tool>();
     const ids = held === undefined ? [] : [...accepted.keys()];
     for (let start = 0; start < ids.length; start += COMPARED_AT_ONCE) {
       if (start > 0) await nextTurn();
       for (const tool of (await held?.(ids.slice(start, start + COMPARED_AT_ONCE))) ?? [])
-        // An entry may claim any hash.
+        // An entry can claim any hash, so the hash is computed.
         if (contentHash(tool) !== accepted.get(tool.id)?.contentHash) others.set(tool.id, tool);
     }
     return others;
@@ -311,7 +312,7 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
       try {
         const record = await keep(id, content, ensemble);
         const { accepted } = record;
-        // In the other mode, the caller reports the refused start.
+        // In the mode `all`, the caller reports that the server was not started.
         if (mode === "changes") report(id, record);
         const isAccepted = accepted?.by !== undefined && accepted.content.hash === content.hash;
         if (mode === "changes" || isAccepted) return undefined;
@@ -341,7 +342,7 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
     async list({ id: only, states, whole = false, findings = false } = {}) {
       const accepted = new Map<string, Tool>();
       const records = new Map<string, PinRecord>();
-      // Only accepted items are compared with the catalog, which may be far away.
+      // Only accepted items are compared with the catalog, which may be remote.
       const compares = states === undefined || states.includes("accepted") || states.includes("conflict");
       const pins = (await state.list(PIN)).flatMap(({ key, value }) => {
         const id = key.slice(PIN.length);
@@ -392,7 +393,6 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
   };
 }
 
-/** Returns true for empty instructions that were accepted automatically. */
 function isUnasked({ accepted }: PinRecord): boolean {
   return accepted?.by === undefined && accepted?.content.instructions === "";
 }

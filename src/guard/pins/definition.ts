@@ -6,10 +6,10 @@ import { fromMcpAnnotations } from "../../tool/normalise/normalise-fields.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { remember } from "../../base/remember.ts";
 
-/** A source's definition of one item, by field, independent of the order of its parts. */
+/** A source's definition of one item, by field. The order of its parts is irrelevant. */
 export type Definition = Readonly<Record<string, unknown>>;
 
-/** A source's definition of a tool. The source itself is included, because the same tool from another server counts as a different tool. */
+/** Returns a source's definition of a tool. It includes the source: the same tool from another server counts as a different tool. */
 export function definitionOf(tool: Tool): Definition {
   const raw = tool.sourceMeta["mcp"];
   const server = tool.ensemble ?? "";
@@ -33,7 +33,7 @@ export function definitionOf(tool: Tool): Definition {
   });
 }
 
-/** An MCP server's entry for a tool, without fields that are only for programs and screens. Unknown members are kept separate from known ones. */
+/** Returns an MCP server's entry for a tool, without fields that are only for programs and screens. Unknown members are separate from known ones. */
 function entryDefinition(entry: Readonly<Record<string, unknown>>, server: string): Definition {
   const { _meta, icons: _icons, execution: _execution, ...defined } = entry;
   const { name, title, description, inputSchema, outputSchema, annotations, ...other } = defined;
@@ -41,7 +41,9 @@ function entryDefinition(entry: Readonly<Record<string, unknown>>, server: strin
   return canonical(Object.keys(other).length === 0 ? known : { ...known, other });
 }
 
-/** The registered fields that are not in the entry: an oversized tool is cut at its end, where the entry is. Models read the registered fields. */
+/**
+ * Returns the registered fields that the entry lacks. An oversized tool is cut at its end, where the entry is, but models read the registered fields.
+ */
 function takenBeyond(entry: Readonly<Record<string, unknown>>, tool: Tool): Definition {
   const original = (field: "title" | "description" | "parameters" | "returns"): unknown =>
     Object.hasOwn(tool.sourceMeta, field) ? tool.sourceMeta[field] : tool[field];
@@ -74,7 +76,7 @@ function canonical(fields: Readonly<Record<string, unknown>>): Definition {
   );
 }
 
-/** Returns whether an MCP server's entry contains only registered fields of a tool. It may contain fewer. */
+/** Returns whether all fields of an MCP server's entry are registered fields of the tool. Fields may be missing. */
 export function saysNothingElse(entry: Readonly<Record<string, unknown>>, tool: Tool): boolean {
   const listed = entryDefinition(entry, tool.ensemble ?? "");
   if (hashOf(listed) === hashOfTool(tool)) return true;
@@ -103,15 +105,15 @@ const SETS = words("required enum type anyOf oneOf allOf examples");
 /** Keywords whose members are sets of names, or schemas. */
 const DEPENDENCIES = words("dependentRequired dependencies");
 
-/** Lists that never describe the members of a set beside them one by one, as `enumNames` does. */
+/** Lists that never describe a set next to them member by member, as `enumNames` describes `enum`. */
 const LISTS: ReadonlySet<string> = new Set([...SETS, "items", "prefixItems", "const", "default"]);
 
-/** A JSON Schema with unordered lists in a fixed order. */
+/** Sorts the unordered lists of a JSON Schema. */
 export function unorderedSchema(schema: unknown): unknown {
   return countsPlaces(schema) ? schema : unordered(schema);
 }
 
-/** Returns whether a reference contains a list index (`#/$defs/a/anyOf/0`), so that order matters. */
+/** Returns whether a reference contains a list index (`#/$defs/a/anyOf/0`), so the order of that list matters. */
 function countsPlaces(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   return Object.entries(value).some(([keyword, inner]) =>

@@ -6,14 +6,14 @@ import { escapedUnit, visibleText } from "../../errors/visible-text.ts";
 
 const MAX_PLACES = 40;
 const MAX_SHOWN = 2_000;
-/** The bounds of a whole diff. A source may send any amount of text, and a page must still be able to show it. */
+/** The bounds of a whole diff. A source may send any amount of text, which a page must still be able to display. */
 const WHOLE_PLACES = 2_000;
 const WHOLE_SHOWN = 200_000;
 const CONTEXT = 40;
 
 /**
- * The differences of two definitions, three lines each: the path, `-` the old value and `+` the new one, with hidden characters made visible. Shows
- * the first 40 and the part of a long text that differs, or with `whole` all of them and whole texts.
+ * Formats the differences of two definitions, three lines each: the path, `-` and the old value, `+` and the new value. Hidden characters are
+ * visible. Shows the first 40 differences and excerpts of long texts, or everything with `whole`.
  */
 export function diffLines(before: Definition, after: Definition, { whole = false } = {}): readonly string[] {
   const places = placesOf(before, after);
@@ -23,10 +23,10 @@ export function diffLines(before: Definition, after: Definition, { whole = false
   return more > 0 ? [...lines, `… and ${more} more places`] : lines;
 }
 
-/** The common fields. Other names come from the source, whose words do not belong in a reason that a model reads. */
+/** The common fields. Other field names come from the source, so they must not reach the model through a refusal. */
 const FIELDS = ["name", "title", "description", "instructions", "server", "annotations", "inputSchema", "outputSchema", "parameters", "returns", "command", "args", "cwd", "env"]; // prettier-ignore
 
-/** The changed fields of a definition, in one line. */
+/** Lists the changed fields of a definition on one line. */
 export function changedFields(before: Definition, after: Definition): string {
   const fields = placesOf(before, after).map(({ path: [field = ""] }) =>
     FIELDS.includes(field) ? field : "other fields of its source",
@@ -36,7 +36,6 @@ export function changedFields(before: Definition, after: Definition): string {
 
 interface FieldChange {
   readonly path: readonly string[];
-  /** Omitted for a new value. */
   readonly before?: unknown;
   readonly after?: unknown;
 }
@@ -71,7 +70,7 @@ const PLAIN_NAME = /^[\p{L}\p{N}_$-]+$/u;
 function linesOf(place: FieldChange, whole: boolean): readonly string[] {
   const [before, after] = excerpts(place, whole);
   return [
-    // An ambiguous name is written as JSON.
+    // A name that is ambiguous in a path is written as JSON.
     shown(
       place.path.map((name) => (PLAIN_NAME.test(name) ? name : JSON.stringify(name))).join("."),
       unmistakableText,
@@ -82,7 +81,7 @@ function linesOf(place: FieldChange, whole: boolean): readonly string[] {
   ];
 }
 
-/** Both sides as shown: of long texts the part that differs, and of texts that look the same the code points. */
+/** Returns both sides for display: for long texts the part that differs, and for lookalike texts their code points. */
 function excerpts(
   { before, after }: FieldChange,
   whole: boolean,
@@ -104,7 +103,7 @@ function alone(value: unknown, most: number): string | undefined {
   return shown(typeof value === "string" ? value : canonicalJson(value), unmistakableText, most);
 }
 
-/** Returns whether two texts could look the same: wherever they differ, one has an ASCII letter and the other a letter beyond ASCII. */
+/** Returns whether two texts could look the same. That is possible if every difference pairs an ASCII letter with a non-ASCII letter. */
 function lookAlike(one: string, other: string): boolean {
   const letters = lettersOf(other);
   const isAlike = (letter: string, at = ""): boolean => letter === at || letter <= "\x7F" !== at <= "\x7F";
@@ -116,7 +115,7 @@ function lettersOf(text: string): readonly string[] {
   return Array.from(shown(text, unmistakableText, MAX_SHOWN).normalize("NFKC"));
 }
 
-/** The number of characters that two texts share at their beginning and, after that, at their end. */
+/** Returns the number of characters that two texts share at their start, and then at their end. */
 function common(before: string, after: string): readonly [start: number, end: number] {
   const shorter = Math.min(before.length, after.length);
   let start = 0;
@@ -132,13 +131,13 @@ function excerpt(text: string, start: number, end: number): string {
   return `${from > 0 ? "…" : ""}${text.slice(from, to)}${to < text.length ? "…" : ""}`;
 }
 
-/** The shown part of a text. The rest is not read, since a source may send any amount of it. */
+/** Returns the displayed part of a text. The rest is not processed, because a source may send any amount of text. */
 function shown(text: string, show: (text: string) => string, most: number): string {
   const left = text.length - most;
   return left > 0 ? `${show(text.slice(0, most))}… (${left} more characters)` : show(text);
 }
 
-/** A text on one line without hidden characters or lookalike letters: both are written as JSON escapes. */
+/** Formats a text on one line, with hidden characters and lookalike letters as JSON escapes. */
 function unmistakableText(text: string): string {
   let result = text;
   const passing = [...disguises(text), ...styledWords(text)].sort((one, other) => other.start - one.start);
@@ -147,7 +146,7 @@ function unmistakableText(text: string): string {
   return visibleText(result);
 }
 
-/** The text with everything beyond ASCII escaped, and the escape character too, for two texts that look the same. */
+/** Escapes the backslash and everything beyond ASCII, for two texts that look the same. */
 function escapedText(text: string): string {
   return visibleText(text.replaceAll(/[^\0-\x7F]|\\/g, escapedUnit));
 }

@@ -3,7 +3,7 @@ import type { Finding } from "../scan/finding.ts";
 import { currentOf, type PinContent, type PinRecord } from "./pin-record.ts";
 import type { Pin, PinFinding } from "./pins.ts";
 
-/** Finds signs of attack in a definition. Returns undefined if definitions are not scanned. */
+/** Finds signs of attacks in a definition. Returns undefined if definitions are not scanned. */
 export type ScanPin = (content: PinContent) => readonly Finding[] | undefined;
 
 const SCANNED_AT_ONCE = 20;

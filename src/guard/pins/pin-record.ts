@@ -8,7 +8,7 @@ import type { Pin } from "./pins.ts";
 /** `changes` accepts items on first sight; `all` requires an operator to accept them. */
 export type PinMode = "changes" | "all";
 
-/** A tool, a server's instructions, or the command that starts it; complete, so that it can be shown and registered after a restart. */
+/** A tool, a server's instructions, or the command that starts the server. Complete, so that it can be shown and registered after a restart. */
 export type PinContent = { readonly hash: string } & (
   | { readonly tool: Tool; readonly instructions?: never; readonly command?: never }
   | { readonly instructions: string; readonly tool?: never; readonly command?: never }
@@ -18,16 +18,16 @@ export type PinContent = { readonly hash: string } & (
 /** The stored record of one tool or one server's instructions: the accepted version, the pending one, or both. */
 export type PinRecord = {
   readonly ensemble: string;
-  /** The version in between, if the source has returned to the accepted one. */
+  /** The source's version before it returned to the accepted one. */
   readonly between?: PinContent;
   readonly since: number;
-  /** The person who decided to keep refusing the current version. */
+  /** The person who rejected the current version. */
   readonly refusedBy?: string;
 } & (
   | {
-      /** `by` is omitted if it was accepted on first sight. */
+      /** `by` is omitted if the item was accepted on first sight. */
       readonly accepted: { readonly content: PinContent; readonly by?: string; readonly confirmed?: true };
-      /** The source's current version, if it waits for an operator. It stays pending even if the source reverts its change. */
+      /** The source's current version, if it waits for an operator. It stays pending even if the source reverts the change. */
       readonly waiting?: PinContent;
     }
   | { readonly accepted?: never; readonly waiting: PinContent }
@@ -55,7 +55,7 @@ export function instructionsId(ensemble: string): string {
   return `${ensemble}#instructions`;
 }
 
-/** Returns the record after a source's offer; the same record if nothing changed. */
+/** Returns the record after a source's offer. Returns the same record if nothing changed. */
 export function afterSeeing(
   record: PinRecord | undefined,
   content: PinContent,
@@ -63,7 +63,7 @@ export function afterSeeing(
     readonly ensemble: string;
     readonly mode: PinMode;
     readonly at: number;
-    /** True if the source offers nothing else: then even empty instructions wait, since accepting them accepts the source. */
+    /** True if the source offers nothing else. Then even empty instructions wait, because accepting them accepts the source. */
     readonly alone?: boolean;
   },
 ): PinRecord {
@@ -83,7 +83,10 @@ export function afterSeeing(
   return { ensemble, accepted, waiting: content, ...(between && { between }), since: at };
 }
 
-/** The record with the tool as this process registers it: the source's part is the same, but the operator's settings, such as capabilities, may differ. */
+/**
+ * Returns the record with the tool as this process registers it. The source's part is equal, but the operator's settings, such as capabilities, may
+ * differ.
+ */
 function withSettings(record: PinRecord, content: PinContent): PinRecord {
   const { accepted } = record;
   const isSame = accepted?.content.tool?.contentHash === content.tool?.contentHash;
@@ -92,7 +95,7 @@ function withSettings(record: PinRecord, content: PinContent): PinRecord {
     : { ...record, accepted: { ...accepted, content } };
 }
 
-/** The accepted tool to register; undefined if a change is pending, or the record is not of a tool. */
+/** Returns the accepted tool to register; undefined if a change is pending or the record does not hold a tool. */
 export function acceptedTool(record: PinRecord, mode: PinMode): Tool | undefined {
   const tool = stateOf(record, mode) === "accepted" ? record.accepted?.content.tool : undefined;
   return tool && record.accepted?.confirmed === true ? withConfirmedHints(tool) : tool;
@@ -115,7 +118,7 @@ function fieldsOf(tool: Tool): Definition {
   return fields;
 }
 
-/** The state for an operator. In the mode `all`, first sight does not accept, whatever followed. */
+/** Returns the state for an operator. In the mode `all`, an item that was accepted on first sight counts as not accepted. */
 export function stateOf({ accepted, waiting }: PinRecord, mode: PinMode): Exclude<Pin["state"], "conflict"> {
   const isLookedAt = mode === "changes" || accepted?.by !== undefined || accepted?.content.instructions === "";
   if (accepted === undefined || !isLookedAt) return "new";
@@ -136,7 +139,7 @@ export function toPin(id: string, record: PinRecord, mode: PinMode, whole: boole
   return { id, ensemble, state, hash, diff: differences(record, state, whole), seenAt: since, ...by, ...refused };
 }
 
-/** For a new item all fields, and for a changed one the differences from the accepted version. */
+/** Lists all fields of a new item, or the differences of a changed item from its accepted version. */
 function differences(record: PinRecord, state: ReturnType<typeof stateOf>, whole: boolean): readonly string[] {
   if (state === "accepted") return [];
   if (state === "new") return diffLines({}, toDefinition(currentOf(record)), { whole });
@@ -155,7 +158,7 @@ function toDefinition(content: PinContent): Definition {
   return content.tool === undefined ? { instructions: content.instructions } : definitionOf(content.tool);
 }
 
-/** Parses a stored record. Throws if it is invalid: nothing could be compared with it. */
+/** Parses a stored record. Throws if it is invalid, because nothing could be compared with it. */
 export function readRecord(id: string, value: unknown): PinRecord {
   const contents = isPlainObject(value)
     ? [isPlainObject(value["accepted"]) ? value["accepted"]["content"] : undefined, value["waiting"], value["between"]]

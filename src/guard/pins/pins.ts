@@ -4,16 +4,16 @@ import type { Tool } from "../../tool/tool.ts";
 
 /** The accepted version of each source: its tools and its instructions. */
 export interface Pins {
-  /** A server's instructions for models: the accepted version, whatever it offers now. Never rejects. */
+  /** Returns the accepted version of a server's instructions for models, whatever the server offers now. Never rejects. */
   instructions(ensemble: string, offered: string | undefined): Promise<string | undefined>;
-  /** Every item seen, by id: accepted, changed or never accepted. */
+  /** Lists every item that a source has offered: accepted, changed or never accepted. */
   list(options?: ListPinsOptions): Promise<readonly Pin[]>;
   /**
-   * Accepts a tool, or a server's instructions, in its current version. Rejects with INPUT_INVALID if nothing with that id is pending or its hash is
+   * Accepts the current version of a tool or of a server's instructions. Rejects with INPUT_INVALID if no item with that id is pending or its hash is
    * not `hash`, and with PERMISSION_DENIED if the principal lacks the role `approver`.
    */
   accept(id: string, by: Principal, options?: AcceptOptions): Promise<void>;
-  /** Keeps refusing the current version, so that it no longer waits. A later change waits again. Rejects as `accept` does. */
+  /** Rejects the current version, so it no longer waits. A later change waits again. Fails like `accept`. */
   refuse(id: string, by: Principal, options?: Pick<AcceptOptions, "hash">): Promise<void>;
 }
 
@@ -23,9 +23,9 @@ export interface ListPinsOptions {
   readonly id?: string | undefined;
   /** Only items in one of these states. */
   readonly states?: readonly Pin["state"][] | undefined;
-  /** Whole values in `diff`, not excerpts. */
+  /** Shows whole values in `diff`, not excerpts. */
   readonly whole?: boolean | undefined;
-  /** Also scans the items that are not accepted. */
+  /** Also scans the items that wait for acceptance. */
   readonly findings?: boolean | undefined;
 }
 
@@ -33,16 +33,16 @@ export interface ListPinsOptions {
 export interface PinGuard extends Pins {
   /** Compares a source's offer with the accepted version, and stores new items. Never rejects. */
   review(offer: OfferedEnsemble): Promise<ReviewedEnsemble>;
-  /** Why a tool may not be called now; undefined if it may. Cheap for a tool without a pending change. */
+  /** Returns why a tool may not be called now; undefined if it may. Fast for a tool without a pending change. */
   refusal(tool: Tool): string | undefined | Promise<string | undefined>;
   /**
-   * Why the command of a configured server may not be started; undefined if it may. In the mode `all`, an operator must have accepted exactly this
-   * command. A changed command is reported in both modes. Never rejects.
+   * Returns why the command of a configured server may not be started; undefined if it may. In the mode `all`, an operator must have accepted exactly
+   * this command. Both modes report a changed command. Never rejects.
    */
   mayStart(ensemble: string, command: Readonly<Record<string, unknown>>): Promise<string | undefined>;
-  /** Returns true for a request such as `files.resources/read` to a server without any accepted item: its resources and prompts are hidden. */
+  /** Returns true for requests to a server without accepted items, such as `files.resources/read`: its resources and prompts are hidden. */
   hides(tool: Tool): boolean;
-  /** Stops polling for acceptances of other processes. */
+  /** Stops polling for acceptances by other processes. */
   close(): void;
 }
 
@@ -50,7 +50,7 @@ export interface PinGuard extends Pins {
 export interface AcceptOptions {
   /** Confirms the hints of the tool (read-only, idempotent …), for exactly this definition. */
   readonly confirmAnnotations?: boolean;
-  /** The first digits of the hash from `list`, sixteen or more: later versions are not accepted. */
+  /** At least the first 16 digits of the hash from `list`. A version with another hash is not accepted. */
   readonly hash?: string;
 }
 
@@ -64,9 +64,9 @@ export interface OfferedEnsemble {
 
 /** The items that may be registered. */
 export interface ReviewedEnsemble {
-  /** In the order of the offer: each in the accepted version, which is the offered one unless it changed. */
+  /** The accepted versions, in the order of the offer. Without a pending change, that is the offered version. */
   readonly tools: readonly Tool[];
-  /** The accepted instructions; omitted if there are none, or they are not accepted. */
+  /** The accepted instructions. Omitted if there are none, or they were not accepted. */
   readonly instructions?: string;
 }
 
@@ -75,21 +75,20 @@ export const PIN_STATES = ["accepted", "changed", "new", "conflict"] as const;
 /** A tool, the instructions of a server (`NAME#instructions`), or the command that starts it (`NAME#command`). */
 export interface Pin {
   readonly id: string;
-  /** The source of the item. */
   readonly ensemble: string;
-  /** `conflict`: it is accepted, but the shared catalog has a different definition, which no process that runs the tool uses. */
+  /** `conflict`: the item is accepted, but the shared catalog has a different definition. No process that runs the tool uses that definition. */
   readonly state: (typeof PIN_STATES)[number];
-  /** SHA-256 in hexadecimal digits of the current version, independent of the order of its parts. */
+  /** SHA-256 of the current version, in hexadecimal digits. The order of its parts is irrelevant. */
   readonly hash: string;
-  /** Readable lines, `-` for the accepted version and `+` for the current one; empty if it is accepted. */
+  /** Readable lines: `-` for the accepted version, `+` for the current one. Empty if the item is accepted. */
   readonly diff: readonly string[];
-  /** Milliseconds since the epoch when it entered this state. */
+  /** When the item entered this state, in milliseconds since the epoch. */
   readonly seenAt: number;
-  /** The person who accepted it; omitted if it was accepted on first sight, or is not. */
+  /** The person who accepted the item. Omitted if it was accepted on first sight, or is not accepted. */
   readonly acceptedBy?: string;
-  /** The person who decided to keep refusing exactly this version. */
+  /** The person who rejected exactly this version. */
   readonly refusedBy?: string;
-  /** The scanner's findings in an item that is not accepted, if they were requested. Omitted if definitions are not scanned. */
+  /** The scanner's findings, if they were requested and the item is not accepted. Omitted if definitions are not scanned. */
   readonly findings?: readonly PinFinding[];
 }
 

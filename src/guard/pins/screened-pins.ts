@@ -3,13 +3,13 @@ import type { OfferedEnsemble, PinGuard, ReviewedEnsemble } from "./pins.ts";
 
 type Screen = Screening["instructions"];
 
-/** An offer with screened instructions. */
+/** Screens the instructions of an offer. */
 export function screenedOffer(offer: OfferedEnsemble, screen: Screen): OfferedEnsemble {
   const { ensemble, instructions } = offer;
   return instructions === undefined ? offer : { ...offer, instructions: screen(ensemble, instructions) };
 }
 
-/** Pins that get a server's instructions only after screening: removed text is neither recorded nor passed on. */
+/** Screens a server's instructions before the pins get them. Removed text is neither recorded nor passed on. */
 export function screenedPins(pins: PinGuard, screen: Screen): PinGuard {
   return {
     ...pins,

@@ -3,19 +3,19 @@ import { unescapeOnce } from "./unescaped.ts";
 export interface FormMatches {
   /** Pairs of start and end, in order; overlapping spans are merged. */
   readonly spans: readonly number[];
-  /** The start of a form that the end of the text cuts off; the text's length if there is none. */
+  /** The start of a form that continues after the end of the text; the text's length if there is none. */
   readonly open: number;
 }
 
-/** The number of characters that are hashed, which is the capacity of the hash. */
+/** The number of characters that the hash covers: 16 bits at four bits per character. */
 const WINDOW = 4;
 const MASK = 0xff_ff;
 
 /** Finds any of many texts in another, in one pass over it. */
 export function createFormIndex() {
-  /** Marks the hashes of all beginnings, so that nearly every position takes one lookup. */
+  /** Marks the hashes of all form prefixes, so that most positions take one lookup. */
   const marked = new Uint8Array(MASK + 1);
-  /** By the hash of their beginning, in order: many keys begin alike, and a text may be full of that beginning. */
+  /** Forms by the hash of their prefix, sorted: many keys have the same prefix, and a text may repeat that prefix many times. */
   const byHash = new Map<number, string[]>();
   let longest = 0;
 
@@ -30,7 +30,7 @@ export function createFormIndex() {
       marked[hash] = 1;
       longest = Math.max(longest, form.length);
     },
-    /** Returns false if the text contains no secret in full. True means that it may contain one. */
+    /** Returns false if the text contains no complete form. True means that it may contain one. */
     mayFind(text: string): boolean {
       if (longest === 0) return false;
       let hash = 0;
@@ -40,7 +40,7 @@ export function createFormIndex() {
       }
       return false;
     },
-    /** With `unfinished`, an end of the text that may begin one of them counts too, if it has four characters. */
+    /** Finds all forms. With `unfinished`, also finds a form that starts at least four characters before the end of the text. */
     find(text: string, unfinished: boolean): FormMatches {
       const spans: number[] = [];
       let last = 0;
@@ -64,12 +64,12 @@ export function createFormIndex() {
   };
 }
 
-/** Each character shifts the previous ones by four bits, so that the fifth last drops out. */
+/** Each character shifts the hash by four bits, so it covers only the last four characters. */
 function nextHash(hash: number, text: string, index: number): number {
   return ((hash << 4) ^ text.charCodeAt(index)) & MASK;
 }
 
-/** The length of the longest form that the text begins with; 0 if there is none. */
+/** Returns the length of the longest form that is a prefix of the text; 0 if there is none. */
 function longestIn(forms: readonly string[], text: string): number {
   let beginning = text;
   for (;;) {
@@ -82,7 +82,7 @@ function longestIn(forms: readonly string[], text: string): number {
   }
 }
 
-/** The number of sorted forms that are at or before the text. */
+/** Returns the number of sorted forms that are less than or equal to the text. */
 function placeAfter(forms: readonly string[], text: string): number {
   let [low, high] = [0, forms.length];
   while (low < high) {
@@ -95,25 +95,25 @@ function placeAfter(forms: readonly string[], text: string): number {
 
 function sharedLength(one: string, other: string): number {
   let length = 0;
-  // Past the end the code is NaN, which is not equal to itself.
+  // `charCodeAt` past the end returns NaN, which never equals itself.
   while (one.charCodeAt(length) === other.charCodeAt(length)) length++;
   return length;
 }
 
-/** Shorter secrets occur in ordinary words. */
+/** Shorter secrets would match inside ordinary words. */
 export const MIN_SECRET_LENGTH = 6;
 
-/** A line of a secret that is at least this long is also a secret: logs are written and read by line. */
+/** A line of a secret with at least this length is also treated as a secret, because logs are written and read line by line. */
 const MIN_LINE = 16;
 
-/** Every form of a secret after escapes are undone: as it is, in hex, inside any base64, and inside any base64 of that. */
+/** Returns every form in which a secret can appear, after escapes are undone: plain, in hex, and in base64, once or twice. */
 export function formsOf(secret: string): ReadonlySet<string> {
   const forms = new Set<string>();
   for (const text of textsOf(secret)) {
     const encoded = new URLSearchParams([["", text]]).toString().slice(1);
-    // The content of base64 may have been escaped before: a member of a token, or the password of an OAuth client.
+    // The content of base64 may itself be escaped, such as a member of a token or the password of an OAuth client.
     const inside = new Set([text, JSON.stringify(text).slice(1, -1), encodeURIComponent(text.toWellFormed()), encoded]);
-    // URL-encoded forms write a space as `+`.
+    // In URL-encoded forms, a space is `+`.
     const hex = Buffer.from(text).toString("hex");
     const all = [text, text.replaceAll(" ", "+"), hex, hex.toUpperCase(), ...[...inside].flatMap(inBase64)];
     for (const form of all) forms.add(form);
@@ -121,7 +121,7 @@ export function formsOf(secret: string): ReadonlySet<string> {
   return forms;
 }
 
-/** The texts that reveal the secret: itself, itself with escapes undone, and its long lines. */
+/** Returns the texts that reveal the secret: the secret, its unescaped form, and its long lines. */
 function textsOf(secret: string): ReadonlySet<string> {
   const texts = new Set([secret, secret.toWellFormed(), secret.normalize("NFC"), secret.normalize("NFD")]);
   // The loop also visits texts that it adds.
@@ -133,7 +133,10 @@ function textsOf(secret: string): ReadonlySet<string> {
   return texts;
 }
 
-/** The whole secret with and without padding, and inside other data; also twice, since Docker and Kubernetes store base64 of base64. */
+/**
+ * Returns the base64 of the secret, with and without padding, and inside other data. Also encoded twice, because Docker and Kubernetes store base64
+ * of base64.
+ */
 function inBase64(text: string): readonly string[] {
   const whole = Buffer.from(text).toString("base64");
   const inside = insideBase64(text);
@@ -142,7 +145,7 @@ function inBase64(text: string): readonly string[] {
   return [...forms, ...forms.map((form) => form.replaceAll("+", "-").replaceAll("/", "_"))];
 }
 
-/** The base64 characters that depend only on the text, if it starts after zero, one or two bytes of a group of three. */
+/** Returns the base64 characters that depend only on the text, for each of the three alignments in a group of three bytes. */
 function insideBase64(text: string): readonly string[] {
   return [0, 1, 2].map((before) => {
     const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(text)]);

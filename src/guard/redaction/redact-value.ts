@@ -1,28 +1,27 @@
 import { REDACTED } from "./secret-patterns.ts";
 
-/** Deeper values are cut: a server may send anything, and the stack is limited. */
+/** Deeper values are cut: a server may nest data to any depth, and the stack is limited. */
 const MAX_DEPTH = 200;
 
 /**
- * Redacts every text in plain data, including member names. Returns the same object when nothing changed. Cycles are cut. An error is
- * changed in place, so that it stays the same error: message, stack, its own members and its causes. A frozen error is replaced. With
- * `keepShape` a program can still parse the result: base64 in `blob` and `data` stays base64, and data nested too deep is kept if it
- * contains nothing to redact.
+ * Redacts every text in plain data, including member names. Returns the same object if nothing changed. Cuts cycles. An error is changed in place
+ * (message, stack, its own members, its causes), so that it stays the same object; a frozen error is replaced. With `keepShape`, programs can still
+ * parse the result: base64 in `blob` and `data` stays base64, and data that is nested too deep is kept if it contains nothing to redact.
  */
 export function redactValue<Value>(
   value: Value,
   redact: (text: string) => string,
   { keepShape = false }: { readonly keepShape?: boolean } = {},
 ): Value {
-  if (isUntouched(value, redact, { left: MAX_LOOKED_AT }, 0)) return value;
+  if (isUntouched(value, redact, { left: MAX_CHECKED }, 0)) return value;
   return visit(value, { redact, keepShape, seen: new Map(), depth: 0 }) as Value;
 }
 
-/** The number of values checked before the full redaction. Bounded, so that cycles and shared parts cost little. */
-const MAX_LOOKED_AT = 1000;
-const MAX_LOOKED_DEPTH = 8;
+/** The maximum number of values in the quick check. The bound also covers cycles and shared objects. */
+const MAX_CHECKED = 1000;
+const MAX_CHECKED_DEPTH = 8;
 
-/** Returns true for small plain data without anything to redact, like nearly every event. False is inconclusive. */
+/** Returns true for small plain data without anything to redact, such as most events. False is inconclusive. */
 function isUntouched(
   value: unknown,
   redact: (text: string) => string,
@@ -31,7 +30,7 @@ function isUntouched(
 ): boolean {
   if (typeof value === "string") return redact(value) === value;
   if (typeof value !== "object" || value === null) return typeof value !== "function";
-  if (depth === MAX_LOOKED_DEPTH) return false;
+  if (depth === MAX_CHECKED_DEPTH) return false;
   if (Array.isArray(value)) {
     for (const element of value)
       if (--budget.left < 0 || !isUntouched(element, redact, budget, depth + 1)) return false;
@@ -59,7 +58,7 @@ function visit(value: unknown, { redact, keepShape, seen, depth }: Visit): unkno
   if (seen.has(value)) return seen.get(value);
   if (depth === MAX_DEPTH) return keepShape && isClean(value, redact) ? value : REDACTED;
   const inner = { redact, keepShape, seen, depth: depth + 1 };
-  // A cycle in plain data is not shown again.
+  // The second occurrence of an object in a cycle is redacted.
   if (!isError) seen.set(value, REDACTED);
   const result = isError
     ? visitError(value, inner)
@@ -72,13 +71,13 @@ function visit(value: unknown, { redact, keepShape, seen, depth }: Visit): unkno
 
 const REDACTED_BASE64 = Buffer.from(REDACTED).toString("base64");
 
-/** Returns true for valid base64 in a member that MCP defines as base64. */
+/** Returns true for valid base64 in a member that MCP declares as base64. */
 function isBase64(name: string, value: unknown): boolean {
   if (name !== "blob" && name !== "data") return false;
   return typeof value === "string" && value.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(value);
 }
 
-/** Returns true for data whose JSON contains nothing to redact; false if it cannot be written as JSON. */
+/** Returns true if the JSON of the data contains nothing to redact. Returns false if the data has no JSON form. */
 function isClean(value: object, redact: (text: string) => string): boolean {
   try {
     const text = JSON.stringify(value);
@@ -90,14 +89,14 @@ function isClean(value: object, redact: (text: string) => string): boolean {
 
 let isNativeError: ((value: unknown) => value is Error) | undefined;
 
-/** Errors of other contexts have other classes. */
+/** Recognises errors from other JavaScript contexts, which have other classes. */
 function isAnyError(value: unknown): value is Error {
-  // Looked up once: large results have many values, and the lookup takes longer than the call.
+  // Looked up once: in large results, the lookup would take longer than the call.
   isNativeError ??= process.getBuiltinModule("node:util").types.isNativeError;
   return value instanceof Error || isNativeError(value);
 }
 
-/** Lists and objects without a class. A class instance may be a socket, which references whole programs. */
+/** Returns true for arrays and plain objects. A class instance may be a socket, which references half the program. */
 function isPlain(value: unknown): value is object {
   if (typeof value !== "object" || value === null) return false;
   if (Array.isArray(value)) return true;
@@ -111,7 +110,7 @@ function visitError(error: Error, inner: Visit): Error {
   const isFree = names.every(
     (name) => Object.getOwnPropertyDescriptor(error, name)?.configurable ?? Object.isExtensible(error),
   );
-  // If a property cannot be changed, a new error of the same class replaces it, also inside itself.
+  // If a property cannot be changed, a new error of the same class replaces the error, also where the error references itself.
   const standIn = isFree ? error : (Object.create(Object.getPrototypeOf(error) as object) as Error);
   inner.seen.set(error, standIn);
   const values = names.map((name) => read(error, name));
@@ -119,7 +118,7 @@ function visitError(error: Error, inner: Visit): Error {
   if (shown.every((value, index) => value === values[index])) return error;
   for (const [index, name] of names.entries()) {
     if (isFree && shown[index] === values[index]) continue;
-    // Keeps the property enumerable or not, as it was.
+    // The property stays enumerable or not, as before.
     const enumerable = Object.prototype.propertyIsEnumerable.call(error, name);
     const descriptor = { value: shown[index], enumerable, configurable: true, writable: true };
     Reflect.defineProperty(standIn, name, descriptor);
@@ -127,7 +126,7 @@ function visitError(error: Error, inner: Visit): Error {
   return standIn;
 }
 
-/** Undefined for a property that cannot be read. */
+/** Returns undefined for a property that cannot be read. */
 function read(error: Error, name: string): unknown {
   try {
     return Reflect.get(error, name);
@@ -145,7 +144,7 @@ function visitList(list: readonly unknown[], inner: Visit): unknown {
   return changed ?? list;
 }
 
-/** Events pass here, so nothing is copied unless something changes. */
+/** Every event passes here, so objects are copied only if something changes. */
 function visitMembers(value: object, inner: Visit): unknown {
   const names = Object.keys(value);
   let changed: [string, unknown][] | undefined;

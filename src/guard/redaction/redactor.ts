@@ -3,38 +3,39 @@ import { redactValue } from "./redact-value.ts";
 import { findPatterns, hasHint, REDACTED } from "./secret-patterns.ts";
 import { hasEscapes, unescapeOnce } from "./unescaped.ts";
 
-/** Redacts secrets in output and stored data: known ones in any form, and text that looks like a credential. */
+/** Redacts secrets in output and stored data: known secrets in any form, and text that looks like a credential. */
 export interface Redactor {
-  /** Adds a known secret. Returns false for one shorter than six characters, which is not redacted: ordinary words would contain it. */
+  /**
+   * Adds a known secret. Returns false if it is shorter than six characters: such a secret is not redacted, because ordinary words would contain it.
+   */
   add(secret: string): boolean;
   text(text: string): string;
-  /** Redacts every text in plain data, including member names. Returns the same object when nothing changed. */
+  /** Redacts every text in plain data, including member names. Returns the same object if nothing changed. */
   value<Value>(value: Value): Value;
-  /** Redacts an error's message, stack, details and causes in place. Returns a new error of the same class if it cannot be changed. */
+  /** Redacts an error's message, stack, details and causes in place. Returns a new error of the same class if it cannot be changed in place. */
   error<Thrown>(error: Thrown): Thrown;
-  /** Redacts the parts of a text as they arrive. A tail that could begin a secret is redacted at once, because output cannot be retracted. */
+  /** Redacts a stream of text. A tail that could begin a secret is redacted immediately, because output cannot be retracted. */
   stream(): (part: string) => string;
   /** Redacts known secrets only, for results that must otherwise stay unchanged: a tool may legitimately return a user's token. */
   readonly known: {
-    /** Returns the same object when nothing changed. */
     value<Value>(value: Value): Value;
   };
 }
 
 const MAX_LAYERS = 4;
 
-/** In longer texts escapes are undone once: undoing them four times in many megabytes would stall the process. */
+/** In longer texts, escapes are undone once. Undoing them four times in many megabytes would stall the process. */
 const LONG_TEXT = 1_000_000;
 
-/** The longest text that may begin a secret but is too short to redact: three characters, each escaped several times. */
+/** The longest tail that may begin a secret but is too short to redact: three characters, each escaped several times. */
 const KEPT = 64;
 
-/** Creates a redactor without known secrets; it recognises only the forms of credentials. */
+/** Creates a redactor without known secrets. It recognises credentials by their form. */
 export function createRedactor(): Redactor {
   const known = new Set<string>();
   const forms = createFormIndex();
 
-  /** Searches the text, then the text with its escapes undone, and so on. */
+  /** Searches the text, then the unescaped text, and repeats that. */
   function find(
     text: string,
     { unfinished = false, patterns = true }: Search,
@@ -53,9 +54,9 @@ export function createRedactor(): Redactor {
   }
 
   const redactText = (given: string, search: Search): string => {
-    // Most texts are ids and names, many of them shorter than any secret.
+    // Most texts are ids and names, and many are shorter than any secret.
     if (given.length < MIN_SECRET_LENGTH) return given;
-    // Nearly every text is clean, and a quick check shows it for most.
+    // Most texts are clean, and this quick check proves it for most of them.
     if (!forms.mayFind(given) && !hasEscapes(given) && !(search.patterns !== false && hasHint(given))) return given;
     const { spans } = find(given, search);
     return spans.length === 0 ? given : masked(given, spans, 0);
@@ -89,16 +90,19 @@ export function createRedactor(): Redactor {
 }
 
 interface Search {
-  /** The text may continue: its end may be the beginning of a secret or an escape. */
+  /** True if the text may continue: its end may begin a secret or an escape. */
   readonly unfinished?: boolean;
-  /** Whether text that only looks like a credential is redacted. */
+  /** True also redacts text that only looks like a credential. */
   readonly patterns?: boolean;
 }
 
 const ANYTHING: Search = {};
 const KNOWN_ONLY: Search = { patterns: false };
 
-/** The text from an index on, with the spans masked; overlapping spans are merged. A span that began before the index is masked from there. */
+/**
+ * Returns the text from an index on, with the spans masked. Overlapping spans are merged. A span that starts before the index is masked from the
+ * index on.
+ */
 function masked(text: string, spans: readonly number[], from: number): string {
   const starts = Array.from({ length: spans.length / 2 }, (_, index) => 2 * index);
   const at = (index: number): number => spans[index] ?? 0;
@@ -108,7 +112,7 @@ function masked(text: string, spans: readonly number[], from: number): string {
   for (const index of starts) {
     const [start, end] = [at(index), at(index + 1)];
     if (end <= place) continue;
-    // An overlapping span is already masked.
+    // An overlapping span was already masked.
     if (start >= place || shown === "") shown += text.slice(place, start) + REDACTED;
     place = end;
   }

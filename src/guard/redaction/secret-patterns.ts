@@ -1,7 +1,6 @@
-/** Replaces a secret. */
 export const REDACTED = "[redacted]";
 
-/** Matches only outside longer words, so that each start of a pattern is tried once, and hashes that match by chance are left alone. */
+/** Matches only at the start of a word. Each pattern is then tried once per word, and random matches inside hashes are ignored. */
 const WORD_START = "(?<![A-Za-z0-9_-])";
 /** Real keys have digits; words joined by dashes do not. */
 const WITH_DIGIT = "(?=[A-Za-z_-]{0,200}[0-9])";
@@ -17,7 +16,7 @@ export const PATTERNS: readonly string[] = [
   `${WORD_START}npm_[A-Za-z0-9]{36}`,
   // Slack
   `${WORD_START}xox[abeoprs]-${WITH_DIGIT}[A-Za-z0-9-]{10,}`,
-  // OpenAI, Anthropic and those that follow them; Stripe
+  // OpenAI, Anthropic and compatible providers; Stripe
   `${WORD_START}sk-${WITH_DIGIT}[A-Za-z0-9_-]{20,}`,
   `${WORD_START}[rs]k_(?:live|test)_[A-Za-z0-9]{16,}`,
   // Google
@@ -32,13 +31,13 @@ export const PATTERNS: readonly string[] = [
 
 const ANY = new RegExp(PATTERNS.join("|"), "g");
 
-/** A text without any of these cannot match a pattern. Faster than the patterns, and true of nearly every text. */
+/** Every text that matches a pattern also matches this expression, which is faster. Most texts do not match it. */
 const HINT = /AKIA|ASIA|gh[pousr]_|github_pat_|glpat-|npm_|xox|sk-|k_live_|k_test_|AIza|eyJ|PRIVATE KEY|earer /;
 
 /** The shortest text that a pattern matches: `xoxb-` and ten characters. */
 const MIN_PATTERN_LENGTH = 15;
 
-/** False for a text that no pattern matches. True is inconclusive. */
+/** Returns false if no pattern matches the text. True is inconclusive. */
 export function hasHint(text: string): boolean {
   return text.length >= MIN_PATTERN_LENGTH && HINT.test(text);
 }

@@ -2,7 +2,7 @@
 const BYTE = String.raw`(?:%|\\x)`;
 const FOLLOWING = `${BYTE}[89ab][0-9a-f]`;
 
-/** Matches any escape. Every repetition is bounded, so that a text is read in linear time. */
+/** Matches any escape. Every repetition is bounded, so matching takes linear time. */
 export const ESCAPE: RegExp = new RegExp(
   [
     // The bytes of one character belong together.
@@ -14,20 +14,20 @@ export const ESCAPE: RegExp = new RegExp(
     String.raw`\\[nrtbf]`,
     String.raw`\\[^0-9a-z]`,
     "&(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#x[0-9a-f]{1,6});",
-    // Long lines are wrapped, especially in base64.
+    // Long lines are often wrapped, especially in base64.
     String.raw`\r?\n`,
   ].join("|"),
   "gi",
 );
 
-/** A text without any of these has no escapes. */
+/** A text without any of these characters has no escapes. */
 const HINT = /[%\\&\r\n]/;
 
 export function hasEscapes(text: string): boolean {
   return HINT.test(text);
 }
 
-/** The end of a text that may begin an escape. */
+/** Matches an incomplete escape at the end of a text. */
 const HALF = String.raw`(?:%[0-9a-f]?|\\(?:x[0-9a-f]?)?)`;
 const BEGUN = new RegExp(
   `(?:${[
@@ -46,8 +46,8 @@ const CONTROLS: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", 
 const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 
 /**
- * Undoes escapes such as `%2F`, `\u002f`, `\/`, `\x2f`, `&#47;` or `&amp;`, and joins lines. Undefined if there is nothing to undo. With
- * `unfinished`, the beginning of an escape at the end of the text is left out, but counts as part of the preceding text.
+ * Undoes escapes such as `%2F`, `\u002f`, `\/`, `\x2f`, `&#47;` or `&amp;`, and joins lines. Returns undefined if there is nothing to undo. With
+ * `unfinished`, an incomplete escape at the end of the text is left out, but counts as part of the preceding text.
  */
 export function unescapeOnce(given: string, unfinished = false) {
   if (!hasEscapes(given)) return undefined;
@@ -60,9 +60,9 @@ export function unescapeOnce(given: string, unfinished = false) {
 
   return {
     text: shown,
-    /** Maps a start in this text to the original text. */
+    /** Maps a start in this text to the given text. */
     startOf: (start: number): number => start + shift(pieces(), pieceAt(pieces(), start)),
-    /** Maps an end in this text to the original text: after the escape, if it ends with one. */
+    /** Maps an end in this text to the given text. An end at an escape maps to the end of that escape. */
     endOf(end: number): number {
       if (end === shown.length && source !== given) return given.length;
       const piece = pieceAt(pieces(), end - 1);
@@ -95,12 +95,11 @@ function withoutEscapes(source: string): string | undefined {
   return bytes.toString("utf16le", 0, 2 * length);
 }
 
-/** Characters that are worth a call to copy. */
+/** Longer stretches are copied with one call. */
 const LONG_STRETCH = 64;
-/** Large enough for most texts. */
 const SCRATCH = new Uint16Array(4_096);
 
-/** The starts of alternating plain stretches and escapes, in the text without escapes (`here`) and in the one with them (`there`). */
+/** Returns the starts of alternating plain stretches and escapes: in the unescaped text (`here`) and in the escaped text (`there`). */
 function piecesOf(source: string) {
   const [here, there] = [[0], [0]];
   let shorter = 0;
@@ -112,7 +111,7 @@ function piecesOf(source: string) {
   return { here, there };
 }
 
-/** The last stretch or escape that begins at or before a character. */
+/** Returns the last stretch or escape that starts at or before a character. */
 function pieceAt({ here }: ReturnType<typeof piecesOf>, character: number): number {
   let [low, high] = [0, here.length - 1];
   while (low < high) {
@@ -130,12 +129,12 @@ function shift({ here, there }: ReturnType<typeof piecesOf>, piece: number): num
 const [LINE_FEED, CARRIAGE_RETURN, PERCENT, AMPERSAND, BACKSLASH] = [0x0a, 0x0d, 0x25, 0x26, 0x5c];
 const ESCAPE_HERE = new RegExp(ESCAPE.source, "iy");
 
-/** Visits every escape of a text in order, with its value. Texts may have millions, so the usual ones need no expression. */
+/** Visits every escape of a text in order, with its value. Texts may have millions, so common escapes are parsed without a regular expression. */
 function eachEscape(source: string, visit: (start: number, end: number, value: string) => void): void {
   const { length } = source;
   for (let at = 0; at < length;) {
     const code = source.charCodeAt(at);
-    // Nearly every character is one of these, and begins no escape.
+    // Most characters take this branch: they cannot begin an escape.
     if (code > AMPERSAND && code !== BACKSLASH) {
       at += 1;
       continue;
@@ -150,7 +149,7 @@ function eachEscape(source: string, visit: (start: number, end: number, value: s
       at += 2;
     } else if (code === BACKSLASH || code === PERCENT || code === AMPERSAND) {
       const digits = code === PERCENT ? at + 1 : at + 2;
-      // From 0xc0 on, a byte is the first of several that form one character.
+      // A byte from 0xc0 on starts a character of several bytes.
       const byte = code === PERCENT || (next | 0x20) === LETTER_X ? hexByte(source, digits) : -1;
       if (byte >= 0 && byte < 0xc0) {
         visit(at, digits + 2, String.fromCharCode(byte));
@@ -167,7 +166,7 @@ function eachEscape(source: string, visit: (start: number, end: number, value: s
 
 const LETTER_X = 0x78;
 
-/** The byte of two hexadecimal digits; -1 if they are not digits. */
+/** Parses two hexadecimal digits; -1 if they are not digits. */
 function hexByte(source: string, at: number): number {
   const [high, low] = [hexDigit(source.charCodeAt(at)), hexDigit(source.charCodeAt(at + 1))];
   return high < 0 || low < 0 ? -1 : 16 * high + low;
@@ -179,7 +178,7 @@ function hexDigit(code: number): number {
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
 }
 
-/** Returns true for characters that a backslash leaves unchanged: ASCII that is neither a letter nor a digit. */
+/** Returns true for ASCII characters that are not letters or digits, which a backslash leaves unchanged. */
 function isSign(code: number): boolean {
   return code < 0x30 || (code > 0x39 && code < 0x41) || (code > 0x5a && code < 0x61) || (code > 0x7a && code < 0x80);
 }
@@ -196,12 +195,12 @@ function unescaped(escape: string): string {
       if (second === "x") return fromBytes(escape);
       return second === "u" ? fromCode(`x${rest.replace("{", "")}`) : (CONTROLS[second] ?? second);
     default:
-      // The end of a line.
+      // An escaped line break.
       return "";
   }
 }
 
-/** Bytes of UTF-8, or an invalid one, which older encodings have. */
+/** Decodes bytes of UTF-8. An invalid byte is decoded as in older encodings. */
 function fromBytes(escapes: string): string {
   const digits = escapes.replaceAll(/%|\\x/gi, "");
   if (digits.length === 2) return String.fromCharCode(Number.parseInt(digits, 16));

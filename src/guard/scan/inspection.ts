@@ -7,13 +7,13 @@ import { createReportedScan, type ScanParts, type ScanSettings } from "./reporte
 import type { Scanner, ScanReport } from "./scanner.ts";
 import { wrapUntrusted } from "./wrap-untrusted.ts";
 
-/** Inspects the data of calls. Never throws: a text that could not be scanned is allowed or refused as configured, and reported. */
+/** Inspects the data of calls. Never throws: a text that could not be scanned is reported, and allowed or refused as configured. */
 export interface Inspection {
-  /** Why these arguments may not reach the tool; undefined if they may. */
+  /** Returns why these arguments may not reach the tool; undefined if they may. */
   arguments(tool: Tool, args: Readonly<Record<string, unknown>>, options?: InspectOptions): string | undefined;
-  /** The inspected result, or the reason why it is withheld. */
+  /** Returns the inspected result, or the reason why it is withheld. */
   result(tool: Tool, value: unknown): InspectedResult;
-  /** The same for large values; yields to the event loop in between. Never rejects. */
+  /** Like the methods above, for large values: yields to the event loop in between. Never rejects. */
   readonly inTurns: {
     arguments(
       tool: Tool,
@@ -25,7 +25,7 @@ export interface Inspection {
 }
 
 export interface InspectOptions {
-  /** Emits no events, for a hypothetical call. */
+  /** True emits no events. For hypothetical calls. */
   readonly quiet?: boolean;
 }
 
@@ -37,14 +37,17 @@ export interface InspectionSettings extends ScanSettings {
   readonly results: "off" | "flag" | "neutralise" | "wrap" | "block";
 }
 
-/** The outcome for a value: it was scanned, is withheld, or is allowed unread. */
-type Look = { readonly report: ScanReport; readonly texts: BoundedTexts } | { readonly refused: string } | undefined;
+/** The outcome for a value: scanned, withheld, or allowed without a scan. */
+type InspectionOutcome =
+  | { readonly report: ScanReport; readonly texts: BoundedTexts }
+  | { readonly refused: string }
+  | undefined;
 
 export function createInspection(parts: ScanParts<InspectionSettings>): Inspection {
   const { arguments: argumentsMode, results: mode } = parts.settings;
   const { scanner, emitFindings, failed, attackIn } = createReportedScan(parts);
 
-  function* look(id: string, where: TextPlace, value: unknown, quiet = false): Steps<Look> {
+  function* scan(id: string, where: TextPlace, value: unknown, quiet = false): Steps<InspectionOutcome> {
     let refused: string | undefined;
     try {
       const texts = gatherTexts(value);
@@ -62,7 +65,7 @@ export function createInspection(parts: ScanParts<InspectionSettings>): Inspecti
   function* treated(
     id: string,
     value: unknown,
-    { report, texts }: Extract<Look, { report: unknown }>,
+    { report, texts }: Extract<InspectionOutcome, { report: unknown }>,
   ): Steps<InspectedResult> {
     const found = report.findings.length > 0;
     const refuse = (): InspectedResult => {
@@ -78,7 +81,7 @@ export function createInspection(parts: ScanParts<InspectionSettings>): Inspecti
       }
       case "wrap":
         emitFindings(id, "result", report, "wrapped");
-        // Data, names and links have to keep their shape, so they are cleaned instead of wrapped.
+        // Data, names and links must keep their form, so they are cleaned, not wrapped.
         return { value: wrapResult(found ? yield* cleanEach(scanner, value, texts, isNotProse) : value, id) };
       default:
         if (mode === "block" && report.action !== "allow") return refuse();
@@ -93,7 +96,7 @@ export function createInspection(parts: ScanParts<InspectionSettings>): Inspecti
     { quiet = false }: InspectOptions = {},
   ): Steps<string | undefined> {
     if (argumentsMode === "off") return undefined;
-    const seen = yield* look(id, "arguments", args, quiet);
+    const seen = yield* scan(id, "arguments", args, quiet);
     if (seen === undefined) return undefined;
     if ("refused" in seen) return seen.refused;
     const isBlocked = argumentsMode === "block" && seen.report.action !== "allow";
@@ -103,7 +106,7 @@ export function createInspection(parts: ScanParts<InspectionSettings>): Inspecti
 
   function* lookAtResult({ id }: Tool, value: unknown): Steps<InspectedResult> {
     if (mode === "off") return { value };
-    const seen = yield* look(id, "result", value);
+    const seen = yield* scan(id, "result", value);
     if (seen === undefined) return { value: mode === "wrap" ? wrapAnyway(value, id) : value };
     if ("refused" in seen) return seen;
     try {
@@ -124,7 +127,7 @@ export function createInspection(parts: ScanParts<InspectionSettings>): Inspecti
   };
 }
 
-/** Marks need no scan. Data that cannot be traversed gets none. */
+/** Wrapping needs no scan. Data that cannot be traversed stays unwrapped. */
 function wrapAnyway(value: unknown, toolId: string): unknown {
   try {
     return wrapResult(value, toolId);
@@ -137,7 +140,7 @@ function unread({ unread: left, total }: BoundedTexts): string {
   return `${left} of ${total} characters were not read, beyond the first and last ${READ_CHARACTERS / 2}`;
 }
 
-/** A result without hidden text and bad parts; undefined if the remainder as a whole is still bad. */
+/** Returns a result without hidden text and bad parts; undefined if the rest is still bad as a whole. */
 function* neutraliseResult(
   scanner: Scanner,
   value: unknown,
@@ -150,7 +153,7 @@ function* neutraliseResult(
 
 const isNotProse = (path: string, name: boolean): boolean => kindOf(path, name) !== "prose";
 
-/** Cleans each selected text of a value: all texts first, in steps, then the value at once. */
+/** Cleans each selected text of a value. Cleans all texts in steps first, then replaces them at once. */
 function* cleanEach(
   scanner: Scanner,
   value: unknown,

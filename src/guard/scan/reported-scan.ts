@@ -5,7 +5,7 @@ import type { Rule } from "./rules/rule.ts";
 import { createScanner, type ScanReport } from "./scanner.ts";
 
 export interface ScanSettings {
-  /** The least severity that is refused or removed. */
+  /** The lowest severity that is refused or removed. */
   readonly severity: Severity;
   /** The action on text that cannot be scanned. */
   readonly onFailure: "allow" | "deny";
@@ -26,7 +26,10 @@ const NEXT: Readonly<Record<TextPlace, string>> = {
   result: "It did run; its result is withheld. Do not repeat the call to get around this.",
 };
 
-/** Creates a scanner, and functions that report on it by events, which never carry the text. It flags from medium on, or from the severity it acts on. */
+/**
+ * Creates a scanner, and functions that report its findings as events. Events never contain the text. Texts are flagged from `medium` on, or from the
+ * severity at which the scanner acts, if that is lower.
+ */
 export function createReportedScan({ settings, emit, rules, scanners = [] }: ScanParts<ScanSettings>) {
   const { severity: actAt, onFailure } = settings;
   const flagAt = reaches(actAt, "medium") ? "medium" : actAt;

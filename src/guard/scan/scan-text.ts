@@ -11,7 +11,7 @@ export interface TextScan {
   readonly findings: readonly PlacedFinding[];
 }
 
-/** The normaliser's findings as rules: to list everything that a scan can find. */
+/** The findings of the normaliser in the form of rules, for lists of everything that a scan can find. */
 export const HIDING_RULES: readonly ScannerRule[] = Object.entries(HIDING).map(([kind, message]) => ({
   id: `hidden.${kind}`,
   message,
@@ -23,12 +23,12 @@ interface SteppedScanner extends TextScanner {
   steps(text: string, place?: TextPlace): Steps<readonly PlacedFinding[]>;
 }
 
-/** Runs scanners over one text: hidden text is removed first, then scanned too. */
+/** Runs scanners over one text. Hidden text is removed first, and scanned as well. */
 export function scanText(given: string, scanners: readonly TextScanner[], place: TextPlace | undefined): TextScan {
   return atOnce(scanInSteps(given, scanners, place));
 }
 
-/** The same in steps of a few milliseconds. */
+/** Like `scanText`, in steps of a few milliseconds. */
 export function* scanInSteps(
   given: string,
   scanners: readonly TextScanner[],
@@ -56,7 +56,7 @@ export function* scanInSteps(
   return { text, findings: withoutNeedlessAdvice(findings) };
 }
 
-/** Scans hidden or encoded text. Being hidden makes a finding worse. */
+/** Scans text that was hidden or encoded, which raises the severity of its findings. */
 function uncovered(
   content: string,
   scanners: readonly TextScanner[],
@@ -70,7 +70,7 @@ function uncovered(
     .map(({ finding }) => ({ ...finding, severity: "critical", position, hidden: clip(read) }));
 }
 
-/** Drops advisory findings if others already flag the text. */
+/** Drops advisory findings if other findings already flag the text. */
 function withoutNeedlessAdvice(findings: readonly PlacedFinding[]): readonly PlacedFinding[] {
   const isAdvice = ({ finding }: PlacedFinding): boolean => finding.advisory === true;
   if (!findings.some(isAdvice)) return findings;
@@ -94,16 +94,16 @@ function toFinding(
   };
 }
 
-/** Programs colour their output and draw progress with carriage returns: harmless in a result, but not in a definition. */
+/** Programs colour their output, and draw progress bars with carriage returns. This is harmless in a result, but not in a definition. */
 function inPlace(kind: HidingKind, severity: Severity, place: TextPlace | undefined): Severity {
   return place === "result" && severity === "medium" && (kind === "terminal" || kind === "control") ? "low" : severity;
 }
 
-/** Longer texts are read in overlapping windows of this many characters, so that no rule sees more at once. */
+/** Longer texts are read in overlapping windows, which bounds the text that a rule sees at once. In characters. */
 const WINDOW = 16_384;
 const OVERLAP = 512;
 
-/** Creates a scanner of rules. Without a place, all of them apply. */
+/** Creates a scanner from rules. If no place is given, all rules apply. */
 export function ruleScanner(rules: readonly Rule[]): SteppedScanner {
   const steps = (text: string, place?: TextPlace): Steps<readonly PlacedFinding[]> =>
     search(
@@ -132,11 +132,11 @@ function* search(text: string, rules: readonly Rule[]): Steps<readonly PlacedFin
   return [...found.values()];
 }
 
-/** Typographic quotes, space and hyphens, and their plain forms in rules. */
+/** Typographic quotes, spaces and hyphens, and the plain characters that rules use. */
 const TYPOGRAPHIC = "\u2018\u2019\u201C\u201D\u00A0\u2010\u2011";
 const PLAIN = `''"" --`;
 
-/** Replaces typographic forms with plain ones, one character for one, so that positions stay. */
+/** Replaces each typographic character with one plain character, so positions stay the same. */
 function forRules(text: string): string {
   if (!/[^\t\n\r\x20-\x7E]/.test(text)) return text;
   return text.replaceAll(/[\u2018\u2019\u201C\u201D\u00A0\u2010\u2011]/g, (found) =>

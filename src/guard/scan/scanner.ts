@@ -16,9 +16,9 @@ export type ScanMode = (typeof SCAN_MODES)[number];
 /** The settings of a scanner. */
 export interface ScannerOptions {
   readonly mode: ScanMode;
-  /** The least severity that flags a text. Defaults to `medium`. Findings that only advise always flag it. */
+  /** The lowest severity that flags a text. Defaults to `medium`. Advisory findings flag a text at any severity. */
   readonly flagAt?: Severity;
-  /** The least severity that `block` and `neutralise` act on. Defaults to `high`. They never act on findings that only advise. */
+  /** The lowest severity that `block` and `neutralise` act on. Defaults to `high`. They never act on advisory findings. */
   readonly actAt?: Severity;
   /** Defaults to all rules. */
   readonly rules?: readonly Rule[];
@@ -29,51 +29,52 @@ export interface ScannerOptions {
 /** The findings of a scan, and the resulting action. */
 export interface ScanReport {
   readonly flagged: boolean;
-  /** The worst severity of the findings; null if there is none. */
+  /** The worst severity of the findings; null if there are none. */
   readonly severity: Severity | null;
   readonly findings: readonly Finding[];
   readonly action: "allow" | "block" | "neutralise";
-  /** Why the scan could not be finished. The action then follows the mode: `block` blocks, and `neutralise` withholds the text. */
+  /** Why the scan was not finished. `block` then blocks the text, and `neutralise` withholds it. */
   readonly failure?: string;
 }
 
-/** A value without its bad parts, and the report on the original. */
+/** A value without its bad parts, and the report on the original value. */
 export interface Neutralised<Value> {
   readonly value: Value;
   readonly report: ScanReport;
 }
 
-/** Finds hidden text and attacks in others' text. It is advisory; pins, approvals and egress control protect. Never throws. */
+/**
+ * Finds hidden text and attacks in third-party text. The scanner is advisory; protection comes from pins, approvals and egress control. Never throws.
+ */
 export interface Scanner {
   readonly mode: ScanMode;
-  /** Scans everything a model would read of a definition: canonical, or in MCP's format. */
+  /** Scans every part of a definition that a model would read. Accepts canonical definitions and MCP's format. */
   scanTool(tool: object): ScanReport;
-  /** Scans one text. Without a place, every rule applies. */
+  /** Scans one text. If no place is given, every rule applies. */
   scanText(text: string, place?: TextPlace): ScanReport;
-  /** Scans the texts in plain JSON data: the arguments of a call, the content of a result. */
+  /** Scans the texts in plain JSON data, such as the arguments of a call or the content of a result. */
   scanValue(value: unknown, place: TextPlace): ScanReport;
-  /** A text without hidden parts, and with a mark in place of every finding that the scanner acts on. Idempotent. */
+  /** Removes hidden parts, and replaces every finding that the scanner acts on with a mark. Idempotent. */
   neutraliseText(text: string, place?: TextPlace): Neutralised<string>;
-  /** The same for every text in plain JSON data, including names of members. */
+  /** Like `neutraliseText`, for every text in plain JSON data, including member names. */
   neutraliseValue<Value>(value: Value, place: TextPlace): Neutralised<Value>;
-  /** The same in small steps, for long texts. */
+  /** Like the methods above, in small steps, for long texts. */
   readonly steps: {
     scanText(text: string, place?: TextPlace): Steps<ScanReport>;
     neutraliseText(text: string, place?: TextPlace): Steps<Neutralised<string>>;
   };
 }
 
-/** A text without its bad parts, and the first scan of it. */
 interface Cleaned {
   readonly text: string;
   readonly first: TextScan;
 }
 
 const WITHHELD = "[removed: this text could not be made safe]";
-/** Removing one part can join two others. A text that is still bad after this many rounds is withheld. */
+/** The removal of one part can join two others. A text that is still bad after this many rounds is withheld. */
 const MAX_ROUNDS = 6;
 
-/** Creates a scanner. */
+/** Creates a scanner with the given mode, severities and rules. */
 export function createScanner(options: ScannerOptions): Scanner {
   checkOptions(options);
   const { mode, flagAt = "medium", actAt = "high", rules = SCAN_RULES } = options;
@@ -133,7 +134,7 @@ export function createScanner(options: ScannerOptions): Scanner {
     }
   }
 
-  /** Treats every text of a value. The report covers the original texts. */
+  /** Applies a treatment to every text of a value. The report covers the original texts. */
   function treatValue<Value>(value: Value, treat: (text: string) => Cleaned): Neutralised<Value> {
     const findings: Finding[] = [];
     try {
@@ -170,7 +171,7 @@ export function createScanner(options: ScannerOptions): Scanner {
   };
 }
 
-/** Returns the text with a mark in place of each finding that the scanner acts on. */
+/** Replaces each finding that the scanner acts on with a mark. */
 function strike({ text, findings }: TextScan, actAt: Severity): string {
   const bad = findings
     .flatMap(({ span, finding }) =>

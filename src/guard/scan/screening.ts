@@ -10,26 +10,28 @@ import type { Scanner } from "./scanner.ts";
 import { FOR_VALIDATORS } from "./texts/tool-texts.ts";
 import { mapTexts } from "./texts/value-texts.ts";
 
-/** The settings for scanning sources' definitions. */
 export interface ScreeningSettings extends ScanSettings {
   readonly definitions: "off" | "flag" | "neutralise" | "block";
 }
 
-/** Scans others' definitions before they are used. Never throws. */
+/** Scans third-party definitions before they are used. Never throws. */
 export interface Screening {
   /** Returns the tool to register, or undefined if it is refused. Findings are emitted as events, once per definition. */
   screen(tool: Tool): Tool | undefined;
-  /** A server's instructions for models; empty if they are refused. Reports findings under `NAME#instructions`, once for each text. */
+  /** Returns a server's instructions for models; empty if they are refused. Reports findings under `NAME#instructions`, once per text. */
   instructions(ensemble: string, text: string): string;
-  /** The findings in a definition or a text, worst first, for a person who decides on it. Undefined if definitions are not scanned. Reports nothing. */
+  /**
+   * Returns the findings in a definition or a text, worst first, for a person who decides on it. Returns undefined if definitions are not scanned.
+   * Emits no events.
+   */
   findings(of: Tool | string): readonly Finding[] | undefined;
 }
 
-/** The sources whose definitions are written by others. */
+/** The sources whose definitions others write. */
 const FOREIGN: ReadonlySet<ToolSource> = new Set(["mcp", "openapi", "a2a"]);
-/** The number of cached outcomes, so that a repeated listing is not scanned again. */
+/** The maximum number of cached outcomes. A repeated listing is not scanned again. */
 const MAX_KEPT = 20_000;
-/** The fields that identify a tool stay unchanged. */
+/** Fields that identify a tool. They stay unchanged. */
 const KEPT: ReadonlySet<string> = new Set(["id", "name", "namespace", "sourceName", "contentHash"]);
 
 export function createScreening(parts: ScanParts<ScreeningSettings>): Screening {
@@ -94,7 +96,7 @@ export function createScreening(parts: ScanParts<ScreeningSettings>): Screening 
   };
 }
 
-/** The tool with every text for models made safe. Its name, parameter names and validator-only fields stay. */
+/** Neutralises every text of a tool that models read. Its name, parameter names and validator-only fields stay. */
 function neutraliseTool(tool: Tool, scanner: Scanner): Tool {
   const plain = mapTexts(tool, (text, path, name) => {
     if (name || KEPT.has(path) || isForPrograms(path)) return text;

@@ -1,13 +1,13 @@
 import { sha256 } from "../../base/crypto.ts";
 
 /**
- * Marks a text as data from others, for a model to read and not to obey. The end mark has a key that the text cannot contain,
- * so the text cannot fake its end. The same text is always wrapped the same way, which keeps prompt caches valid.
+ * Marks a text as untrusted data that a model should read but not obey. The end mark contains a key that the text cannot contain, so the text cannot
+ * fake its end. Equal texts are wrapped identically, so prompt caches stay valid.
  */
 export function wrapUntrusted(text: string, { source }: { readonly source: string }): string {
   const from = source.replaceAll(/[^\w.:/@-]/g, "_").slice(0, 200);
   const key = keyFor(text, from);
-  // A mark without the key does not fool a program, but might fool a model.
+  // A fake mark without the key does not fool a program, but might fool a model.
   const inside = text.replaceAll(/<(?=\s*\/?\s*untrusted-data)/gi, "&lt;");
   return [
     `<untrusted-data key="${key}" source="${from}">`,

@@ -3,7 +3,7 @@ import { hasSecret, type SecretReference } from "./reference.ts";
 import type { Secrets, SecretUse } from "./secrets.ts";
 import type { Caller } from "../../tool/handler.ts";
 
-/** Headers, or variables of an environment: texts by name, each possibly a secret. */
+/** Headers or environment variables by name. Each value may be a secret. */
 export type Members = Readonly<Record<string, SecretReference | string>>;
 
 /** Resolves the secrets that members refer to; `use.field` is their path in the settings. Redacts values whose names mark them as secrets. */
@@ -18,7 +18,7 @@ export async function fillMembers(members: Members, secrets: Secrets, use: Secre
   return filled;
 }
 
-/** The parts that are as sensitive as the whole: the token of `Bearer TOKEN`, the password in `Basic` credentials or in an address. */
+/** Returns the parts that are as sensitive as the whole: the token of `Bearer TOKEN`, the password in `Basic` credentials or in an address. */
 function secretParts(value: string): readonly string[] {
   const rest = value.slice(value.indexOf(" ") + 1);
   const pair = /^basic /i.test(value) ? Buffer.from(rest, "base64").toString() : "";
@@ -26,7 +26,7 @@ function secretParts(value: string): readonly string[] {
   return [value, rest, pair.slice(pair.indexOf(":") + 1), inAddress];
 }
 
-/** Stands for the caller of requests without one, such as listing a server's tools, and for the tenant of callers without one. */
+/** Replaces `{principal}` for requests without a caller, such as listing a server's tools, and `{tenant}` for callers without a tenant. */
 const NOBODY = "_default";
 
 /** Replaces `{principal}` and `{tenant}` with the caller's name and tenant. */
@@ -36,12 +36,15 @@ export function fillCaller(text: string, caller: Caller | undefined): string {
     .replaceAll("{tenant}", () => (caller?.tenant === undefined ? NOBODY : encodeName(caller.tenant)));
 }
 
-/** Encodes a name as one unambiguous segment of a path: percent-encoded, including a first dot (parent folder), dash (option) or underscore (`_default`). */
+/**
+ * Encodes a name as one unambiguous path segment. Percent-encodes special characters, and a leading dot (parent folder), dash (option) or underscore
+ * (`_default`).
+ */
 function encodeName(name: string): string {
   return encodeURIComponent(name).replace(/^[._-]/, (first) => `%${first.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-/** Why a reference cannot be resolved for a caller; undefined if it can. */
+/** Returns why a reference cannot be resolved for a caller; undefined if it can. */
 export function callerProblem(reference: string, caller: Caller | undefined): string | undefined {
   if (/\{(?:principal|tenant)\}[^/]*\{(?:principal|tenant)\}/.test(reference))
     return "has two names without / between them, so that two callers could share one secret";

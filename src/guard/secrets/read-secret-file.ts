@@ -5,21 +5,21 @@ import { join } from "node:path";
 import { execFile } from "node:child_process";
 import { Missing } from "./reference.ts";
 
-/** No secret is longer: a larger file is something else. */
+/** Larger files are not secrets. */
 const MAX_BYTES = 64 * 1024;
-/** The permissions of the group and of others. */
+/** The permission bits of the group and of other users. */
 const OTHERS = 0o077;
 
-/** The content of a file that only its owner can read, without the trailing newline. Rejects with `Missing`. */
+/** Reads a file that only its owner can read, and drops the trailing newline. Rejects with `Missing`. */
 export async function readSecretFile(path: string): Promise<string> {
   const whole = path.startsWith("~/") ? join(homedir(), path.slice(2)) : path;
-  // Non-blocking, so that a pipe can be recognised.
+  // Non-blocking, so that opening a pipe does not wait.
   const file = await open(whole, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch((cause: unknown) => {
     const code = String((cause as NodeJS.ErrnoException).code);
     throw new Missing(`the file cannot be opened (${code})`, "Write the secret into it, readable by this user.");
   });
   try {
-    // Uses the open file, because the target of the path may change meanwhile.
+    // Checks the open file, because the target of the path may change meanwhile.
     const { mode, size, isFile } = await file.stat().then((stats) => ({ ...stats, isFile: stats.isFile() }));
     if (!isFile) throw new Missing("it is not a regular file", "Name a file.");
     if (process.platform !== "win32" && (mode & OTHERS) !== 0) {
@@ -38,7 +38,7 @@ export async function readSecretFile(path: string): Promise<string> {
 
 interface KeychainParts {
   readonly platform: string;
-  /** The environment of the keychain program, which finds the session's keychain by it. */
+  /** The environment of the keychain program, which needs it to find the session's keychain. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly signal?: AbortSignal | undefined;
 }
@@ -46,7 +46,10 @@ interface KeychainParts {
 /** The keychain may prompt the user. */
 const TIMEOUT_MS = 60_000;
 
-/** Reads the system's keychain: `security` on macOS, `secret-tool` on Linux. The arguments name the secret and never contain it. Rejects with `Missing`. */
+/**
+ * Reads a secret from the system keychain, with `security` on macOS and `secret-tool` on Linux. The program's arguments name the secret and never
+ * contain it. Rejects with `Missing`.
+ */
 export async function readKeychain(service: string, account: string, parts: KeychainParts): Promise<string> {
   const program = programFor(service, account, parts.platform);
   if (program === undefined)
@@ -75,7 +78,7 @@ function programFor(service: string, account: string, platform: string) {
   }
 }
 
-/** The program's output; empty if it has no such entry. */
+/** Returns the program's output; empty if the keychain has no such entry. */
 function run(
   { command, args, store }: NonNullable<ReturnType<typeof programFor>>,
   { environment, signal }: KeychainParts,
@@ -86,7 +89,7 @@ function run(
       if (error === null) resolve(output.replace(/\r?\n$/, ""));
       else if (signal?.aborted) reject(signal.reason);
       else if (error.code === "ENOENT") reject(new Missing(`${command} is not installed`, `Install ${command}.`));
-      // Both programs exit like this if there is no entry; their output is not shown.
+      // Both programs exit like this if the entry does not exist. Their output is not shown.
       else if (typeof error.code === "number") resolve("");
       else reject(new Missing(`${command} gave no answer`, `Unlock the keychain, or try: ${store}`));
     });

@@ -1,4 +1,4 @@
-/** The location of a secret, in place of the secret: a variable, a file, the system's keychain, or a function that fetches it. */
+/** The location of a secret: an environment variable, a file, the system keychain, or a function that fetches it. */
 export type SecretReference =
   | `env:${string}`
   | `file:${string}`
@@ -11,12 +11,12 @@ export type ReadReference =
   | { readonly kind: "file"; readonly path: string }
   | { readonly kind: "keychain"; readonly service: string; readonly account: string };
 
-/** Stands for the caller in a reference. */
+/** Replaced by the caller's name or tenant. */
 const PLACEHOLDER = "\\{(?:principal|tenant)\\}";
 const INSIDE = new RegExp(`\\$\\{secret:((?:[^{}]|${PLACEHOLDER})*)\\}`, "g");
 const PER_CALLER = new RegExp(PLACEHOLDER);
 const ENV_NAME = new RegExp(`^(?:[A-Za-z_]|${PLACEHOLDER})(?:[A-Za-z0-9_]|${PLACEHOLDER})*$`);
-/** Absolute paths only. `file:./dev.db` and `file:///data/dev.db` are database addresses, which many servers accept. */
+/** Matches absolute paths only. `file:./dev.db` and `file:///data/dev.db` are database addresses, which many servers accept. */
 const WHOLE_PATH = /^(?:\/(?!\/)|~\/|[A-Za-z]:[\\/])/;
 
 /** Parses a text as a reference; undefined if it is not one. */
@@ -43,7 +43,7 @@ export function hasSecret(text: string): boolean {
   return text.includes("${secret:") || readReference(text) !== undefined;
 }
 
-/** Returns true if the text refers to a different secret for each caller. */
+/** Returns true if each caller has a different secret under this reference. */
 export function isPerCaller(text: string): boolean {
   return referencesIn(text).some((reference) => PER_CALLER.test(reference));
 }
@@ -52,12 +52,12 @@ export function referencesIn(text: string): readonly string[] {
   return readReference(text) === undefined ? Array.from(text.matchAll(INSIDE), ([, inner = ""]) => inner) : [text];
 }
 
-/** The text with each reference inside it replaced by its value. */
+/** Replaces each reference inside a text with its value. */
 export function replaceReferences(text: string, values: ReadonlyMap<string, string>): string {
   return text.replaceAll(INSIDE, (written: string, inner: string) => values.get(inner) ?? written);
 }
 
-/** Why a reference could not be resolved, and how to fix it. Contains no part of a secret. */
+/** Reports why a reference could not be resolved, and how to fix it. Contains no part of a secret. */
 export class Missing extends Error {
   readonly fix: string;
 

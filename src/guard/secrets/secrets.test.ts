@@ -294,7 +294,7 @@ describe("what was looked up", () => {
     const secrets = createSecrets({ environment: { TOKEN: "short" }, emit });
     const [other, message] = [
       { ...USE, field: "env.OTHER" },
-      "env:TOKEN is shorter than 6 characters, so it is not taken out of logs. Use a longer one.",
+      "env:TOKEN is shorter than 6 characters, so it cannot be redacted in logs. Use a longer one.",
     ];
     expect(await secrets.resolve("env:TOKEN", USE)).toBe("short");
     expect(told).toEqual([["secret-skipped", { ...USE, message }]]);

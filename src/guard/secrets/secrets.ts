@@ -16,33 +16,32 @@ import {
   type SecretReference,
 } from "./reference.ts";
 
-/** The context of a secret lookup. */
 export interface SecretUse {
-  /** The server, API or part whose settings hold the reference. */
+  /** The server, API or component whose settings hold the reference. */
   readonly scope: string;
-  /** The path in those settings. */
+  /** The path of the reference in those settings. */
   readonly field: string;
   /** The caller, if each caller has their own secret. */
   readonly principal?: Caller | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Resolves secrets on demand, and adds each to the redactor. Both methods reject with CONFIG_INVALID if a secret is missing. */
+/** Resolves secrets on demand, and adds each one to the redactor. Both methods reject with CONFIG_INVALID if a secret is missing. */
 export interface Secrets {
-  /** The secret of a reference. A text that is not a reference is refused and not shown: it may be the secret. */
+  /** Resolves a reference. Refuses other texts without showing them, because they may be the secret itself. */
   resolve(reference: SecretReference | string, use: SecretUse): Promise<string>;
-  /** Resolves the references in a text: it is a reference, contains some as `${secret:env:NAME}`, or is literal. */
+  /** Resolves the references in a text. The text is a reference, contains references as `${secret:env:NAME}`, or is literal. */
   fill(text: SecretReference | string, use: SecretUse): Promise<string>;
   readonly redactor: Redactor;
 }
 
-/** Loaded on the first secret in a file or a keychain. */
+/** Loaded with the first secret from a file or a keychain. */
 const readers = (): Promise<typeof Readers> => import("./read-secret-file.ts");
 
-/** Reading the keychain starts a program, so its result is cached this long. */
+/** Reading the keychain starts a program, so its result is cached for this time. */
 const KEYCHAIN_MS = 60_000;
 
-/** Creates the lookup of secrets. Nothing is read in advance. */
+/** Creates the lookup of secrets. Reads nothing in advance. */
 export function createSecrets(
   options: {
     /** The environment for `env:NAME`. Defaults to the process environment. */
@@ -105,7 +104,7 @@ export function createSecrets(
       emit?.("secret-skipped", {
         scope,
         field,
-        message: `${reference} is shorter than ${MIN_SECRET_LENGTH} characters, so it is not taken out of logs. Use a longer one.`,
+        message: `${reference} is shorter than ${MIN_SECRET_LENGTH} characters, so it cannot be redacted in logs. Use a longer one.`,
       });
     warnedOf.add(place);
     return value;
@@ -118,7 +117,7 @@ export function createSecrets(
       if (typeof text !== "string") return resolve(text, use);
       const references = referencesIn(text);
       if (references[0] === text) return resolve(text, use);
-      // An invalid reference must not be sent as if it were the secret.
+      // An invalid reference must not be sent in place of the secret.
       if (text.split("${secret:").length - 1 !== references.length) throw noReference(use);
       const values = new Map<string, string>();
       for (const reference of references) values.set(reference, await resolve(reference, use));

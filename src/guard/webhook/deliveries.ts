@@ -9,33 +9,32 @@ import type { Emit } from "../../observe/events.ts";
 import { outsideCalls } from "../egress/domain-bound.ts";
 import type { Egress } from "../egress/egress.ts";
 
-/** One notification for a webhook. */
 export interface Delivery {
   readonly url: URL;
-  /** For messages: `that mail.send waits as 7f3a`. */
+  /** The subject, for messages: `that mail.send waits as 7f3a`. */
   readonly what: string;
-  /** True if the configuration names the address, so that it may be on a private network. */
+  /** True if the address comes from the configuration. It may then be on a private network. */
   readonly trusted: boolean;
-  /** The body, as JSON. Undefined if the notification is no longer needed. */
+  /** Returns the body for JSON; undefined if the notification is no longer needed. */
   body(): Promise<object | undefined>;
 }
 
 export interface DeliveryOptions {
-  /** For messages and events: `approval-webhook`. */
+  /** The name in messages and events: `approval-webhook`. */
   readonly name: string;
   /** Signs requests. If omitted, requests are unsigned. */
   readonly secret?: (() => Promise<string>) | undefined;
   readonly egress: Pick<Egress, "fork">;
   readonly clock: Clock;
-  /** Called for failed deliveries. */
+  /** Receives an event for each failed delivery. */
   readonly emit: Emit;
 }
 
-/** The attempts at one delivery, and the delays between them. */
+/** The number of attempts at one delivery, and the delays between them. */
 const ATTEMPTS = 4;
 const BACKOFF = { firstMs: 1_000, factor: 4 };
 const ATTEMPT_MS = 10_000;
-/** The most concurrent deliveries. A hanging receiver must not fill the memory. */
+/** The maximum number of concurrent deliveries, so that a hanging receiver cannot exhaust memory. */
 const MAX_UNDER_WAY = 100;
 const CLOSE_MS = 2_000;
 
@@ -67,13 +66,13 @@ export function createDeliveries(options: DeliveryOptions) {
     }
   }
 
-  /** Undefined if the webhook was notified, or the notification is no longer needed. */
+  /** Attempts one delivery. Returns undefined if it succeeded, or is no longer needed. */
   async function attemptAt(delivery: Delivery): Promise<Failure | undefined> {
     const timeout = new AbortController();
     const cancel = clock.after(ATTEMPT_MS, () => timeout.abort(), { background: true });
     const signal = AbortSignal.any([timeout.signal, ended.signal]);
     const stopped = new Promise<never>((_resolve, reject) => {
-      signal.addEventListener("abort", () => reject(new Error("it was given up")));
+      signal.addEventListener("abort", () => reject(new Error("the delivery was cancelled")));
     });
     try {
       return await Promise.race([send(delivery, signal), stopped]);
@@ -92,7 +91,7 @@ export function createDeliveries(options: DeliveryOptions) {
     const body = visibleText(JSON.stringify(told));
     const headers = await headersOf(body);
     const response = await egress.request(url, { method: "POST", headers, body, signal, trusted, maxRedirects: 0 });
-    // The body is ignored; reading it lets the connection be reused.
+    // Reads the body and ignores it, so that the connection can be reused.
     response.body.on("error", () => {}).resume();
     const { status } = response;
     if (status < 300) return undefined;
@@ -103,7 +102,7 @@ export function createDeliveries(options: DeliveryOptions) {
     const timestamp = String(Math.floor(clock.now() / 1_000));
     const headers = { "content-type": "application/json", [TIMESTAMP_HEADER]: timestamp };
     if (secret === undefined) return headers;
-    // The time is signed too, to prevent replays.
+    // The signature covers the time, to prevent replays.
     const signature = nodeCrypto()
       .createHmac("sha256", await secret())
       .update(`${timestamp}.${body}`)
@@ -112,21 +111,21 @@ export function createDeliveries(options: DeliveryOptions) {
   }
 
   function fail({ url, what }: Delivery, why: string): void {
-    // The path of such a URL is often the secret itself, and the error of a refused request contains it.
+    // The path of a webhook URL is often the secret itself, and the error of a refused request contains the path.
     const shown = url.pathname === "/" ? why : why.replaceAll(url.pathname, "/…");
     const message = `The ${name.replace("-", " ")} at ${url.host} was not notified ${what}: ${shown}.`;
     emit("sink-failed", { sink: name, message, dropped: 1 });
   }
 
   return {
-    /** Begins a delivery, without waiting for it. */
+    /** Starts a delivery without waiting for it. */
     start(delivery: Delivery): void {
       if (closing.signal.aborted) return;
-      if (underWay.size >= MAX_UNDER_WAY) return fail(delivery, "too many others are under way");
+      if (underWay.size >= MAX_UNDER_WAY) return fail(delivery, "too many other deliveries are running");
       const delivering = outsideCalls(() => deliver(delivery)).finally(() => underWay.delete(delivering));
       underWay.add(delivering);
     },
-    /** Cancels pending retries, and lets running deliveries finish briefly. */
+    /** Cancels pending retries, and gives running deliveries a short time to finish. */
     async close(): Promise<void> {
       closing.abort();
       const cancel = clock.after(CLOSE_MS, () => ended.abort());

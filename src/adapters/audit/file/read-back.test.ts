@@ -72,7 +72,7 @@ describe("reading an audit log of files", () => {
     writeFileSync(file, readFileSync(file, "utf8").replace('"records":2', '"records":2x'));
     const again = fileAudit({ file, key });
     expect(await numbersOf(again)).toEqual([3, 1]);
-    expect(await again.verify?.()).toEqual({ ok: false, seq: 3, reason: "is no audit record" });
+    expect(await again.verify?.()).toEqual({ ok: false, seq: 3, reason: "is not an audit record" });
     await again.close();
   });
 });

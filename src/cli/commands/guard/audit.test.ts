@@ -68,7 +68,7 @@ describe("toolarsenal audit verify", () => {
     const bad = await run("verify");
     expect(bad).toEqual({
       code: 1,
-      out: `Record 2 was changed: its hash is not that of its content. (${file}:2)\n`,
+      out: `Record 2 was changed: its hash does not match its content. (${file}:2)\n`,
       err: "",
     });
     expect(JSON.parse((await run("verify", "--json")).out)).toMatchObject({ ok: false, seq: 2, line: 2 });
@@ -79,7 +79,7 @@ describe("toolarsenal audit verify", () => {
     expect((await run("verify")).code).toBe(0);
     expect(await run("verify", "--head", head)).toMatchObject({
       code: 1,
-      out: "Record 4 is missing: the log ends before it, and reached 4 once.\n",
+      out: "Record 4 is missing: the log ends before it, but once reached record 4.\n",
     });
   });
 
@@ -230,7 +230,7 @@ describe.skipIf(server === undefined)("toolarsenal audit, of a log in PostgreSQL
     await admin.close();
     expect(await audit("verify")).toMatchObject({
       code: 1,
-      out: expect.stringMatching(/^Record 7 was changed: its hash is not that of its content\.\n/) as string,
+      out: expect.stringMatching(/^Record 7 was changed: its hash does not match its content\.\n/) as string,
     });
   });
 });

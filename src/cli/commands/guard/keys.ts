@@ -207,7 +207,7 @@ function readRights({ flags, repeated }: Input, operatorRole: string): Rights {
   };
 }
 
-/** What the commands read of the configuration. */
+/** The settings that the commands read. */
 interface KeySettings extends Pick<ResolvedConfig["server"], "auth" | "operatorRole"> {
   readonly hasTenants: boolean;
 }

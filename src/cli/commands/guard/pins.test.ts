@@ -120,7 +120,7 @@ describe("toolarsenal pins", () => {
     [["accept", "x", "--all"], '"pins accept" needs either an ID or --all. Take an id from: toolarsenal pins list'],
     [
       ["accept", "web.look"],
-      'Nothing that waits to be accepted has the id "web.look". Take an id from: toolarsenal pins list',
+      'No item that waits to be accepted has the id "web.look". Take an id from: toolarsenal pins list',
     ],
   ])("says what is wrong with %j", async (argv, message) => {
     expect(await run(...argv)).toMatchObject({ code: 2, err: `INPUT_INVALID ${message}\n` });

@@ -1,6 +1,6 @@
 const READABLE = /^[\t\n\r\x20-\x7E]+$/;
 
-/** Decodes tag characters: each stands for one of ASCII. */
+/** Decodes tag characters. Each one encodes an ASCII character. */
 export function decodeTags(characters: string): string {
   return Array.from(characters, (character) => {
     const code = (character.codePointAt(0) ?? 0) - 0xe0000;
@@ -8,7 +8,7 @@ export function decodeTags(characters: string): string {
   }).join("");
 }
 
-/** Decodes variation selectors, in the first known encoding that gives readable text; undefined if none does. */
+/** Decodes variation selectors with the first known encoding that yields readable text. Returns undefined if none does. */
 export function decodeSelectors(characters: string): string | undefined {
   const codes = Array.from(characters, (character) => character.codePointAt(0) ?? 0);
   const numbers = codes.map((code) => (code >= 0xe0100 ? code - 0xe0100 + 16 : code - 0xfe00));
@@ -21,9 +21,9 @@ export function decodeSelectors(characters: string): string | undefined {
   );
 }
 
-/** Decodes two different invisible characters, eight bits per letter. Returns undefined if the result is not text. */
+/** Decodes a sequence of two different invisible characters as bits, eight per letter. Returns undefined if the result is not text. */
 export function decodeBits(characters: string): string | undefined {
-  // An ASCII letter begins with a zero bit, so the first character is the zero.
+  // An ASCII letter begins with a zero bit, so the first character means zero.
   const [, one, more] = new Set(characters);
   if (one === undefined || more !== undefined) return undefined;
   return readable(octets(characters, one));
@@ -49,26 +49,28 @@ function readable(values: readonly number[]): string | undefined {
   return READABLE.test(text) ? text : undefined;
 }
 
-/** A character of a script whose spelling needs zero-width joiners and non-joiners. Its invisible marks are not letters and need none. */
+/**
+ * Matches a character of a script whose spelling needs zero-width joiners and non-joiners. Invisible marks of the script are not letters and need
+ * none.
+ */
 export const NEEDS_JOINER: RegExp =
   /(?=[\p{L}\p{M}])[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Mongolian}\p{Script=Nko}\p{Script=Thaana}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Tibetan}\p{Script=Myanmar}\p{Script=Khmer}\p{Script=Adlam}\p{Script=Hebrew}]/u;
 
-/** A character of a script without spaces, where a zero-width space marks the end of a word. */
+/** Matches a character of a script without spaces, where a zero-width space marks the end of a word. */
 export const SPACELESS: RegExp =
   /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}\p{Script=Javanese}]/u;
 
-/** A letter of a right-to-left script. */
 export const RIGHT_TO_LEFT: RegExp =
   /(?=\p{L})[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u;
 
 const EMOJI_BEFORE_JOINER = /[\p{Extended_Pictographic}\p{Emoji_Modifier}\uFE0F\u{E007F}]/u;
 
-/** Returns true if a joiner combines the two into one emoji. */
+/** Returns true if a joiner combines the two characters into one emoji. */
 export function joinsEmoji(before: string, after: string): boolean {
   return EMOJI_BEFORE_JOINER.test(before) && /\p{Extended_Pictographic}/u.test(after);
 }
 
-/** Returns true if the base character supports the variation selector: emoji or text style, or a glyph of an ideograph. */
+/** Returns true if the base character supports the variation selector: emoji or text style, or a variant of an ideograph. */
 export function isVariation(base: string, selector: number): boolean {
   if (selector === 0xfe0f || selector === 0xfe0e) return /[\p{Emoji}\p{Extended_Pictographic}]/u.test(base);
   if (selector >= 0xe0100) return /\p{Script=Han}/u.test(base);
@@ -77,7 +79,10 @@ export function isVariation(base: string, selector: number): boolean {
   );
 }
 
-/** Matches any sequence that begins with ESC or its one-character forms, as the inside of a regular expression. Each part is bounded, so matching is linear. */
+/**
+ * Matches a sequence that begins with ESC or its one-character form; used inside a regular expression. Each part is bounded, so matching takes linear
+ * time.
+ */
 export const TERMINAL_ESCAPE: string = [
   String.raw`(?:\x1B\[|\x9B)[0-?]{0,64}[ -/]{0,8}[@-~]?`,
   String.raw`(?:\x1B[\]PX^_]|[\x90\x98\x9D\x9E\x9F])[^\x07\x1B\x90\x98\x9B-\x9F]{0,4096}(?:\x07|\x1B\\|\x9C)?`,
@@ -87,7 +92,7 @@ export const TERMINAL_ESCAPE: string = [
 const CONTROL = new RegExp(String.raw`^(?:\x1B\[|\x9B)([0-9;:]*)(.?)$`, "s");
 const CARRIES = new RegExp(String.raw`^(?:\x1B[\]PX^_]|[\x90\x98\x9D\x9E\x9F])([^\x07\x1B\x9C]*)`);
 
-/** The visible effect of a sequence on a terminal, and its invisible content: the address of a link, a title. */
+/** Returns the effect of a sequence on a terminal, and the text that it hides, such as the address of a link or a title. */
 export function readEscape(sequence: string): {
   readonly effect: "colour" | "conceal" | "steer" | "text";
   readonly hidden: string;
@@ -102,9 +107,9 @@ export function readEscape(sequence: string): {
   return { effect: conceals(parameters.split(/[;:]/)) ? "conceal" : "colour", hidden: "" };
 }
 
-/** Returns true for the attribute "concealed", and for text in the colour of its background. */
+/** Returns true for the attribute "concealed", and for text in its background colour. */
 function conceals(attributes: readonly string[]): boolean {
-  // In 38;5;N and 38;2;R;G;B the numbers after 38 are a colour and not an attribute.
+  // In 38;5;N and 38;2;R;G;B, the numbers after 38 are a colour, not attributes.
   const extended = attributes.findIndex((attribute) => attribute === "38" || attribute === "48");
   const plain = extended < 0 ? attributes : attributes.slice(0, extended);
   if (plain.includes("8")) return true;

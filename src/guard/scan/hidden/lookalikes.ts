@@ -14,14 +14,15 @@ const FOREIGN =
   /[\u0251\u0261\u0262\u0269\u026A\u0274\u0280\u0299\u029C\u029F\u028F\uA731\u1D00-\u1D22\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}]/u;
 const LETTERS = /[\p{L}\p{M}]+/gu;
 
-/** A word with lookalikes of Latin letters. */
 export interface Disguise {
   readonly start: number;
   readonly word: string;
   readonly latin: string;
 }
 
-/** Words that mix Latin letters with lookalikes, and words of lookalikes in Latin text. Words of an alphabet that the text uses are fine. */
+/**
+ * Finds words that mix Latin letters with lookalikes, and words of lookalikes in Latin text. Ignores words in an alphabet that the text really uses.
+ */
 export function disguises(text: string): readonly Disguise[] {
   if (!FOREIGN.test(text)) return [];
   const found: Disguise[] = [];
@@ -35,13 +36,13 @@ export function disguises(text: string): readonly Disguise[] {
       continue;
     }
     const mixed = Array.from(word).filter((letter) => !FOREIGN.test(letter)).length;
-    // "μm", "Δt" and the like: a Greek symbol next to one letter of a unit is not a disguise.
+    // "μm" and "Δt" are not disguises: a Greek symbol next to one letter of a unit.
     if (mixed === 0) whole.push({ start, word, latin });
     else if (word.length > 2 || /\p{Script=Cyrillic}/u.test(word)) found.push({ start, word, latin });
   }
   const latinText =
     (text.match(/\p{Script=Latin}/gu)?.length ?? 0) > whole.reduce((sum, { word }) => sum + word.length, 0);
-  // Text in a language with that alphabet also has letters without a Latin lookalike; single symbols are mathematics.
+  // Real text in that alphabet also has letters without a Latin lookalike. Single symbols are mathematics.
   const wholly = !written && latinText ? whole.filter(({ word }) => word.length > 1 || found.length > 0) : [];
   return [...found, ...wholly].sort((one, other) => one.start - other.start);
 }
@@ -55,7 +56,10 @@ const STYLED_WORDS = new RegExp(
 );
 const EAST_ASIAN = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 
-/** Words in full-width, mathematical, circled or squared letters, which models read and word filters miss. East Asian text may have full-width ones. */
+/**
+ * Finds words in full-width, mathematical, circled or squared letters. Models read them, and word filters miss them. Ignores full-width letters in
+ * East Asian text.
+ */
 export function styledWords(text: string): readonly Disguise[] {
   if (!STYLED.test(text)) return [];
   const eastAsian = EAST_ASIAN.test(text);
@@ -73,7 +77,7 @@ function plainLetters(word: string): string {
   }).join("");
 }
 
-/** Words spelled with regional indicator letters. A flag takes two, so an odd number is a word. */
+/** Finds words spelled with regional indicator letters. A flag takes two of them, so an odd number is a word. */
 export function spelledWithFlags(text: string): readonly Disguise[] {
   if (!/[\u{1F1E6}-\u{1F1FF}]/u.test(text)) return [];
   const rows = [...text.matchAll(/[\u{1F1E6}-\u{1F1FF}]+/gu)];

@@ -37,16 +37,15 @@ export interface HiddenText {
   readonly severity: Severity;
   /** The start, in UTF-16 code units of the given text. */
   readonly position: number;
-  /** The number of characters involved. */
   readonly count: number;
   /** The hidden text, if it can be decoded. */
   readonly hidden?: string;
 }
 
-/** Ordinary text has none of these and needs no further check. */
+/** Ordinary text has no such character and needs no further check. */
 const UNUSUAL = /[^\t\n\r\x20-\x7E]|\r(?!\n)/;
 
-/** The flags of England, Scotland and Wales, and of other subdivisions, are this one followed by tag characters. */
+/** The flags of England, Scotland, Wales and other subdivisions are this character followed by tag characters. */
 const BLACK_FLAG = "\u{1F3F4}";
 
 const CLASSES = {
@@ -66,7 +65,7 @@ const CLASSES = {
 type SuspectClass = keyof typeof CLASSES;
 const CLASS_NAMES = Object.keys(CLASSES) as readonly SuspectClass[];
 
-/** One group for each class. Unnamed, because named groups are slower. */
+/** One group per class. The groups are unnamed, because named groups are slower. */
 const SUSPECT = new RegExp(
   Object.values(CLASSES)
     .map((inside) => `(${inside})`)
@@ -78,20 +77,20 @@ const SUSPECT = new RegExp(
 const CLOSE = 16;
 const MAX_FINDINGS = 64;
 const MAX_HIDDEN = 4096;
-/** A text with this many hidden characters hides on purpose: the rest is removed without judging each. */
+/** A text with this many hidden characters hides on purpose: the rest is removed without classifying each character. */
 const MAX_JUDGED = 10_000;
-/** After this many rounds no exceptions are made, so that the last round leaves nothing behind. */
+/** After this many rounds there are no exceptions, so the last round leaves nothing behind. */
 const LENIENT_ROUNDS = 3;
 
 /**
- * Removes text that a person does not see but a model reads: tag characters, zero-width characters, terminal codes and so on, and replaces
- * lookalike letters with Latin ones. Characters that languages and emoji need stay. Idempotent.
+ * Removes text that people do not see but models read, such as tag characters, zero-width characters and terminal codes. Replaces lookalike letters
+ * with Latin ones. Keeps characters that languages and emoji need. Idempotent.
  */
 export function normaliseText(text: string): { readonly text: string; readonly findings: readonly HiddenText[] } {
   if (!UNUSUAL.test(text)) return { text, findings: [] };
   const findings: HiddenText[] = [];
   let current = sweep(text, true, (found) => add(findings, found));
-  // Removed text may have separated two characters that mean something together.
+  // Without the removed text, two characters may now form a sequence.
   for (let round = 1; current.changed; round++) current = sweep(current.text, round < LENIENT_ROUNDS, () => {});
   return { text: current.text, findings };
 }
@@ -138,7 +137,7 @@ function createContext(text: string, lenient: boolean) {
     lenient,
     rightToLeft: (): boolean => (rightToLeft ??= RIGHT_TO_LEFT.test(text)),
     denseHyphens: (): boolean => (dense ??= /\u00AD[^\u00AD]{0,3}\u00AD[^\u00AD]{0,3}\u00AD/u.test(text)),
-    /** The whole character that ends or begins there; empty at the ends of the text. */
+    /** Returns the whole character that ends at the position; empty at the start of the text. */
     before: (position: number): string => Array.from(text.slice(Math.max(0, position - 2), position)).at(-1) ?? "",
     after: (position: number): string => Array.from(text.slice(position, position + 2))[0] ?? "",
   };
@@ -166,7 +165,7 @@ function judge(kind: SuspectClass | undefined, run: string, start: number, conte
       return { kind: "terminal", severity: effect === "colour" ? "medium" : "high", ...shown(hidden) };
     }
     case "control":
-      // A carriage return restarts the line on a terminal, so the two halves must not be joined.
+      // A carriage return restarts the line on a terminal, so the text before and after it must not be joined.
       return { kind: "control", severity: "medium", keep: run === "\r" ? "\n" : "" };
     case "filler":
       return judgeFiller(run, start, context);
@@ -199,7 +198,7 @@ function judgeZeroWidth(run: string, start: number, { lenient, before, after }: 
   return { kind: "zero-width", severity, ...shown(decodeBits(run) ?? "") };
 }
 
-/** Returns true for a single character that its neighbours need; false for a run of several. */
+/** Returns true for a single character that its neighbours need, and false for a run of characters. */
 function mayStand(character: string, start: number, left: string, right: string): boolean {
   switch (character) {
     case "\u200D":
@@ -215,7 +214,7 @@ function mayStand(character: string, start: number, left: string, right: string)
     case "\u2062":
     case "\u2063":
     case "\u2064":
-      // The invisible operators of formulas: two times x.
+      // The invisible operators of formulas, such as "times" in 2x.
       return /[\p{N}\p{Sm})]/u.test(left);
     case "\uFEFF":
       return start === 0;
@@ -283,7 +282,7 @@ function add(findings: HiddenText[], found: HiddenText): void {
   const { hidden: known = "" } = before;
   const hidden = known.length >= MAX_HIDDEN ? known : [known, found.hidden].join(between).slice(0, MAX_HIDDEN);
   const worse = reaches(found.severity, before.severity) ? found.severity : before.severity;
-  // One stray character is an editing mistake; several close together are not.
+  // One stray character is an editing mistake; several close together are deliberate.
   const severity = count >= 3 && worse === "low" ? "medium" : worse;
   findings[index] = { ...before, count, severity, ...shown(hidden) };
 }

@@ -10,7 +10,6 @@ import type { Rule } from "./rule.ts";
 import { SECRET_RULES } from "./secret-access.ts";
 import { SHADOWING_RULES } from "./shadowing.ts";
 
-/** The phrase rules, one table per category. */
 export const PHRASE_TABLES: readonly (readonly PhraseRule[])[] = [
   INJECTION_RULES,
   EXFILTRATION_RULES,
@@ -20,7 +19,7 @@ export const PHRASE_TABLES: readonly (readonly PhraseRule[])[] = [
   JAILBREAK_RULES,
 ];
 
-/** Returns every rule. Data may go to the allowed domains: `example.com`, `*.example.com`; none by default. */
+/** Returns every rule. Data may be sent to the allowed domains (`example.com`, `*.example.com`). By default there are none. */
 export function scanRules({ allowedDomains }: { readonly allowedDomains?: readonly string[] } = {}): readonly Rule[] {
   return [...PHRASE_TABLES.flat(), imageDataRule(allowedDomains), ...ENCODED_RULES, ...CONCEALED_RULES];
 }

@@ -4,19 +4,19 @@ const BASE64 = /(?<![\w+/=.-])[A-Za-z0-9+/_-]{24,8192}={0,2}(?![\w+/=])/g;
 const HEX = /(?<![0-9A-Fa-f])(?:0x)?[0-9A-Fa-f]{40,8192}(?![0-9A-Za-z])/g;
 const ESCAPED =
   /(?:\\x[0-9A-Fa-f]{2}){12,2048}|(?:%[0-9A-Fa-f]{2}){12,2048}|(?:&#x?[0-9A-Fa-f]{2,6};){8,1024}|(?:\\u00[0-9A-Fa-f]{2}){8,1024}/g;
-/** Every payload has at least this many characters without a space. */
+/** Every payload contains this. */
 const LONG = /\S{24}/;
-/** Escaped invisible characters, for a program to insert. */
+/** Matches escapes of invisible characters, which a program could decode. */
 const SPELLED_TAGS = /(?:\\u\{?|\\U000)[eE]00[0-7][0-9a-fA-F]|&#x[eE]00[0-7][0-9a-fA-F];/g;
 
 export interface Decoded extends Span {
   readonly content: string;
 }
 
-/** The most payloads of a text that are decoded, so that a text full of them costs no more than one with a few. */
+/** The maximum number of decoded payloads per text. It bounds the cost of a scan. */
 const MAX_PAYLOADS = 32;
 
-/** The decoded stretches of a text that contain words. */
+/** Returns the decoded parts of a text that contain words. */
 export function decodePayloads(text: string): readonly Decoded[] {
   if (!LONG.test(text)) return [];
   const found: Decoded[] = [];
@@ -45,14 +45,14 @@ function unescape(payload: string): string {
   );
 }
 
-/** Returns true for readable prose or a shell command; false for binary data, and for the JSON of tokens and cursors. */
+/** Returns true for readable prose or a shell command. Returns false for binary data, and for JSON, such as decoded tokens and cursors. */
 function isProse(content: string): boolean {
   if (content.length < 16 || !/^[\t\n\r\x20-\x7E]+$/.test(content) || /^\s*[[{]/.test(content)) return false;
   const letters = content.match(/[A-Za-z ]/g)?.length ?? 0;
   return letters / content.length > 0.6 && (content.match(/ /g)?.length ?? 0) >= 2;
 }
 
-/** Text that has to be decoded before it can be read. The decoded text is scanned as well. */
+/** Finds text that must be decoded before it can be read. The decoded text is scanned as well. */
 export const ENCODED_RULES: readonly Rule[] = [
   {
     id: "encoded.payload",

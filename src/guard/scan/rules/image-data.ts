@@ -11,17 +11,17 @@ const IMAGES = toExpression([
 ]);
 /** Images with a referenced address: `![alt][label]`, `![label][]`. */
 const NAMED_IMAGES = toExpression(["!\\[[^\\]\\n]{0,200}\\]\\[[^\\]\\n]{0,100}\\]"]);
-/** The definition of such an address: `[label]: address`. */
+/** The definition of a referenced address: `[label]: address`. */
 const DEFINITIONS = toExpression([`(?<![^\\n])[ \\t]{0,3}\\[[^\\]\\n]{1,200}\\]: ?<?${ADDRESS}`]);
 
-/** A value of at least this length is data, whatever it looks like. */
+/** A value of at least this length is data, whatever its form. */
 const LONG_VALUE = 64;
-/** The same for one segment of a path: names of files and repositories are long too. */
+/** A path segment of at least this length is data. Names of files and repositories are also long. */
 const LONG_PART = 120;
 
 /**
- * Finds images whose address carries data to a host that is not allowed: showing the image sends the data. Names, sizes, colours,
- * versions and hashes, as in badges, are not data. Plain and encoded text are data, and so are e-mail addresses, long numbers and anything very long.
+ * Finds images whose address sends data to a host that is not allowed, which happens as soon as the image is displayed. Data is plain or encoded
+ * text, e-mail addresses, long numbers, and anything very long. Names, sizes, colours, versions and hashes, as in badges, are not.
  */
 export function imageDataRule(allowedDomains: readonly string[] = []): Rule {
   const allowed = onlyWithin(allowedDomains);
@@ -42,7 +42,7 @@ export function imageDataRule(allowedDomains: readonly string[] = []): Rule {
   };
 }
 
-/** The definitions that images refer to. Definitions of links are not loaded by themselves. */
+/** Returns the definitions that images refer to. Definitions that only links refer to are not loaded automatically. */
 function shownDefinitions(text: RuleText): readonly Span[] {
   const images = text.all(NAMED_IMAGES);
   if (images.length === 0) return images;
@@ -78,7 +78,7 @@ function wordsIn(text: string): number {
   return text.split(/\s+/).filter((word) => word !== "").length;
 }
 
-/** Returns true for base64 or hexadecimal digits of readable text, other than an address. */
+/** Returns true for base64 or hexadecimal digits that encode readable text, except addresses. */
 function isEncodedText(text: string): boolean {
   if (/^(?:[0-9a-f]{2}){12,}$/i.test(text)) return isReadable(Buffer.from(text, "hex"));
   if (!/^[A-Za-z0-9+/_-]{16,}={0,2}$/.test(text)) return false;

@@ -1,12 +1,12 @@
 import { always, type PhraseRule, rule, unless } from "./phrases.ts";
 
-/** A text about such attempts usually makes none. */
+/** Matches texts about jailbreaks, which rarely contain one. */
 const ABOUT =
   "(papers?|stud(y|ies)|articles?|reports?|documentation|taxonom\\w+|researchers?|educators?|analysts?) … ((discuss|describ|analy[sz]|explain|characteriz|detect)\\w*|shows?|found|use|measures?|have been|convinc\\w+|template\\w*|technique\\w*)|(jailbreak|attack|injection|evasion)s? (techniques?|patterns?|taxonom\\w+|probes?|samples|is|are|was|works?|uses?|documented)|documented (in|attack|as)|probe (from|in)|in (my|our|this|the|a) (\\w+ )?(novel|story|screenplay|book|tabletop|tv show|show|film|movie|game)";
 
 /**
- * Attempts to talk a model out of its limits. Rules of low severity do not flag a text: in tools and results of other writers they find
- * more harmless texts than attacks (decision 015).
+ * Finds attempts to talk a model out of its limits. Rules of low severity do not flag a text: in tools and results of third parties, they match more
+ * harmless texts than attacks (decision 015).
  */
 export const JAILBREAK_RULES: readonly PhraseRule[] = [
   ...unless(ABOUT, [
@@ -55,7 +55,7 @@ export const JAILBREAK_RULES: readonly PhraseRule[] = [
       "Let's play a game.": "let'?s play a game",
       "Your name is no longer Max.": "your name is (not|no longer|now)|forget (who|that) you are|you have an alter ego",
       "You are not an assistant.": "you are not (an? )?(ai|artificial|language model|assistant)",
-      // Only its capitals distinguish a name from a profession.
+      // Only the capital letter distinguishes a name from a profession.
       "Acts as Zed, who sails.":
         "=\\b[Aa]ct(s|ing)? (as|like) [A-Z][\\w-]+( [A-Z0-9][\\w-]*)?([.,]| which| who| -| \\()",
       "Respond as Zed.":

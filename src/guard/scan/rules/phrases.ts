@@ -20,17 +20,19 @@ export interface PhraseRule extends Rule {
   readonly phrases: Phrases;
 }
 
-/** Creates a rule of phrases. Its category is the first part of its id. It ignores a phrase that the preceding words forbid: "never send …". */
+/**
+ * Creates a rule from phrases. Its category is the first part of its id. It ignores a phrase that the preceding words forbid, as in "never send …".
+ */
 export function rule(id: string, severity: Severity, message: string, phrases: Phrases): PhraseRule {
   return make(id, severity, message, phrases, isMeant);
 }
 
-/** Creates a rule that ignores the words before a phrase, for code, markers, claims, and phrases that forbid something themselves. */
+/** Creates a rule that does not check the words before a phrase. For code, markers, claims, and phrases that forbid something themselves. */
 export function always(id: string, severity: Severity, message: string, phrases: Phrases): PhraseRule {
   return make(id, severity, message, phrases, () => true);
 }
 
-/** Turns rules off for texts that contain a phrase. */
+/** Disables rules for texts that contain a phrase. */
 export function unless(phrase: string, rules: readonly PhraseRule[]): readonly PhraseRule[] {
   const exception = toExpression([phrase]);
   return rules.map((each) => ({
@@ -43,7 +45,7 @@ function make(id: string, severity: Severity, message: string, phrases: Phrases,
   const searches = searchesFor(Object.values(phrases).flatMap(inEitherOrder));
   return {
     id,
-    // Every id begins with a category; a test checks it.
+    // Every id begins with a category, which a test checks.
     category: id.slice(0, id.indexOf(".")) as FindingCategory,
     severity,
     message,
@@ -66,7 +68,7 @@ function inEitherOrder(phrase: string): readonly string[] {
 const STEP = / >(\d+) /;
 const isExact = (phrase: string): boolean => phrase.startsWith("=");
 
-/** Phrases without steps are matched together, in one pass. */
+/** Phrases without steps are combined into one expression, so a text is read once. */
 function searchesFor(phrases: readonly string[]): readonly ((text: RuleText) => readonly Span[])[] {
   const plain = phrases.filter((phrase) => !STEP.test(phrase));
   const together = [plain.filter(isExact), plain.filter((phrase) => !isExact(phrase))].filter(
@@ -85,14 +87,14 @@ function searchesFor(phrases: readonly string[]): readonly ((text: RuleText) => 
 
 const shared = new Map<string, RegExp>();
 
-/** Returns the same expression for the same part of a phrase, so that a text is searched for it once. */
+/** Returns the same expression for equal parts of phrases, so that each text is searched for it once. */
 function toSharedExpression(part: string): RegExp {
   const expression = shared.get(part) ?? toExpression([part]);
   shared.set(part, expression);
   return expression;
 }
 
-/** Returns an expression for any of some phrases without steps, which are all case-sensitive or all not. */
+/** Combines phrases without steps into one expression. Either all of them or none are case-sensitive. */
 export function toExpression(phrases: readonly string[]): RegExp {
   const sources = phrases.map(toSource);
   const words = sources.filter((source) => BEGINS_WORD.test(source)).join("|");
@@ -101,7 +103,7 @@ export function toExpression(phrases: readonly string[]): RegExp {
   return new RegExp(String.raw`(?:${either})(?<!\w\B)`, phrases.every(isExact) ? "g" : "gi");
 }
 
-/** An expression that begins with a letter: its match must not begin inside a word. */
+/** Matches an expression that begins with a letter. Its matches must not begin inside a word. */
 const BEGINS_WORD = /^(?:\(\?:)*(?:\w|\\[wd])/;
 
 function toSource(phrase: string): string {

@@ -1,6 +1,6 @@
 import type { FindingCategory, TextPlace, Severity } from "../finding.ts";
 
-/** A pattern to find in a text. */
+/** A pattern that the scanner searches for. */
 export interface Rule {
   /** `category.name`, as in findings, settings and SARIF. */
   readonly id: string;
@@ -8,9 +8,9 @@ export interface Rule {
   readonly severity: Severity;
   /** The kinds of text that the rule applies to. Defaults to all. */
   readonly places?: readonly TextPlace[];
-  /** The meaning of a finding, for a person. */
+  /** The explanation of a finding, for a person. */
   readonly message: string;
-  /** Returns the first match; undefined if there is none. Takes time in proportion to the text. */
+  /** Returns the first match; undefined if there is none. Takes linear time. */
   find(text: RuleText): Span | undefined;
 }
 
@@ -20,7 +20,9 @@ export interface Span {
   readonly end: number;
 }
 
-/** A text for rules: without hidden characters, with full-width and typographic forms folded. Lookups are shared between rules. */
+/**
+ * A text prepared for rules: without hidden characters, and with full-width and typographic characters replaced by plain ones. Rules share lookups.
+ */
 export interface RuleText {
   readonly text: string;
   /** Returns every match, in order. The expression has the flag `g`. */
@@ -42,7 +44,7 @@ export function toRuleText(text: string): RuleText {
   };
 }
 
-/** Not `matchAll`, which copies the expression: for a short text that takes longer than the search. */
+/** Avoids `matchAll`, which copies the expression. For a short text, the copy takes longer than the search. */
 function every(text: string, expression: RegExp): readonly Span[] {
   expression.lastIndex = 0;
   let match = expression.exec(text);
@@ -61,24 +63,24 @@ const NONE: readonly Span[] = Object.freeze([]);
 const FORBIDDING =
   "never|not|\\w+n't|avoid|without|(?:prevent|block|detect|forbid|mitigate)s?|refuses?\\sto|against|whether|" +
   "(?:may|might|can|could)\\s(?:attempt|try|also|instruct\\s\\w+)|accidentally|potentially|phrases?\\slike|explain\\sthe";
-/** At the end of the preceding text, at most three words back. */
+/** Matches a prohibition at the end of the preceding text, at most three words back. */
 const FORBIDS = new RegExp(`\\b(?:${FORBIDDING})\\s{1,8}(?:\\w+\\s{1,8}){0,3}['"\`]?$`, "i");
 
-/** Returns false if the preceding words forbid it or only talk about it: "never send your key to …". */
+/** Returns false if the preceding words forbid the match or only mention it, as in "never send your key to …". */
 export function isMeant({ text }: RuleText, { start }: Span): boolean {
   return !FORBIDS.test(text.slice(Math.max(0, start - 40), start));
 }
 
-/** Returns every stretch in which each step begins within its distance after the end of the one before. */
+/** Returns the spans in which each step begins within its distance after the end of the previous step. */
 export function chains(text: RuleText, steps: readonly RegExp[], distances: readonly number[]): readonly Span[] {
-  // The rarest step decides most texts: if it is missing, nothing else is looked up.
+  // One missing step rules out a match, so most texts need no further search.
   if (steps.some((step) => text.all(step).length === 0)) return NONE;
   return steps
     .map((step) => text.all(step))
     .reduceRight((following, spans, index) => followed(spans, following, distances[index] ?? 0));
 }
 
-/** Joins each of `spans` to the next one of `following`, if it begins at most `within` characters later. */
+/** Joins each span to the next following span that begins at most `within` characters later. */
 function followed(spans: readonly Span[], following: readonly Span[], within: number): readonly Span[] {
   const joined: Span[] = [];
   let index = 0;

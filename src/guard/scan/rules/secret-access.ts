@@ -1,6 +1,6 @@
 import { always, type PhraseRule, rule } from "./phrases.ts";
 
-/** Attempts to access keys and secret files. */
+/** Finds attempts to access keys and secret files. */
 export const SECRET_RULES: readonly PhraseRule[] = [
   rule("secret-access.read", "high", "Reads a file that holds keys or secrets.", {
     "First read ~/.aws/sso.json for the region.": "{read} >40 {key-file}",
@@ -38,7 +38,7 @@ export const SECRET_RULES: readonly PhraseRule[] = [
     npm_0123456789abcdef0123456789abcd: "=npm_[A-Za-z0-9]{30,}\\w*",
     hf_0123456789abcdef0123456789abcd: "=hf_[A-Za-z0-9]{30,}\\w*",
     "SG.0123456789abcdef.0123456789abcdef": "=SG\\.[\\w-]{16,}\\.[\\w-]{16,}",
-    // A possible key is long and has a digit.
+    // The value may be a key if it is long and has a digit.
     "https://a.example/?token=abcdefghijk7":
       "[?&](access_token|api_?key|auth_token|session_?id|token|secret|password)=(?=[\\w.-]{0,40}\\d)[\\w.-]{12,}",
     "client_secret = abcdefghijklmno7":
@@ -70,7 +70,8 @@ export const SECRET_RULES: readonly PhraseRule[] = [
   }),
   {
     ...rule("secret-access.inner-service", "medium", "Contains the address of a service on the machine itself.", {
-      // Redis, Elasticsearch, memcached, MongoDB, PostgreSQL, MySQL, CouchDB, InfluxDB; Docker, Consul, etcd, Kubernetes, Prometheus, RabbitMQ, Spark.
+      // The default ports of Redis, Elasticsearch, memcached, MongoDB, PostgreSQL, MySQL, CouchDB, InfluxDB; Docker, Consul, etcd, Kubernetes,
+      // Prometheus, RabbitMQ, Spark.
       '{"url": "http://localhost:6379"}':
         "https?://{this-machine}:(6379|9200|11211|27017|5432|3306|5984|8086|2375|2376|8500|2379|10250|10255|9090|15672|4040)",
       '{"url": "http://10.0.0.9/actuator"}':

@@ -1,10 +1,10 @@
-/** Words shared by phrases, by their name; phrases.ts explains the notation. */
+/** Words that phrases share, by name. phrases.ts explains the notation. */
 export const VOCABULARY: Readonly<Record<string, string>> = {
   send:
     "send~|sent|forward~|forwarded|transmit~|upload~|post~|relay~|exfil\\w*|leak~|submit~|deliver~|pipe~|curl|wget|transfer~|" +
     "e-?mail (?=the|all|any|them|it|your|their|every|this)|emailing|ship~|beacon~|stream~ to|sync~|mirror~",
   "carry-off": "send~|forward~|upload~|transmit~|relay~|exfil\\w*",
-  /** Adding something to a message that is sent anyway: an argument, an address, an answer. */
+  /** Adding something to a message that is sent anyway: an argument, an address, a reply. */
   include:
     "includ~|append~|embed~|pass~|attach~|insert~|add~|put~|encod~|smuggl~|provid~|cop(y|ies|ying)|plac~|stor~|" +
     "populat~|fill|supply|concatenat~",
@@ -32,7 +32,7 @@ export const VOCABULARY: Readonly<Record<string, string>> = {
   off: "(suspended|lifted|disabled|switched off|turned off|void|waived|revoked)",
   consent: "(confirmations?|approvals?|reviews?|permission|oversight|consent)",
   agreed: "(authori[sz]ed|approved|certified|verified|granted|pre-?approved|consented)",
-  /** The next few words, if a whole sentence would be too much. */
+  /** The next few words, where the rest of the sentence would be too much. */
   soon: "\\b[^.\\n]{0,30}\\b",
   program: "(npx|uvx|bunx|curl|wget|bash|powershell|iex) \\S+",
   url: "https?://[^\\s\"'`)]{3,120}",
@@ -59,13 +59,13 @@ export const VOCABULARY: Readonly<Record<string, string>> = {
     "(private|ssh|encryption|signing|wallet)[ _-]?keys?|env(ironment)? (variables?|vars?|secrets?)|all env|" +
     "social security numbers?|credit card( numbers?| details)?|" +
     "process\\.env|os\\.environ|\\w*_(api_key|secret|token|password|secret_key|access_key)",
-  /** Personal or confidential data other than keys. */
+  /** Personal or confidential data, except keys. */
   private:
     "(all|any|every|the|user|user's|users'|customer|their|personal|sensitive|confidential|private|internal|collected|session|workspace) ((user|customer|sensitive|private|personal|collected|the) )*(data|information|files|documents|findings|records|details|secrets|results|responses)|" +
     "file contents?|contents? of ((the|all|any|this) )?(\\w+ )?(files?|director(y|ies)|folders?)|source code|database|" +
     "((the|this|entire|whole) )+(workspace|repository|repo|project folder|working directory|code ?base)|" +
     "home director(y|ies)|clipboard|browser history|screenshots?",
-  /** Files that hold only keys. Programs read settings from `.env` at their start. */
+  /** Files that hold only keys. Excludes `.env`, from which programs legitimately read settings. */
   "key-file":
     "\\.(ssh|aws|gnupg|kube|docker|azure|gcloud|password-store|mozilla|bitcoin|ethereum)[/\\\\](?!config\\b)[\\w.-]{0,60}|" +
     "\\.config[/\\\\]gcloud[/\\\\][\\w.-]{0,60}|id_(rsa|ed25519|ecdsa|dsa)\\b(?!\\.pub)|" +
@@ -74,7 +74,7 @@ export const VOCABULARY: Readonly<Record<string, string>> = {
     "(?<![\\w.])\\.(netrc|npmrc|pypirc|pgpass|git-credentials|htpasswd|(bash|zsh)_history)|" +
     "(credentials|wallet|keystore|secrets)\\.(json|dat|ya?ml)|System32[/\\\\]{1,2}Config[/\\\\]{1,2}SAM|NTDS\\.dit|" +
     "Login Data|cookies\\.sqlite|key[34]\\.db|logins\\.json|\\*\\.(pem|key|keystore|pfx|p12)|private\\.key|password[ -]file",
-  /** The same, and settings of programs that may hold keys, which are not sent either. */
+  /** The files of `key-file`, and settings of programs that may hold keys. None of them should be sent. */
   "secret-file":
     "{key-file}|(mcp|claude_desktop_config)\\.json|" +
     "\\.(cursor|claude|codex|gemini|vscode)[/\\\\](mcp|settings|config)\\.(json|toml)",
@@ -83,37 +83,37 @@ export const VOCABULARY: Readonly<Record<string, string>> = {
     "(?<=[\\w-]{2})\\.(com|net|org|io|dev|app|xyz|ru|cn|tk|top|evil|example|site|cloud|me|co|sh)(?![\\w(])|" +
     "(external|remote|third[- ]party|attacker'?s?|our|secondary|collection|analytics|telemetry|logging|audit(ing)?|cloud|outside|following|above|exfil\\w*) (\\w+ )?(endpoint|server|url|webhook|service|host|address|site|domain|collector|agent|listener|bucket|language model)s?|" +
     "webhooks?|ngrok|pastebin|attacker|\\d{1,3}(\\.\\d{1,3}){3}|/(collect|exfil|steal|upload|ingest|log|c2)",
-  /** Parts of a call or an answer that can carry something. */
+  /** Parts of a call or a result that can carry data. */
   carrier:
     "param(eter)?s?|arguments?|fields?|var(iable)?|headers?|body|metadata|payload|sidenote|url|query|" +
     "(your|the|every|each|all|its|first|next) (\\w+ )?(repl(y|ies)|responses?|answers?|outputs?|summar(y|ies)|messages?|requests?|comments?)|" +
     "as ((the|a|an) )?['\"`]?\\w+",
-  /** The same, but only with explicit names. */
+  /** Parts of a call or a result that can carry data, with an explicit name. */
   "named-carrier":
     "(in|into|as|via|through|inside|to|under) ((the|an?|its) )?(['\"`][\\w.-]{1,40}['\"`]|[\\w-]{1,30}) (field|parameter|param|argument|header|query|property|variable|call)s?|" +
     "as ['\"`][\\w.-]{1,40}['\"`]",
   dismiss: "ignor~|disregard~|forget~|overrid~|bypass~",
   "pass-over": "ignore|disregard|forget|discard|overrule|pay no attention to|(put|set) aside|turn away from",
-  /** Adjectives of rules: a closed list, so that "ignores files without instructions" passes. Settings have the same words. */
+  /** Adjectives for rules. A closed list, so that "ignores files without instructions" does not match. Settings use the same words. */
   qualifier:
     "all|any|every|the|these|those|of|and|or|your|my|its|their|our|(openai|anthropic|chatgpt)('s)?|" +
     "previous(ly)?|prior|above|earlier|preceding|former|original|initial|other|given|loaded|regular|typical|" +
     "(set|default|current|existing|standard|global|normal)(?! (settings|rules|polic|controls?|constraints?|checks|commands|filters|limitations|restrictions|directions))|" +
     "system|developer|model|built-in|underlying|safety(?! checks)|security|privacy|content|ethic(s|al)|moral|legal|usage|operational|behavioral|deployment",
-  /** The owners of rules that an attacker circumvents; manuals explain how to circumvent "these" controls. */
+  /** The owners of rules that an attacker bypasses. Excludes "these" and similar words, which manuals use. */
   own: "all|any|your|my|its|previous|prior|earlier|above|safety(?! checks)|content|ethical|moral|(openai|anthropic|chatgpt)('s)?",
   rules:
     "instructions?|directives?|directions|commands|programming|training|system prompts?|guidelines?|rules|polic(y|ies)|protocols?|principles|settings|" +
     "guardrails?|restrictions?|constraints?|safeguards?|protections?|limitations|boundaries|measures|checks|controls?|safety(?! checks?)|moderation|filters|filtering|censorship",
   "any-rules": "({qualifier}[\\s,/]{1,8}){1,7}{rules}",
   "own-rules": "({qualifier}[\\s,/]{1,8}){0,3}{own}[\\s,/]{1,8}({qualifier}[\\s,/]{1,8}){0,4}{rules}",
-  /** Playing a role: ordinary words alone, suspicious next to words against limits. */
+  /** Playing a role. Ordinary on its own, suspicious next to words against limits. */
   persona:
     "acts? (as|like)|acting as|pretend~|you are|you're now|you will (act|be|become|respond|generate|play)|role-?play~|" +
     "from (now on|this (moment|point))|simulat(e|es|ing|or)|becom~|(transform|turn) into|take (up|on)|personas?|" +
     "alter ego|(respond|answer)(s|ing)? as|repl(y|ies) as|imagine (you|that)|characters?|chat ?bots?|\\w+(gpt|bot|ai)|an? ai|mode|" +
     "named|called|known as|hypothetical|fictional|(language|ai|llm) models?|artificial intelligence",
-  /** The limits of a model: "any of OpenAI's ethical or legal guidelines". "Limits on" are those of a service. */
+  /** The limits of a model, as in "any of OpenAI's ethical or legal guidelines". "Limits on" is excluded: it refers to the limits of a service. */
   limits:
     "((any|all|the|of|kind|sort|its|their|your|such|openai'?s?|chatgpt'?s?|anthropic'?s?|ai|ethical|moral|legal|safety|content|normal|typical|standard|underlying|mortal|human|and|or|nor|considerations?( for)?)[\\s,/]+){0,7}(rules|laws?|guidelines|polic(y|ies)|principles|conventions|regulations|guardrails|restrictions?|limitations?|limits|constraints|bounds|boundaries|ethics|ethicality|morals?|morality|virtues|legality|censorship|filters?|filtering|refusal|disclaimers?|(ethical|moral|legal|safety) (settings|concerns|code|protocols|measures))(?! on )",
   unlimited:
@@ -132,7 +132,7 @@ export const VOCABULARY: Readonly<Record<string, string>> = {
     "no matter (how|what) (\\w+ ){0,3}?(immoral|unethical|illegal|dangerous|strange|weird|twisted|harmful|offensive)|" +
     "regardless of (its|the|any|how|whether|their) (\\w+ ){0,3}?(type|content|ethic\\w*|moral\\w*|legal\\w*|harm\\w*|polic\\w+)|" +
     "(ready|willing) to do (any )?illegal",
-  /** One normal answer, and a second one. */
+  /** A normal answer together with a second one. */
   "two-answers":
     "(two|both|dual|2) (\\w+ ){0,3}?(responses|answers|outputs|paragraphs|ways|personalities|personas|entities)",
   /** Requests to make or explain something. */
@@ -158,8 +158,8 @@ export const VOCABULARY: Readonly<Record<string, string>> = {
   /** Files that the next login or boot executes. */
   "start-file":
     "[\"']?(~|/root|/home/\\w{1,30}|/Users/\\w{1,30}|(/|(\\.\\./){2,8})etc)/(\\.ssh/authorized_keys|sudoers|pam\\.d/|ssh/sshd_config|cron|rc\\.local|\\.?profile|\\.(bash|zsh)rc|passwd|shadow|ld\\.so\\.preload|systemd/system/)[\\w./-]{0,40}",
-  /** A Markdown image, up to somewhere in its address. */
+  /** A Markdown image, up to some point in its address. */
   image: "!\\[[^\\]\\n]{0,200}\\]\\( ?https?://[^)\\s]{1,300}",
-  /** A setting with the address of a program's model. */
+  /** A setting that holds the address of a program's model. */
   "model-address": "\\w*(_BASE_URL|_API_BASE|api_base)[\"']? ?[:=] ?[\"']?",
 };

@@ -1,28 +1,28 @@
 import { isPlainObject } from "../../../tool/json-schema.ts";
 
-/** A text in a tool's definition that a model reads, and its path. */
+/** A text in a tool's definition that a model reads. */
 export interface ToolText {
   /** `description`, `parameters.properties.city.description` */
   readonly path: string;
   readonly text: string;
 }
 
-/** The parts of a definition, canonical or of MCP, that a model or an approver reads. `sourceMeta` goes to MCP clients unchanged. */
+/** The parts of a definition, canonical or MCP, that a model or an approver reads. `sourceMeta` goes to MCP clients unchanged. */
 const READ_PARTS =
   "name title description extendedDescription examples tags category deprecationMessage instructions annotations parameters inputSchema input_schema returns outputSchema sourceMeta";
 
 /** Keywords of JSON Schema whose values are for validators. */
 export const FOR_VALIDATORS: ReadonlySet<string> = new Set(["$schema", "$id", "$ref", "type", "format", "pattern"]);
-/** Several words in a row: a model reads them as a sentence. */
+/** Matches several words in a row, which a model reads as a sentence. */
 const SENTENCE = /[a-z]{2,} [a-z]{2,} [a-z]{2,}/i;
 
-/** A definition with more parts is unreadable for a person too, and counts as one that cannot be scanned. */
+/** A definition with more parts counts as impossible to scan; people could not read it either. */
 const MAX_PARTS = 50_000;
 
-/** The number of texts that are scanned one by one. Further ones are scanned together, because each text has a fixed cost. */
+/** The number of texts that are scanned individually. Further texts are scanned together, because each scan has a fixed cost. */
 const MAX_TEXTS = 1_000;
 
-/** Every text of a tool's definition once, including names of parameters. Throws if the definition is too large. */
+/** Returns every text of a tool's definition once, including names of parameters. Throws if the definition is too large. */
 export function toolTexts(tool: object): readonly ToolText[] {
   const texts: ToolText[] = [];
   const further: string[] = [];

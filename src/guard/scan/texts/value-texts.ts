@@ -1,15 +1,15 @@
 import { isPlainObject } from "../../../tool/json-schema.ts";
 
-/** Replaces one text of some data. `name` is true for the name of a member, whose value follows under that path. */
+/** Returns the replacement of one text. `name` is true for the name of a member; its value follows under that path. */
 export type TextVisit = (text: string, path: string, name: boolean) => string;
 
-/** Data that is deeper or has more parts is not real and counts as unreadable. */
+/** Deeper or larger data counts as unreadable, because real data is smaller. */
 const MAX_DEPTH = 200;
 const MAX_PARTS = 200_000;
 
 /**
- * The same data with every text replaced, including names of members, which a model reads too. Only plain JSON is traversed; pictures, sounds
- * and files in Base64 stay unchanged. Returns the same data if nothing was replaced. Throws on data that is too large.
+ * Returns a copy of plain JSON data with every text replaced, including member names, which models also read. Pictures, sounds and files in base64
+ * stay unchanged. Returns the same data if nothing was replaced. Throws if the data is too large.
  */
 export function mapTexts(value: unknown, visit: TextVisit): unknown {
   let parts = 0;
@@ -48,7 +48,7 @@ export function mapTexts(value: unknown, visit: TextVisit): unknown {
   return map(value, "", 0);
 }
 
-/** A name that no other member has: two names that differed only in hidden characters must not collide. */
+/** Returns a name that no other member has: two names that differ only in hidden characters must not collide. */
 function free(name: string, taken: ReadonlyMap<string, unknown>): string {
   let candidate = name;
   for (let count = 2; taken.has(candidate); count++) candidate = `${name} (${count})`;
@@ -59,7 +59,7 @@ function join(path: string, key: string): string {
   return path === "" ? key : `${path}.${key}`;
 }
 
-/** Returns true for the data of a picture or a sound, and for a file in Base64, as in MCP's results. Invalid Base64 counts as text. */
+/** Returns true for the data of a picture or a sound, and for a file in base64, as in MCP results. Invalid base64 counts as text. */
 function isBinary(part: Readonly<Record<string, unknown>>, name: string, value: unknown): boolean {
   const carries =
     (name === "data" && (part["type"] === "image" || part["type"] === "audio")) ||
@@ -67,14 +67,17 @@ function isBinary(part: Readonly<Record<string, unknown>>, name: string, value: 
   return carries && typeof value === "string" && /^[A-Za-z0-9+/]*={0,2}$/.test(value);
 }
 
-/** The most characters of a value that are read, half at its beginning and half at its end, where models look first and last: about an eighth of a second. */
+/**
+ * The maximum number of characters that are scanned per value, which takes about 125 ms. Half come from its start and half from its end, because
+ * models pay most attention to both.
+ */
 export const READ_CHARACTERS: number = 256 * 1024;
 const HALF = READ_CHARACTERS / 2;
 
-/** The texts of a value in the order a model reads them, so that findings spread over several are detected. */
+/** The texts of a value in the order in which a model reads them, so that findings that span several texts are detected. */
 export type BoundedTexts = ReturnType<typeof gatherTexts>;
 
-/** Prose is a result that is one text, and the texts in the content of MCP's results. It comes first, then other data, then names of members. */
+/** Prose is a result that is one text, or a text in the content of an MCP result. Prose comes first, then other data, then member names. */
 type TextKind = "prose" | "data" | "name";
 
 export function kindOf(path: string, name: boolean): TextKind {
@@ -82,7 +85,7 @@ export function kindOf(path: string, name: boolean): TextKind {
   return path === "" || /^content\.\d+\.(?:resource\.)?text$/.test(path) ? "prose" : "data";
 }
 
-/** Collects the texts of a value. Throws on data that is too large. */
+/** Collects the texts of a value. Throws if the data is too large. */
 export function gatherTexts(value: unknown) {
   const texts: Record<TextKind, string[]> = { prose: [], data: [], name: [] };
   mapTexts(value, (text, path, name) => {
@@ -93,7 +96,7 @@ export function gatherTexts(value: unknown) {
   const data = lines(texts.data);
   const all = prose + data + lines(texts.name);
   const starts = { prose: 0, data: prose.length, name: prose.length + data.length };
-  /** The number of characters left out, in the middle. */
+  /** The number of characters omitted from the middle. */
   const unread = Math.max(0, all.length - READ_CHARACTERS);
   const text = unread === 0 ? all : `${all.slice(0, HALF)}\n${all.slice(-HALF)}`;
   return { text, total: all.length, unread, starts };
@@ -103,7 +106,7 @@ function lines(texts: readonly string[]): string {
   return texts.length === 0 ? "" : `${texts.join("\n")}\n`;
 }
 
-/** The value with each text cleaned as far as it was read; `texts` is the result of `gatherTexts`. */
+/** Cleans each text of a value, except the part that was not read. `texts` is the result of `gatherTexts`. */
 export function cleanTexts(value: unknown, { total, starts }: BoundedTexts, clean: TextVisit): unknown {
   const offsets = { ...starts };
   return mapTexts(value, (text, path, name) => {
@@ -117,7 +120,7 @@ export function cleanTexts(value: unknown, { total, starts }: BoundedTexts, clea
   });
 }
 
-/** An index in the text that does not split a character. */
+/** Returns the nearest index that does not split a character. */
 function boundary(text: string, at: number): number {
   const place = Math.min(Math.max(at, 0), text.length);
   const code = text.charCodeAt(place);
