@@ -27,24 +27,24 @@ import { type ReadDocument, readDocument, type ReadOperation } from "./read/read
 import { locate } from "./read/servers.ts";
 import type { OpenApiSettings } from "./settings.ts";
 
-/** Optional dependencies of the source of an API's tools. @internal */
+/** @internal */
 export interface OpenApiParts {
-  /** The egress of the program. Defaults to one of its own, without rules. */
+  /** Defaults to an egress without rules. */
   readonly egress?: Egress;
   readonly clock?: Clock;
-  /** Where secrets are found. Defaults to the environment, files and the keychain. */
+  /** Where secrets are read from. Defaults to the environment, files and the keychain. */
   readonly secrets?: Secrets;
-  /** The gateway's own files, which are never sent. `arsenal.yaml`, `.env` and `.toolarsenal` are not sent in any case. */
+  /** The gateway's own files, which are never sent. `arsenal.yaml`, `.env` and `.toolarsenal` are always included. */
   readonly ownFiles?: readonly string[];
-  /** The tokens of callers who sign in to the API themselves. */
+  /** Tokens of callers who sign in to the API themselves. */
   readonly userTokens?: UserTokens | undefined;
 }
 
-/** The tools of an API. @internal */
+/** @internal */
 export interface OpenApiSource extends Source {
-  /** The problems of the document, once the source is connected. */
+  /** The problems of the document. Empty until the source is connected. */
   readonly problems: readonly Problem[];
-  /** The sign-in of callers, once the source is connected. Undefined if callers do not sign in. */
+  /** The sign-in of callers. Undefined before the source is connected, or if callers do not sign in. */
   readonly login: UserLogin | undefined;
 }
 
@@ -52,7 +52,7 @@ const MAX_DOCUMENT_BYTES = 64 * 1024 * 1024;
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /**
- * The operations of an OpenAPI document, each a tool that sends its request and returns the answer.
+ * Offers the operations of an OpenAPI document as tools. A call sends the operation's request and returns the response.
  *
  * @example
  * await arsenal.add(openapiSource({ name: "pets", document: "pets.yaml", credentials: { petKey: "env:PET_KEY" } }));

@@ -55,11 +55,11 @@ export const config = entry(
 /** An API that an OpenAPI document describes. */
 export type OpenApiSettings = InputOf<typeof config>;
 
-/** Selects operations. Each list has patterns in which `*` stands for any characters and case does not matter. */
+/** Selects operations. In a pattern, `*` matches any characters, and case is ignored. */
 export type OperationFilter = NonNullable<OpenApiSettings["include"]>;
 
 /**
- * The operations of an OpenAPI document, for `arsenal.add`.
+ * Adds the operations of an OpenAPI document, for `arsenal.add`.
  *
  * @example
  * await arsenal.add(openapi({ name: "pets", document: "pets.yaml", credentials: { petKey: "env:PET_KEY" } }));

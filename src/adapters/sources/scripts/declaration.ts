@@ -4,44 +4,43 @@ import type { JsonSchema } from "../../../tool/json-schema.ts";
 /** The runtime of a file. */
 export type Language = "node" | "python" | "bash";
 
-/** A function of a source file, declared as a tool. */
+/** A function in a source file that is a tool. */
 export interface Declaration {
   /** Absolute path. */
   readonly file: string;
   readonly language: Language;
   readonly line: number;
-  /** The function to call. */
+  /** The name of the function. */
   readonly entry: string;
   readonly description: string;
   readonly fields: readonly Field[];
-  /** True if the function takes one object; false if it takes each field as a separate parameter. */
+  /** True if the function takes one object. False if it takes each field as a separate parameter. */
   readonly takesObject?: boolean;
 }
 
-/** One argument of a tool, or one property of an object in it. */
+/** An argument of a tool, or a property of an object argument. */
 export interface Field {
   readonly name: string;
   readonly schema: JsonSchema;
   readonly required: boolean;
-  /** Absent if the field has no default, or one that is not plain data. */
+  /** Omitted if the field has no default, or a default that is not plain data. */
   readonly default?: unknown;
   readonly description?: string | undefined;
 }
 
-/** The reason why a file, or one of its functions, is not a tool. */
+/** Why a file or one of its functions is not a tool. */
 export interface ScriptProblem {
   readonly file: string;
   readonly line?: number;
   readonly reason: string;
 }
 
-/** The declarations in files of one language. */
 export interface ReadScripts {
   readonly declarations: readonly Declaration[];
   readonly problems: readonly ScriptProblem[];
 }
 
-/** A function that cannot be declared as a tool. */
+/** Thrown for a function that cannot be a tool. */
 export class Undeclarable extends Error {
   readonly line: number;
   constructor(line: number, reason: string) {
@@ -50,20 +49,20 @@ export class Undeclarable extends Error {
   }
 }
 
-/** Names of functions that represent their file: the tool gets the file's name. */
+/** Functions that represent their file. Their tool gets the file's name. */
 const FILE_ENTRIES: ReadonlySet<string> = new Set(["run", "main", "default"]);
 
-/** The tool's name: the function's, or the file's if the function represents it. */
+/** Returns the tool's name: the function's name, or the file's name if the function represents its file. */
 export function toolName({ entry, file }: Pick<Declaration, "entry" | "file">): string {
   return FILE_ENTRIES.has(entry) ? basename(file, extname(file)) : entry;
 }
 
-/** The functions of a file that are tools: `run` (`main` in bash) alone if there is one, else every function that is not private. */
+/** Returns the functions of a file that are tools. This is only `run` (`main` in bash) if it exists, otherwise every public function. */
 export function chosenEntries(entries: readonly string[], alone: "run" | "main" = "run"): readonly string[] {
   return entries.includes(alone) ? [alone] : entries.filter((entry) => !entry.startsWith("_"));
 }
 
-/** The JSON Schema of an object with these fields, the same whatever language declares them. */
+/** Returns the JSON Schema of an object with these fields. It is the same for every language. */
 export function toObjectSchema(fields: readonly Field[]): JsonSchema {
   const properties = fields.map((field) => {
     const description = withoutDefault(field);
@@ -74,19 +73,17 @@ export function toObjectSchema(fields: readonly Field[]): JsonSchema {
   return { type: "object", properties: Object.fromEntries(properties), required, additionalProperties: false };
 }
 
-/** Docstrings often repeat the default as "(default: 10)". The schema already states it. */
+/** Removes a default such as "(default: 10)" from a docstring, because the schema already has it. */
 function withoutDefault({ description = "", ...field }: Field): string {
   const text = oneLine(description);
   const start = "default" in field ? text.toLowerCase().lastIndexOf("(default") : -1;
   return start >= 0 && text.endsWith(")") ? text.slice(0, start).trimEnd() : text;
 }
 
-/** The text on one line. */
 export function oneLine(text: string): string {
   return text.trim().split(/\s+/).join(" ");
 }
 
-/** One of these values. */
 export function toEnum(values: readonly unknown[]): JsonSchema {
   const [first, ...others] = new Set(values.map(typeOf));
   const isNumber = values.every((value) => typeof value === "number");
@@ -94,14 +91,14 @@ export function toEnum(values: readonly unknown[]): JsonSchema {
   return { ...(type && { type }), enum: values };
 }
 
-/** The JSON Schema type of a value; undefined for null and objects. */
+/** Returns the JSON Schema type of a value; undefined for null and objects. */
 export function typeOf(value: unknown): string | undefined {
   if (typeof value === "number") return Number.isInteger(value) ? "integer" : "number";
   if (Array.isArray(value)) return "array";
   return typeof value === "string" || typeof value === "boolean" ? typeof value : undefined;
 }
 
-/** Parses a text such as `10`, `0.5`, `true` or `"a b"` as a value of this schema. Undefined if it is not one. */
+/** Parses a text such as `10`, `0.5`, `true` or `"a b"` by a schema. Undefined if the text does not fit. */
 export function readLiteral(text: string, { type, items }: JsonSchema): unknown {
   const plain = unquote(text);
   switch (type) {
@@ -123,7 +120,7 @@ export function readLiteral(text: string, { type, items }: JsonSchema): unknown 
   }
 }
 
-/** The type of a literal: `10` is an integer, `10.0` a number, `true` a boolean, and anything else a string. */
+/** Returns the type of a literal: `10` is an integer, `10.0` a number, `true` a boolean, and anything else a string. */
 export function literalSchema(text: string): JsonSchema {
   if (/^[+-]?\d+$/.test(text)) return { type: "integer" };
   if (text !== "" && /^[+-]?[\d.]+(?:e[+-]?\d+)?$/i.test(text) && Number.isFinite(Number(text)))

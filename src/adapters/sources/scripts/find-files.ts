@@ -9,13 +9,12 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   ".bash": "bash",
 };
 
-/** A file that may declare tools. */
 export interface ScriptFile {
   readonly path: string;
   readonly language: Language;
 }
 
-/** The files that paths mean, with their languages. */
+/** Returns the files at these paths, with their languages. */
 export async function findFiles(paths: readonly string[]) {
   const { files, ...others } = await find(paths, Object.keys(LANGUAGES));
   const withLanguage = files.flatMap((path): readonly ScriptFile[] => {
@@ -25,7 +24,7 @@ export async function findFiles(paths: readonly string[]) {
   return { files: withLanguage, ...others };
 }
 
-/** The runtime of the file; undefined for files of unknown types. */
+/** Returns the runtime of a file; undefined if its type is unknown. */
 export function languageOf(path: string): Language | undefined {
   return LANGUAGES[extname(path).toLowerCase()];
 }

@@ -14,7 +14,7 @@ import {
   Undeclarable,
 } from "./declaration.ts";
 
-/** Reads the tools that comments in bash files declare, in the notation of argc. The files are checked by `bash -n` and never run. */
+/** Reads the tools that comments in bash files declare, in the notation of argc. The files are checked with `bash -n` and never run. */
 export async function readBash(files: readonly string[], bash: string, signal: AbortSignal): Promise<ReadScripts> {
   const declarations: Declaration[] = [];
   const problems: ScriptProblem[] = [];
@@ -54,19 +54,19 @@ async function checkSyntax(file: string, bash: string, signal: AbortSignal): Pro
     signal,
   });
   if (status === "ok") return;
-  // As in "tools.sh: line 3: syntax error near unexpected token".
+  // The format is "tools.sh: line 3: syntax error near unexpected token".
   const [line = "", ...words] = (stderr.split(": line ", 2)[1] ?? "").split(":");
   throw new Undeclarable(Number(line) || 1, words.join(":").split("\n")[0]?.trim() || "bash cannot read it");
 }
 
-/** A comment such as `# @option --query! The text`, with the plain comment lines after it. */
+/** A comment such as `# @option --query! The text`, including the plain comment lines after it. */
 interface Tag {
   readonly line: number;
   readonly name: string;
   text: string;
 }
 
-/** The functions that have tags above them. Tags belong to the next function that is not private. */
+/** Returns the functions with tags above them. Tags belong to the next public function. */
 function declaredFunctions(text: string) {
   const found = new Map<string, { readonly line: number; readonly tags: readonly Tag[] }>();
   let tags: Tag[] = [];
@@ -89,7 +89,7 @@ function declaredFunctions(text: string) {
   return found;
 }
 
-/** The name in `name() {` or `function name {` at the start of a line. */
+/** Returns the name in `name() {` or `function name {` at the start of a line. */
 function definedName(line: string): string | undefined {
   const [, keyword, plain] = /^(?:function\s+([\w:.-]+)|([\w:.-]+)\s*\(\s*\))/.exec(line) ?? [];
   return keyword ?? plain;
@@ -108,13 +108,13 @@ function readTags(tags: readonly Tag[]): Pick<Declaration, "description" | "fiel
 const NOTATIONS: Readonly<Record<string, string>> = { INT: "integer", NUM: "number", BOOL: "boolean" };
 
 /**
- * Reads `-q --query! <TEXT> What to look for`: short and long name, `!` required, `*` any number, `+` one or more, `[a|b]` choices, `[=a|b]`
- * choices with the first as default, `=value` a default, `<INT>` a type, and the description.
+ * Parses `-q --query! <TEXT> The text to search for`: a short and a long name, then modifiers, then the description. Modifiers: `!` required, `*` any
+ * number, `+` one or more, `[a|b]` choices, `[=a|b]` choices with the first as default, `=value` a default, `<INT>` a type.
  */
 function readParameter(kind: string, text: string, line: number): Field {
   const reader = createReader(text);
   let name = reader.word();
-  // A short name may come before the long one.
+  // A short name may precede the long one.
   while (/^-[^-]?$/.test(name)) {
     reader.space();
     if (reader.next() !== "-") break;
@@ -138,7 +138,7 @@ function readParameter(kind: string, text: string, line: number): Field {
   reader.space();
   const notation = reader.next() === "<" ? reader.enclosed("<", ">") : undefined;
 
-  // Without a notation the default value determines the type; choices are texts.
+  // If there is no type, the default determines it. Choices are strings.
   const isUntyped = notation === undefined && choices === undefined && written !== undefined;
   const type = isUntyped ? literalSchema(written) : { type: NOTATIONS[notation?.toUpperCase() ?? ""] ?? "string" };
   const one = choices === undefined ? type : toEnum(choices.map(read));
@@ -162,7 +162,7 @@ function readParameter(kind: string, text: string, line: number): Field {
 /** Reads a line from left to right. */
 function createReader(text: string) {
   let at = 0;
-  /** Skips the pattern's match at the current position, and returns it. */
+  /** Returns the pattern's match at the current position, and moves past it. */
   const read = (pattern: RegExp): string => {
     const [found = ""] = pattern.exec(text.slice(at)) ?? [];
     at += found.length;
@@ -173,14 +173,14 @@ function createReader(text: string) {
     take: (character: string) => (text[at] === character ? text[at++] : undefined),
     space: () => read(/^[ \t]*/),
     word: () => read(/^[\w-]*/),
-    /** The text between two marks; up to the end if the second is missing. */
+    /** Returns the text between two marks, or to the end if the second mark is missing. */
     enclosed(open: string, close: string): string {
       const start = (at += open.length);
       const end = text.indexOf(close, start);
       at = end === -1 ? text.length : end + close.length;
       return text.slice(start, end === -1 ? text.length : end);
     },
-    /** Up to the next space, unless it is quoted. */
+    /** Returns the text up to the next space, or a quoted text. */
     value: () => read(/^(?:(["'`]).*?(?:\1|$)|[^ ]*)/),
     rest: () => text.slice(at).trim(),
   };

@@ -2,7 +2,7 @@ import { present } from "../../../base/present.ts";
 import { runProcess } from "../../sandboxes/subprocess/run-process.ts";
 import type { Declaration, ReadScripts, ScriptProblem } from "./declaration.ts";
 
-/** Reads the functions of Python files with Python's own parser; `executable` starts Python. The files are parsed, never run. */
+/** Reads the functions of Python files with Python's own parser. `executable` starts Python. The files are parsed, never run. */
 export async function readPython(
   files: readonly string[],
   python: string,
@@ -11,7 +11,7 @@ export async function readPython(
   const { status, stdout, stderr } = await runProcess({
     sandbox: "subprocess",
     argv: [python, "-I", "-c", PYTHON_READER],
-    // Launchers such as pyenv's find the interpreter through environment variables. The program that runs here is our own.
+    // Launchers such as pyenv find the interpreter through environment variables. Only our own program runs here.
     env: present(process.env) as Record<string, string>,
     cwd: "/",
     input: JSON.stringify(files),
@@ -31,8 +31,8 @@ interface PythonAnswer {
 }
 
 /**
- * A Python program that reads paths as JSON from stdin and prints what the files declare: public functions, or those in `__all__`, or `run`
- * alone; types from annotations, texts from Google-style docstrings. Needs Python 3.9.
+ * A Python program that reads paths as JSON from stdin and prints the declarations in these files: `run` alone, the functions in `__all__`, or all
+ * public functions. Types come from annotations, descriptions from Google-style docstrings. Needs Python 3.9.
  */
 const PYTHON_READER = String.raw`
 import ast, inspect, json, sys

@@ -18,10 +18,10 @@ import {
   withoutDash,
 } from "./typescript-types.ts";
 
-/** A virtual file: the compiler reads it to get the list of files. */
+/** A virtual file from which the compiler gets the list of files. */
 const PROJECT = "/toolarsenal-scripts/tsconfig.json";
 
-/** Reads the exported functions of TypeScript and JavaScript modules with TypeScript's own parser. Nothing is run, and no other file is read. */
+/** Reads the exported functions of TypeScript and JavaScript modules with TypeScript's own parser. Runs nothing and reads no other file. */
 export async function readTypeScript(paths: readonly string[], signal: AbortSignal): Promise<ReadScripts> {
   const { API, ast } = await loadTypeScript();
   const texts = new Map<string, string>();
@@ -95,13 +95,13 @@ function readModule(
 
 type FunctionNode = Ast.FunctionDeclaration | Ast.FunctionExpression | Ast.ArrowFunction | Ast.MethodDeclaration;
 
-/** A function, and the statement whose comment describes it. */
+/** A function, and the statement with its doc comment. */
 interface Described {
   readonly node: FunctionNode;
   readonly statement: Ast.Node;
 }
 
-/** The functions that a module exports, by the name it exports them under: as ECMAScript and as CommonJS write it. */
+/** Returns the functions that a module exports, by exported name. Supports ECMAScript and CommonJS exports. */
 function exportedFunctions(ast: typeof Ast, source: Ast.SourceFile): ReadonlyMap<string, Described> {
   const { SyntaxKind } = ast;
   const local = new Map<string, Described>();
@@ -206,7 +206,7 @@ function readFunction(
   });
   return { ...head, fields };
 
-  /** The properties of the one object that a function takes; undefined if it takes something else. */
+  /** Returns the properties of a function's single object parameter; undefined for any other parameter. */
   function objectProperties({ type, name }: Ast.ParameterDeclaration): readonly DeclaredField[] | undefined {
     if (type !== undefined) return types.propertiesOf(type);
     const declared = types.named("Args");
@@ -219,7 +219,7 @@ function readFunction(
     });
   }
 
-  /** The defaults in `({ query, limit = 10 })`. */
+  /** Returns the defaults in `({ query, limit = 10 })`. */
   function boundDefaults({ name }: Ast.ParameterDeclaration): ReadonlyMap<string, Ast.Expression> {
     const elements = ast.isObjectBindingPattern(name) ? [...name.elements] : [];
     const entries = elements.flatMap(({ propertyName, name: own, initializer }) => {
@@ -230,7 +230,7 @@ function readFunction(
   }
 }
 
-/** Completes a field with the description of its `@param` tag. */
+/** Adds the description of a field's `@param` tag. */
 function describedBy(
   tag: ParamTag | undefined,
   said: Pick<DeclaredField, "description" | "written">,
@@ -243,7 +243,7 @@ interface ParamTag {
   readonly written: string | undefined;
 }
 
-/** The `@param` tags above a function, by the last part of their name. */
+/** Returns the `@param` tags above a function, by the last segment of their name. */
 function paramTags(statement: Ast.Node, { ast, source }: ModuleParts): ReadonlyMap<string, ParamTag> {
   const tags = (statement.jsDoc ?? []).flatMap((doc) => (ast.isJSDoc(doc) ? (doc.tags ?? []) : []));
   return new Map(

@@ -8,22 +8,21 @@ import { readForeign } from "../../sandboxes/subprocess/run-process.ts";
 import type { Declaration, Language } from "./declaration.ts";
 import { BASH_RUNNER, NODE_RUNNER, PYTHON_RUNNER } from "./runners.ts";
 
-/** The dependencies of running the functions of files. */
 export interface RunParts {
   readonly sandbox: Sandbox;
-  /** The program for each language. */
+  /** The interpreter for each language. */
   readonly programs: Readonly<Record<Language, string>>;
-  /** The tools' environment variables, with their secrets. */
+  /** Returns the environment variables of the tools, with secrets resolved. */
   readonly environment: (signal: AbortSignal) => Promise<Readonly<Record<string, string>>>;
-  /** Defaults to the folder of the file. */
+  /** Defaults to the file's folder. */
   readonly cwd: string | undefined;
   readonly limits: SandboxLimits;
 }
 
-/** Characters of stderr that a failed call shows. */
+/** The most characters of stderr that the error of a failed call shows. */
 const STDERR_TAIL = 2_000;
 
-/** Runs a declared function in a process of its own: JSON arguments go in, and a JSON result comes out. */
+/** Creates a handler that runs a declared function in its own process. Arguments and result are JSON. */
 export function createHandler(declaration: Declaration, parts: RunParts): Handler {
   const { file } = declaration;
   return async (args, { signal, tool }) => {
@@ -32,7 +31,7 @@ export function createHandler(declaration: Declaration, parts: RunParts): Handle
       kind: "command",
       ...toCommand(declaration, args, { mark, programs: parts.programs }),
       env: await parts.environment(signal),
-      // The sandbox starts a job in the first of these.
+      // The sandbox uses the first folder as the working directory.
       write: [parts.cwd ?? dirname(file)],
       network: true,
       limits: parts.limits,
@@ -57,15 +56,15 @@ function toCommand(
     case "python":
       return { argv: [program, "-B", "-c", PYTHON_RUNNER], input: JSON.stringify({ mark, file, entry, args }) };
     case "bash":
-      // Bash reads the user's settings when its input is a socket, as pipes of Node are.
+      // Bash reads the user's settings if its input is a socket, which Node's pipes are.
       return { argv: [program, "--norc", "-c", BASH_RUNNER, file, entry], input: toAssignments(args) };
   }
 }
 
-/** Older versions print a warning when they run TypeScript directly. */
+/** Older versions of Node print a warning when they run TypeScript directly. */
 const NODE_OPTIONS = ["--input-type=module", "--disable-warning=ExperimentalWarning"];
 
-/** Names and values for bash, each ended by a NUL. `+` appends to an array. False is an unset variable. */
+/** Returns names and values for bash, each terminated by a NUL. `+` appends to an array. False becomes an unset variable. */
 function toAssignments(args: Record<string, unknown>): string {
   return Object.entries(args)
     .flatMap(([name, value]) => {
@@ -105,7 +104,7 @@ function toResult(
   throw new ArsenalError("EXECUTION_FAILED", `${id} ended the process without a result.${printed}`, { answered: true });
 }
 
-/** The output of a program: the JSON value if it is JSON, else the text. */
+/** Parses the output of a program as JSON. Returns the text if it is not JSON. */
 function jsonOrText(text: string): unknown {
   try {
     return readForeign(text);

@@ -1,4 +1,7 @@
-/** Calls an exported function. Reads what to call from stdin, and writes the result as JSON after the mark; what the function prints comes before it. */
+/**
+ * Calls an exported function. Reads the module, the function and the arguments from stdin. Writes the result as JSON after a mark; the function's own
+ * output comes before the mark.
+ */
 export const NODE_RUNNER = `
 import { readFileSync } from "node:fs";
 const { mark, url, entry, names, args } = JSON.parse(readFileSync(0, "utf8"));
@@ -15,7 +18,7 @@ try {
 }
 `;
 
-/** Does the same for Python. A dataclass in the annotations is built from its properties. */
+/** Does the same for Python. Builds annotated dataclasses from their properties. */
 export const PYTHON_RUNNER = String.raw`
 import dataclasses, importlib.util, inspect, json, os, sys, typing
 
@@ -54,8 +57,8 @@ print(job["mark"] + json.dumps(result, default=plain, allow_nan=False), end="", 
 `;
 
 /**
- * Calls a bash function with its arguments as the variables argc_NAME. Gives files written for argc what they expect: the command itself, which
- * does nothing here, and LLM_OUTPUT. A pipe to cat makes /dev/stdout a file that can be opened.
+ * Calls a bash function with its arguments in variables argc_NAME. Provides what files for argc expect: the command `argc`, which does nothing here,
+ * and LLM_OUTPUT. A pipe to cat makes /dev/stdout a file that can be opened.
  */
 export const BASH_RUNNER = `
 while IFS= read -r -d '' __name && IFS= read -r -d '' __value; do

@@ -27,22 +27,23 @@ import type { ScriptsSettings } from "./settings.ts";
 
 /** Optional dependencies of the source of tools in files. */
 export interface ScriptsParts {
-  /** Where secrets are found. Defaults to the environment, files and the keychain. */
+  /** Where secrets are read from. Defaults to the environment, files and the keychain. */
   readonly secrets?: Secrets;
   readonly clock?: Clock;
 }
 
-/** Tools that source files declare. */
+/** A source of the tools in source files. */
 export interface ScriptsSource extends Source {
-  /** The files and functions that are not tools, at the last listing. */
+  /** The files and functions that were not tools at the last listing. */
   readonly problems: readonly ScriptProblem[];
 }
 
-/** Once a call is stopped, its processes are ended before the call's own deadline. */
+/** A stopped call ends its processes this long before the call's own deadline. */
 const STOP_MS = 2_000;
 
 /**
- * Tools declared in TypeScript, JavaScript, Python and bash files. The files are read without running them; each call runs in a process of its own.
+ * Offers functions in TypeScript, JavaScript, Python and bash files as tools. The files are read without running them. Each call runs in its own
+ * process.
  *
  * @example
  * await arsenal.add(scriptsSource({ name: "web", paths: ["./tools"] }));
@@ -81,7 +82,7 @@ export function scriptsSource(settings: ScriptsSettings, parts: ScriptsParts = {
     name,
     kind: "descriptor",
     namespaces: [settings.namespace ?? name],
-    // A program on this machine has the files and the network of the user who runs it.
+    // A program on this machine can use the files and the network of the user who runs it.
     capabilities: ["file_system", "network_access"],
     timeoutMs: timeoutMs + STOP_MS,
     maxConcurrent: settings.maxConcurrent,
@@ -111,7 +112,7 @@ export function scriptsSource(settings: ScriptsSettings, parts: ScriptsParts = {
   };
 }
 
-/** A problem in one line: `tools.py, line 3: …`. @internal */
+/** Returns a problem as one line: `tools.py, line 3: …`. @internal */
 export function showProblem({ file, line, reason }: ScriptProblem): string {
   return `${file}${line === undefined ? "" : `, line ${line}`}: ${reason}`;
 }
@@ -149,7 +150,7 @@ async function readFiles(
   };
 }
 
-/** An error in reading one language is a problem of its files only. */
+/** Reads one language. An error affects only the files of that language. */
 async function attempt(
   paths: readonly string[],
   read: (paths: readonly string[]) => Promise<ReadScripts>,
@@ -183,7 +184,7 @@ function toOffered(declaration: Declaration, run: RunParts): OfferedTool {
   };
 }
 
-/** Of declarations with the same name, the first is a tool; the others are problems. */
+/** If several declarations have the same name, the first is a tool and the others are problems. */
 function byName(declarations: readonly Declaration[]) {
   const first = new Map<string, Declaration>();
   const repeated: ScriptProblem[] = [];

@@ -28,7 +28,7 @@ export const config = entry(
 export type ScriptsSettings = InputOf<typeof config>;
 
 /**
- * The functions of source files, for `arsenal.add`: a file, folder or pattern, or settings.
+ * Adds the functions of source files, for `arsenal.add`: a file, folder or pattern, or settings.
  *
  * @example
  * await arsenal.add(scripts("./tools"));

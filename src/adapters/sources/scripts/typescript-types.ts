@@ -11,10 +11,8 @@ import {
   Undeclarable,
 } from "./declaration.ts";
 
-/** The meaning of the types in one file. */
 export type FileTypes = ReturnType<typeof createFileTypes>;
 
-/** The declaration of a field in a file. */
 export interface DeclaredField {
   readonly name: string;
   readonly node: Ast.Node;
@@ -22,28 +20,25 @@ export interface DeclaredField {
   readonly optional: boolean;
   /** A default value, as code. */
   readonly initializer?: Ast.Expression | undefined;
-  /** A default value, as a comment writes it. */
+  /** A default value from a comment. */
   readonly written?: string | undefined;
   readonly description?: string | undefined;
 }
 
-/** Compared by name, because TypeScript has only one type of number. */
+/** Types by the name of an alias, because TypeScript has only one type of number. */
 const NUMBERS: Record<string, string> = { int: "integer", integer: "integer", float: "number", double: "number" };
 
-/** Words for types of JSON; JSDoc also writes them with a capital. */
+/** JSON types. JSDoc may capitalise them. */
 const PLAIN: ReadonlySet<string> = new Set(["string", "number", "boolean", "object"]);
 const ANYTHING: ReadonlySet<string> = new Set(["any", "unknown", "*"]);
 
-/**
- * Reads the types of a file from its syntax alone: types of other files are not followed. TypeScript gives the types in JSDoc comments of
- * JavaScript the same nodes.
- */
+/** Reads the types of a file from its syntax alone, without following imports. TypeScript parses JSDoc types of JavaScript to the same nodes. */
 export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile) {
   const { SyntaxKind } = ast;
   const declared = new Map<string, Ast.InterfaceDeclaration | Ast.TypeAliasDeclaration>();
   for (const statement of source.statements)
     if (ast.isInterfaceDeclaration(statement) || isAlias(statement)) declared.set(statement.name.text, statement);
-  /** Declarations that are being read: for their schema, and for their properties. */
+  /** Declarations that are currently read, for their schema or their properties. Detects cycles. */
   const open = { schema: new Set<Ast.Node>(), properties: new Set<Ast.Node>() };
 
   function isAlias(node: Ast.Node): node is Ast.TypeAliasDeclaration {
@@ -58,7 +53,7 @@ export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile) {
     return source.text.slice(ast.skipTrivia(source.text, node.pos), node.end);
   }
 
-  /** Reads a declaration that is not being read already. */
+  /** Reads a declaration unless it is already being read. */
   function within<Result>(
     what: keyof typeof open,
     node: Ast.InterfaceDeclaration | Ast.TypeAliasDeclaration,
@@ -73,7 +68,7 @@ export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile) {
     }
   }
 
-  /** The type that an alias with this name stands for. */
+  /** Returns the type of an alias. */
   function named(name: string): Ast.TypeNode | undefined {
     const found = declared.get(name);
     return found !== undefined && isAlias(found) ? found.type : undefined;
@@ -137,7 +132,7 @@ export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile) {
     return ast.isUnionTypeNode(type) ? type.types.flatMap(flat) : [type];
   }
 
-  /** Evaluates an expression that is plain data; undefined for any other expression. */
+  /** Evaluates an expression that is plain data. Returns undefined for any other expression. */
   function valueOf(node: Ast.Node): unknown {
     if (ast.isStringLiteral(node) || ast.isNoSubstitutionTemplateLiteral(node)) return node.text;
     if (ast.isNumericLiteral(node)) return Number(node.text);
@@ -254,7 +249,7 @@ export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile) {
     return type.kind === SyntaxKind.UndefinedKeyword || ast.isJSDocOptionalType(type);
   }
 
-  /** JavaScript has one type of number, so the default value decides: `10` is an integer, `10.0` a number. */
+  /** JavaScript has one type of number, so the default decides: `10` is an integer, `10.0` a number. */
   function narrowed(text: string, initializer: Ast.Expression | undefined, type: Ast.TypeNode | undefined): JsonSchema {
     const value = initializer === undefined ? undefined : valueOf(initializer);
     const kind = literalSchema(typeof value === "number" ? text.replaceAll("_", "") : text);
@@ -273,17 +268,17 @@ export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile) {
   return { toField, propertiesOf, named, lineOf, commentOf };
 }
 
-/** If several properties have the same name, the last one counts. */
+/** Keeps the last of several properties with the same name. */
 function overridden(properties: readonly DeclaredField[]): readonly DeclaredField[] {
   return [...new Map(properties.map((property) => [property.name, property])).values()];
 }
 
-/** The text of a JSDoc tag without the leading dash. */
+/** Returns the text of a JSDoc tag without the leading dash. */
 export function withoutDash(text: string): string {
   return text.trim().replace(/^-\s+/, "");
 }
 
-/** The default in `[name=default]`, which TypeScript skips: the text between the name and the closing bracket. */
+/** Returns the default in `[name=default]`, which TypeScript skips: the text between the name and the closing bracket. */
 export function bracketDefault(text: string, from: number): string | undefined {
   if (text[from] !== "=") return undefined;
   let depth = 0;

@@ -2,7 +2,7 @@ import { calledTools } from "./plan.ts";
 import type { WorkflowFile } from "./read-workflow.ts";
 import type { ReportProblem } from "./template.ts";
 
-/** Returns which workflows of a source call which others. */
+/** Records which workflows of a source call which others. */
 export type CallGraph = ReturnType<typeof createCallGraph>;
 
 export function createCallGraph(files: readonly WorkflowFile[], idOf: (name: string) => string) {
@@ -17,7 +17,7 @@ export function createCallGraph(files: readonly WorkflowFile[], idOf: (name: str
   }
 
   return {
-    /** Returns the files in an order in which each workflow comes after those that it calls, unless they call each other. */
+    /** Returns the files in an order in which each workflow follows the workflows that it calls. Cycles are in any order. */
     inCallOrder(): readonly WorkflowFile[] {
       const ordered = new Set<WorkflowFile>();
       const open = new Set<string>();

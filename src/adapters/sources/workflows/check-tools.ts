@@ -7,7 +7,7 @@ import { inWords, itemsOf, misfits, typeNames } from "./schema-parts.ts";
 import type { ReportProblem, Template } from "./template.ts";
 import { expressionType, type ReportReference, templateType, type TypeScope, UNKNOWN } from "./value-types.ts";
 
-/** The tools that a workflow names; those that are not in the catalog are undefined. */
+/** The tools that a workflow names. Tools that are not in the catalog are undefined. */
 export type NamedTools = ReadonlyMap<string, Tool | undefined>;
 
 /** Checks a workflow against the definitions of its tools. Returns the schema of its result. */
@@ -45,7 +45,7 @@ export function checkTools(
   }
 }
 
-/** Reports problems at the argument that causes them, so that each has its own line. */
+/** Reports each problem at the argument that causes it, because arguments have lines of their own. */
 function typeOfArguments(args: Template, path: readonly string[], scope: TypeScope, report: ReportProblem): JsonSchema {
   if (args.kind !== "object") return templateType(args, scope, reporter(path, report));
   const properties = Object.fromEntries(
@@ -58,7 +58,7 @@ function reporter(path: readonly string[], report: ReportProblem): ReportReferen
   return (message, fix) => report(path, message, undefined, fix);
 }
 
-/** The inputs as expressions see them: undeclared inputs do not exist. */
+/** Returns the schema of the inputs in expressions. Undeclared inputs do not exist. */
 function inputsSchema({ inputs = {} }: WorkflowDefinition): JsonSchema {
   return { ...inputs, type: "object", properties: inputs.properties ?? {} };
 }
@@ -75,7 +75,7 @@ function stepType({ step }: PlannedStep, tools: NamedTools): JsonSchema {
   };
 }
 
-/** The variables of a step: with `forEach`, also `item` and `index`. */
+/** Returns the variables of a step. A step with `forEach` also has `item` and `index`. */
 function stepScope({ forEach, path }: PlannedStep, scope: TypeScope, report: ReportProblem): TypeScope {
   if (forEach === undefined) return scope;
   const list = checkExpression(forEach, [...path, "forEach"], scope, "array", report);
@@ -103,7 +103,7 @@ function checkExpression(
   return type;
 }
 
-/** The declared inputs as a tool's parameters. */
+/** Returns the declared inputs as the parameters of a tool. */
 export function parametersOf({ inputs }: WorkflowDefinition): JsonSchema {
   if (!isPlainObject(inputs)) return { type: "object", properties: {}, additionalProperties: false };
   return { ...inputs, type: "object", additionalProperties: inputs["additionalProperties"] ?? false };

@@ -14,10 +14,9 @@ import {
 import type { JsonSchema } from "../../../tool/json-schema.ts";
 import { LIMITS } from "../../../tool/limits.ts";
 
-/** The most steps of a workflow. */
 export const MOST_STEPS = 100;
 
-/** The most items that one step runs for. */
+/** The most items of one `forEach`. */
 export const MOST_ITEMS = 1_000;
 
 /** Names that expressions can use: `steps.find_order`. */
@@ -33,21 +32,19 @@ const toolName = text("The id of the tool, such as billing.refund_user.");
 
 const values = anything("The arguments. `${{ … }}` stands for the value of an expression.");
 
-/** The shape of a call that undoes a step. */
 export const COMPENSATION = entry(
   "The call that undoes the step if a later one fails. Its expressions can use `result`, the result of the step.",
   { tool: toolName, arguments: values },
   ["tool"],
 );
 
-/** The shape of one step. */
 export const WORKFLOW_STEP = entry(
   "A step: a call of a tool, or an approval.",
   {
     id: stepId,
     tool: toolName,
     arguments: values,
-    /** The question to the person; the step ends when a person has approved. */
+    /** The question for the person. The step ends when a person has approved. */
     approval: text(
       "What a person is asked to approve, instead of a tool. `${{ … }}` stands for the value of an expression.",
     ),
@@ -65,7 +62,6 @@ export const WORKFLOW_STEP = entry(
 /** One step of a workflow. */
 export interface WorkflowStep extends InputOf<typeof WORKFLOW_STEP> {}
 
-/** The shape of a workflow file. */
 export const WORKFLOW = entry(
   "A workflow: tools that are composed into one tool.",
   {
@@ -94,11 +90,11 @@ export const WORKFLOW = entry(
   ["name", "description", "steps"],
 );
 
-/** A workflow as a file declares it. */
+/** A workflow, as a file declares it. */
 export interface WorkflowDefinition extends InputOf<typeof WORKFLOW> {}
 
 /**
- * Declares a workflow in a TypeScript file, which exports it as its default.
+ * Declares a workflow in a TypeScript file. The file exports it as its default export.
  *
  * @example
  * export default defineWorkflow({ name: "greet", description: "Greets a user.", steps: [{ id: "send", tool: "mail.send" }] });

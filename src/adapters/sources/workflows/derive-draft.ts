@@ -8,7 +8,7 @@ import { parametersOf } from "./check-tools.ts";
 import type { WorkflowDefinition } from "./definition.ts";
 import { typeNames } from "./schema-parts.ts";
 
-/** The tool of a workflow. It can do everything that its tools can: it needs their capabilities and scopes, and has the highest of their risks. */
+/** Returns the tool of a workflow. It needs the capabilities and scopes of all tools that it calls, and has the highest of their risks. */
 export function deriveDraft(
   definition: WorkflowDefinition,
   tools: readonly Tool[],
@@ -28,12 +28,13 @@ export function deriveDraft(
     ...(typeNames(result)?.has("object") === true && { returns: withoutConstants(result) }),
     ...derivedRights(tools),
     timeoutMs,
-    // Callers may not be allowed to see every tool that it calls. The hash makes a changed workflow another definition, for which no earlier approval holds.
+    // Callers may not be allowed to see every tool that the workflow calls. The hash gives a changed workflow a new definition, so earlier approvals
+    // do not apply to it.
     sourceMeta: { workflow: sha256(canonicalJson(definition), "base64url") },
   };
 }
 
-/** The capabilities, scopes, risk and effects of a tool that calls these tools. */
+/** Returns the capabilities, scopes, risk and effects of a tool that calls these tools. */
 export function derivedRights(
   tools: readonly Tool[],
 ): Pick<Tool, "capabilities" | "riskLevel" | "requiredScopes" | "annotations"> {
@@ -46,7 +47,7 @@ export function derivedRights(
   };
 }
 
-/** A workflow counts as read-only only if the operator vouches that each of its tools is. */
+/** A workflow is read-only only if the operator vouches that each of its tools is. */
 function derivedAnnotations(tools: readonly Tool[]): Annotations {
   const some = (effect: "destructive" | "openWorld"): boolean =>
     tools.some(({ annotations }) => annotations[effect] === true);
@@ -58,7 +59,7 @@ function derivedAnnotations(tools: readonly Tool[]): Annotations {
   };
 }
 
-/** A result that always equals the same text is plain text for its reader. */
+/** A schema with a constant text becomes a schema of plain text. */
 function withoutConstants(schema: JsonSchema): JsonSchema {
   const { const: _value, prefixItems: _items, properties, ...rest } = schema;
   if (properties === undefined) return rest;

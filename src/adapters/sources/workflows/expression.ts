@@ -13,20 +13,18 @@ import {
 const MAX_LENGTH = 4_000;
 const MAX_NESTING = 24;
 
-/** The values that an expression can use, by name. */
 export type Variables = Readonly<Record<string, unknown>>;
 
-/** A compiled expression. */
 export interface Expression {
   readonly text: string;
   readonly root: CelNode;
-  /** Adds the position of a node in the expression to a message. */
+  /** Adds the position of a node to a message. */
   placed(node: CelNode, message: string): string;
-  /** The value as plain data. Throws if it cannot be computed. */
+  /** Returns the value as plain data. Throws if it cannot be computed. */
   evaluate(variables: Variables): unknown;
 }
 
-/** Compiles an expression. `problem` follows "does not compile". */
+/** Compiles an expression. `problem` completes a sentence after "does not compile". */
 export function compileExpression(text: string): Expression | { readonly problem: string } {
   if (text.length > MAX_LENGTH)
     return { problem: `: it has ${text.length} characters, and ${MAX_LENGTH} are the most` };
@@ -61,7 +59,7 @@ export function isFunction(name: string): boolean {
 let loaded: CelLibrary | undefined;
 const library = (): CelLibrary => (loaded ??= loadCel(mixedArithmetic));
 
-/** Numbers in JSON are doubles in CEL. These functions let an expression add 1 to such a number. */
+/** Numbers in JSON are doubles in CEL. These functions allow an expression to add 1 to such a number. */
 function mixedArithmetic({ celFunc, CelScalar: { INT, DOUBLE } }: typeof Cel): readonly Cel.CelFunc[] {
   const operators: Readonly<Record<string, (one: number, other: number) => number>> = {
     "_+_": (one, other) => one + other,
@@ -75,7 +73,7 @@ function mixedArithmetic({ celFunc, CelScalar: { INT, DOUBLE } }: typeof Cel): r
   ]);
 }
 
-/** Each variable is converted when the expression reads it. */
+/** Converts each variable only when the expression reads it. */
 function toInputs(variables: Variables, cel: typeof Cel): Record<string, Cel.CelInput> {
   const inputs: Record<string, Cel.CelInput> = {};
   for (const [name, value] of Object.entries(variables))

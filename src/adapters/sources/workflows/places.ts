@@ -1,4 +1,4 @@
-/** A limit on concurrent work. */
+/** Limits concurrent work. */
 export function createPlaces(limit: number) {
   const waiting: (() => void)[] = [];
   let taken = 0;
@@ -10,7 +10,7 @@ export function createPlaces(limit: number) {
   }
 
   return {
-    /** Waits for a place, in order. Returns the function that releases it. */
+    /** Waits for a free place, in order. Returns a function that releases the place. */
     async take(): Promise<() => void> {
       if (taken < limit) taken++;
       else await new Promise<void>((resolve) => waiting.push(resolve));

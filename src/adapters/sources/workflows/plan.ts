@@ -4,13 +4,13 @@ import type { Expression } from "./expression.ts";
 import { compileCondition, compileTemplate, type ReportProblem, type Template } from "./template.ts";
 import { usedSteps } from "./value-types.ts";
 
-/** A step with its expressions compiled. */
+/** A step with compiled expressions. */
 export interface PlannedStep {
   readonly id: string;
   readonly step: WorkflowStep;
   /** The path in the file: `["steps", "2"]`. */
   readonly path: readonly string[];
-  /** The steps that end before it starts: those of `needs`, and those that its expressions use. */
+  /** The steps that must end before this step starts: those in `needs`, and those that its expressions use. */
   readonly needs: readonly string[];
   readonly arguments: Template;
   readonly approval?: Template;
@@ -19,15 +19,14 @@ export interface PlannedStep {
   readonly compensate?: { readonly tool: string; readonly arguments: Template };
 }
 
-/** A workflow that can run. */
 export interface WorkflowPlan {
   readonly definition: WorkflowDefinition;
-  /** In order: a step comes after the steps that it needs. */
+  /** Ordered: each step follows the steps that it needs. */
   readonly steps: readonly PlannedStep[];
   readonly result: Template;
 }
 
-/** Plans a workflow whose shape was checked. Problems are reported; undefined if its steps cannot be ordered. */
+/** Plans a workflow that has a valid shape, and reports problems. Returns undefined if its steps cannot be ordered. */
 export function planWorkflow(definition: WorkflowDefinition, report: ReportProblem): WorkflowPlan | undefined {
   const planned = definition.steps.map((step, index) => planStep(step, ["steps", String(index)], report));
   if (planned.length === 0) {
@@ -49,7 +48,7 @@ export function planWorkflow(definition: WorkflowDefinition, report: ReportProbl
   return { definition, steps: ordered, result };
 }
 
-/** The tools that a workflow calls, by the names it uses. */
+/** Returns the names of the tools that a workflow calls. */
 export function calledTools({ steps }: Pick<WorkflowDefinition, "steps">): readonly string[] {
   const names = steps.flatMap(({ tool, compensate }) => [tool, compensate?.tool]);
   return [...new Set(names.filter((name) => name !== undefined))];
@@ -106,7 +105,7 @@ function checkNeeds({ step, path }: PlannedStep, byId: ReadonlyMap<string, Plann
   }
 }
 
-/** Orders the steps; reports a cycle. */
+/** Orders the steps. Reports cycles. */
 function inOrder(
   steps: readonly PlannedStep[],
   byId: ReadonlyMap<string, PlannedStep>,

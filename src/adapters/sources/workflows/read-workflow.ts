@@ -11,23 +11,22 @@ import { WORKFLOW, type WorkflowDefinition } from "./definition.ts";
 import { planWorkflow, type WorkflowPlan } from "./plan.ts";
 import type { ReportProblem } from "./template.ts";
 
-/** The endings of workflow files. */
 export const ENDINGS: readonly string[] = [".yaml", ".yml", ".json", ".ts", ".mts", ".js", ".mjs"];
 
-/** Files of more characters are not read. */
+/** Longer files are not read. */
 const MAX_CHARACTERS = 512 * 1024;
 
-/** A workflow file, and the position of each of its values. */
+/** A workflow file, with the position of each value. */
 export interface WorkflowFile {
   readonly file: string;
   readonly plan: WorkflowPlan;
-  /** For the start of a message: `refund.yaml:3:5 `. */
+  /** Returns the start of a message: `refund.yaml:3:5 `. */
   locate(path: readonly string[]): string;
 }
 
 const checkShape = checkOf(WORKFLOW);
 
-/** Reads a workflow file. Throws CONFIG_INVALID, with file, line and fix of every problem. Its tools are checked later. */
+/** Reads a workflow file. Throws CONFIG_INVALID, with file, line and fix of every problem. The tools are checked later. */
 export async function readWorkflow(file: string): Promise<WorkflowFile> {
   const name = basename(file);
   const text = await readFile(file, "utf8");
@@ -58,7 +57,7 @@ export function toPlan(definition: WorkflowDefinition): WorkflowPlan {
   return plan;
 }
 
-/** Collects reported problems, each with its position. */
+/** Returns a function that collects reported problems with their positions. */
 export function collectIn(issues: LocatedIssue[], locate: WorkflowFile["locate"]): ReportProblem {
   return (path, message, value, fix) => {
     const shown = typeof value === "string" || typeof value === "number" ? { value } : {};
@@ -70,14 +69,14 @@ function isCode(file: string): boolean {
   return /^\.[cm]?[jt]s$/.test(extname(file).toLowerCase());
 }
 
-/** Imports the default export of a file. A changed file is another module. */
+/** Imports the default export of a file. A changed file is imported as a new module. */
 async function readModule(file: string, text: string) {
   const name = basename(file);
   const hash = createHash("sha256").update(text).digest("hex").slice(0, 16);
   let value: unknown;
   try {
     const module = (await import(`${pathToFileURL(file).href}?${hash}`)) as { readonly default?: unknown };
-    // Plain data, so that it can be kept with a run.
+    // Plain data can be stored with a run.
     value = module.default === undefined ? undefined : JSON.parse(JSON.stringify(module.default));
   } catch (cause) {
     const isCommonJs = cause instanceof SyntaxError && /Unexpected token 'export'|outside a module/.test(cause.message);
@@ -93,7 +92,7 @@ async function readModule(file: string, text: string) {
 
 const ID = /\bid["']?:\s*["'`]([^"'`]*)["'`]/;
 
-/** The line of a value in source code: the line of its key, below the `id` of its step. */
+/** Returns the line of a value in source code: the line of its key, below the `id` of its step. */
 function lineOf(text: string, path: readonly string[], value: unknown): number {
   const lines = text.split("\n");
   let from = 0;

@@ -8,27 +8,26 @@ import { createPlaces } from "./places.ts";
 import { stepValue } from "./step-value.ts";
 import { evaluate, fillTemplate, type Template } from "./template.ts";
 
-/** The parts from which a run of a workflow starts. */
 export interface WorkflowRun {
   readonly plan: WorkflowPlan;
   readonly inputs: Readonly<Record<string, unknown>>;
-  /** The name under which `execute` finds the approval of this workflow's steps. */
+  /** The name by which `execute` finds the approval tool of this workflow. */
   readonly approvalTool: string;
-  /** Calls at once. */
+  /** The most concurrent calls. */
   readonly parallel: number;
 }
 
-/** A call that ran, and the call that undoes it. */
+/** A call that was made, and the call that undoes it. */
 interface DoneCall {
   readonly planned: PlannedStep;
   readonly key: string;
   readonly variables: Variables;
 }
 
-/** The end of a step. `held`: it cannot continue, because it waits for a person, or another step failed. */
+/** The end of a step. A step is `held` if it waits for a person, or because another step failed. */
 type StepEnd = "ended" | "held";
 
-/** Runs the steps of a workflow, as many at once as their needs allow. A failure undoes the steps that ran, last first. */
+/** Runs the steps of a workflow, concurrently where their needs allow. After a failure, undoes the finished steps, last first. */
 export async function runWorkflow(
   { plan, inputs, approvalTool, parallel }: WorkflowRun,
   { call, signal, recorded }: Pick<RunContext, "call" | "signal" | "recorded">,
@@ -42,7 +41,7 @@ export async function runWorkflow(
   let failure: RunError | undefined;
   let isWaiting = false;
 
-  /** Makes one call, unless the workflow failed meanwhile. */
+  /** Makes one call, unless the workflow has failed. */
   async function callOnce(key: string, made: RunToolCall): Promise<StepResult | undefined> {
     await replay.before(key);
     const release = await places.take();
@@ -55,7 +54,7 @@ export async function runWorkflow(
     }
   }
 
-  /** Runs the step for one item, or once. Returns undefined if it cannot continue. */
+  /** Runs the step for one item, or once. Returns undefined if the step cannot continue. */
   async function runCall(
     planned: PlannedStep,
     key: string,
@@ -118,7 +117,7 @@ export async function runWorkflow(
     }
   }
 
-  /** Undoes the calls that ran, last first. Returns undefined if one of them waits for a person. */
+  /** Undoes the calls that were made, last first. Returns undefined if an undo waits for a person. */
   async function undo(): Promise<{ readonly undone: readonly string[]; readonly left: readonly string[] } | undefined> {
     const undone: string[] = [];
     const left: string[] = [];
@@ -153,7 +152,7 @@ export async function runWorkflow(
   }
 }
 
-/** Replays the calls of an earlier turn before a new call starts, so that the same steps have ended by then. */
+/** Replays the calls of an earlier turn before new calls start, so the same steps have ended by then. */
 function createReplay(recorded: readonly string[]) {
   const left = new Set(recorded.filter((key) => !key.startsWith("undo:")));
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -166,7 +165,7 @@ function createReplay(recorded: readonly string[]) {
   };
 }
 
-/** Omitted inputs get their default, or null, so that expressions can test them. */
+/** Omitted inputs get their default or null, so expressions can test them. */
 function withDeclared(inputs: Readonly<Record<string, unknown>>, { inputs: schema }: WorkflowDefinition): Variables {
   const declared = Object.entries(schema?.properties ?? {}).map(([name, property]) => {
     return [name, isPlainObject(property) ? (property["default"] ?? null) : null] as const;
@@ -174,7 +173,7 @@ function withDeclared(inputs: Readonly<Record<string, unknown>>, { inputs: schem
   return { ...Object.fromEntries(declared), ...inputs };
 }
 
-/** An argument whose expression is null is left out. */
+/** Omits arguments whose expression is null. */
 function toCall(toolName: string, args: Template, variables: Variables): RunToolCall {
   const filled = Object.entries(fillTemplate(args, variables) as Record<string, unknown>);
   const isLeftOut = ([name, value]: readonly [string, unknown]): boolean =>
@@ -182,7 +181,7 @@ function toCall(toolName: string, args: Template, variables: Variables): RunTool
   return { toolName, arguments: Object.fromEntries(filled.filter((each) => !isLeftOut(each))) };
 }
 
-/** An approval is a call that a person must approve, and that does nothing. Policies see it with the inputs of the workflow. */
+/** Returns the approval of a step: a call that a person must approve, and that does nothing else. Policies receive the workflow's inputs with it. */
 function toApproval({ id }: PlannedStep, question: Template, variables: Variables, toolName: string): RunToolCall {
   const approval = { step: id, question: String(fillTemplate(question, variables)) };
   const inputs = variables["inputs"] as Readonly<Record<string, unknown>>;
@@ -221,7 +220,7 @@ function withUndone(
   return { ...failure, message: parts.join(" ") };
 }
 
-/** The order is the same in every process, whichever calls end first. */
+/** Orders calls in the same way in every process, whichever call ended first. */
 function inPlanOrder(calls: readonly DoneCall[], { steps }: WorkflowPlan): readonly DoneCall[] {
   const place = new Map(steps.map(({ id }, index) => [id, index]));
   const indexOf = ({ variables }: DoneCall): number => Number(variables["index"] ?? 0);

@@ -10,7 +10,7 @@ import type { WorkflowDefinition } from "./definition.ts";
 import { toPlan } from "./read-workflow.ts";
 import { runWorkflow } from "./run-workflow.ts";
 
-/** The input of a workflow's run: plain data, so that any process can continue it, also after the file changed. */
+/** The input of a workflow's run. It is plain data, so any process can continue the run, even after the file changed. */
 export interface WorkflowWork {
   /** The id of the workflow's tool. */
   readonly tool: string;
@@ -19,14 +19,14 @@ export interface WorkflowWork {
   readonly parallel: number;
 }
 
-/** Does the work of a workflow's run. */
+/** Executes runs of workflows. */
 export const workflowRunner: Runner = async (work, context) => {
   const { tool, definition, inputs, parallel } = work as WorkflowWork;
   const run = { plan: toPlan(definition), inputs, parallel, approvalTool: tool + APPROVAL };
   return runWorkflow(run, context);
 };
 
-/** The context of a call of a workflow: the executor of workflows adds the caller's rights, with which the steps are called. */
+/** The context of a workflow's call. The workflow executor adds the caller's rights, which apply to the steps. */
 export interface WorkflowContext extends HandlerContext {
   readonly principal: Principal;
   readonly toolset?: string | undefined;
@@ -46,7 +46,7 @@ export async function callWorkflow(
   return resultOf(run, tool.id);
 }
 
-/** The result of a workflow's run. Throws if the run did not succeed. */
+/** Returns the result of a workflow's run. Throws if the run did not succeed. */
 export function resultOf({ status, result, waits, error }: Run, toolId: string): unknown {
   if (status === "done") return result ?? null;
   const [wait] = waits;
@@ -57,7 +57,7 @@ export function resultOf({ status, result, waits, error }: Run, toolId: string):
     throw new ArsenalError("CONFIRMATION_REQUIRED", message, { fix, confirmationId: wait.confirmationId });
   }
   const code = errorCode(error?.code);
-  // A refusal concerns the caller, not the workflow.
+  // A refusal is the caller's fault, not the workflow's.
   const blame = CALLERS.has(code) ? ({ fault: "caller" } as const) : {};
   throw new ArsenalError(code, error?.message ?? `The run of ${toolId} was ${status}.`, blame);
 }

@@ -2,7 +2,7 @@ import { nearest, showValue } from "../../../errors/show-value.ts";
 import { isPlainObject, type JsonSchema } from "../../../tool/json-schema.ts";
 import { typeOfValue } from "../../../tool/schema/keywords.ts";
 
-/** The types that a schema allows, `integer` among them; undefined if it states none. */
+/** Returns the types that a schema allows, including `integer`; undefined if it states no types. */
 export function typeNames(schema: unknown): ReadonlySet<string> | undefined {
   if (!isPlainObject(schema)) return undefined;
   const { type, anyOf, oneOf, enum: values } = schema;
@@ -15,13 +15,13 @@ export function typeNames(schema: unknown): ReadonlySet<string> | undefined {
   return types.includes(undefined) ? undefined : new Set(types.flatMap((each) => [...(each ?? [])]));
 }
 
-/** A member of an object: its schema, unknown if the schema does not state it, or absent. */
+/** A member of an object: its schema, or unknown, or absent. */
 export type FoundProperty =
   | { readonly kind: "known"; readonly schema: JsonSchema }
   | { readonly kind: "unknown" }
   | { readonly kind: "absent"; readonly names: readonly string[] };
 
-/** Finds a member in the schema of its object. One that the schema does not list counts as absent, unless the schema allows others explicitly. */
+/** Finds a member in the schema of its object. An unlisted member is absent, unless the schema explicitly allows other members. */
 export function propertyOf(schema: JsonSchema, name: string): FoundProperty {
   const { properties, additionalProperties, patternProperties, anyOf, oneOf, allOf, $ref } = schema;
   if (isPlainObject(properties) && Object.hasOwn(properties, name)) {
@@ -34,7 +34,7 @@ export function propertyOf(schema: JsonSchema, name: string): FoundProperty {
   return { kind: "absent", names: Object.keys(properties) };
 }
 
-/** The schema of a list's items; undefined if it is not known. */
+/** Returns the schema of a list's items; undefined if it is unknown. */
 export function itemsOf(schema: JsonSchema): JsonSchema | undefined {
   const { items, prefixItems } = schema;
   if (isPlainObject(items)) return items;
@@ -44,14 +44,14 @@ export function itemsOf(schema: JsonSchema): JsonSchema | undefined {
     : undefined;
 }
 
-/** A value that does not fit, and its path below the checked value. */
+/** A mismatch, with its path below the checked value. */
 export interface Misfit {
   readonly path: readonly string[];
   readonly message: string;
   readonly fix: string;
 }
 
-/** Compares the schema of a value with the schema of the parameter that takes it. Anything that one of them does not state is not a problem. */
+/** Compares the schema of a value with the schema of the parameter that receives it. Anything that either schema leaves open is accepted. */
 export function misfits(given: JsonSchema, wanted: unknown, path: readonly string[] = []): readonly Misfit[] {
   if (!isPlainObject(wanted) || path.length > 20) return [];
   const [from, to] = [typeNames(given), typeNames(wanted)];
@@ -102,7 +102,7 @@ function memberMisfits(
   return found;
 }
 
-/** Null is accepted, because a skipped step has the result null. A number may be an integer. */
+/** Null is accepted, because the result of a skipped step is null. A number may be an integer. */
 function accepts(wanted: ReadonlySet<string>, type: string): boolean {
   const isNumber = type === "integer" || type === "number";
   return wanted.has(type) || (isNumber && (wanted.has("number") || wanted.has("integer")));
@@ -115,7 +115,7 @@ function fixFor(from: ReadonlySet<string>, to: ReadonlySet<string>): string {
   return `Give ${inWords(to)}.`;
 }
 
-/** Types in words: `an integer or a string`. */
+/** Returns types in words: `an integer or a string`. */
 export function inWords(types: Iterable<string>): string {
   return Array.from(types, (type) => `${/^[aio]/.test(type) ? "an" : "a"} ${type}`).join(" or ");
 }

@@ -15,11 +15,11 @@ export const config = entry(
   ["paths"],
 );
 
-/** Workflow files, each of which is a tool that calls other tools. */
+/** Workflow files. Each is a tool that calls other tools. */
 export type WorkflowsSettings = InputOf<typeof config>;
 
 /**
- * The workflows of files, for `arsenal.add`: a file, folder or pattern, or settings.
+ * Adds the workflows of files, for `arsenal.add`: a file, folder or pattern, or settings.
  *
  * @example
  * await arsenal.add(workflows("./flows"));

@@ -1,6 +1,6 @@
 import { isPlainObject } from "../../../tool/json-schema.ts";
 
-/** The value of a tool's result for expressions: the data of an MCP server's answer, and any other result unchanged. */
+/** Returns a tool's result for expressions: the data of an MCP server's response, and any other result unchanged. */
 export function stepValue(result: unknown): unknown {
   if (!isPlainObject(result) || !isContent(result["content"])) return result ?? null;
   const { structuredContent, content } = result;
@@ -15,7 +15,7 @@ function isContent(value: unknown): value is readonly Readonly<Record<string, un
   return Array.isArray(value) && value.every((part) => isPlainObject(part) && typeof part["type"] === "string");
 }
 
-/** A text that contains a JSON object or list is parsed. */
+/** Parses a text that contains a JSON object or list. */
 function fromJson(text: string): unknown {
   if (!/^\s*[[{]/.test(text)) return text;
   try {

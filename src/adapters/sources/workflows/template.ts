@@ -1,11 +1,11 @@
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import { compileExpression, type Expression, type Variables } from "./expression.ts";
 
-/** A value of a workflow file, with its expressions compiled. */
+/** A value of a workflow file with compiled expressions. */
 export type Template =
   | { readonly kind: "literal"; readonly value: unknown }
   | { readonly kind: "expression"; readonly expression: Expression }
-  /** Text with expressions in it. */
+  /** Text that contains expressions. */
   | { readonly kind: "text"; readonly parts: readonly (string | Expression)[] }
   | { readonly kind: "list"; readonly items: readonly Template[] }
   | { readonly kind: "object"; readonly members: Readonly<Record<string, Template>> };
@@ -15,7 +15,7 @@ type Path = readonly string[];
 /** Reports a problem of a value at its path in the file. */
 export type ReportProblem = (path: Path, message: string, value: unknown, fix: string) => void;
 
-/** Compiles a value. Expressions that do not compile are reported, and become null. */
+/** Compiles a value. Reports expressions that do not compile, and replaces them by null. */
 export function compileTemplate(value: unknown, path: Path, report: ReportProblem): Template {
   if (typeof value === "string") return compileText(value, path, report);
   if (Array.isArray(value))
@@ -30,7 +30,7 @@ export function compileTemplate(value: unknown, path: Path, report: ReportProble
   return { kind: "object", members: Object.fromEntries(members) };
 }
 
-/** Compiles the text of an expression, as `if` and `forEach` have it. `${{ … }}` around it is optional. */
+/** Compiles the expression of an `if` or `forEach`. The `${{ … }}` around it is optional. */
 export function compileCondition(text: string, path: Path, report: ReportProblem): Expression | undefined {
   const [, inner = text] = /^\s*\$\{\{([\s\S]*)\}\}\s*$/.exec(text) ?? [];
   const compiled = compileExpression(inner.trim());
@@ -61,7 +61,7 @@ function compileText(text: string, path: Path, report: ReportProblem): Template 
   return { kind: "text", parts };
 }
 
-/** The `}}` that ends an expression. Braces of maps and in texts inside it are passed over. */
+/** Finds the `}}` that ends an expression. Skips braces of maps and in strings. */
 function endOf(text: string, from: number): number {
   let depth = 0;
   let quote = "";
@@ -78,7 +78,7 @@ function endOf(text: string, from: number): number {
   return -1;
 }
 
-/** The value of a template. Throws if an expression cannot be computed. */
+/** Returns the value of a template. Throws if an expression cannot be computed. */
 export function fillTemplate(template: Template, variables: Variables): unknown {
   switch (template.kind) {
     case "literal":
@@ -98,7 +98,7 @@ export function fillTemplate(template: Template, variables: Variables): unknown 
   }
 }
 
-/** The value of an expression. The error names the expression. */
+/** Evaluates an expression. The error names the expression. */
 export function evaluate(expression: Expression, variables: Variables): unknown {
   try {
     return expression.evaluate(variables);

@@ -9,13 +9,13 @@ import type { Template } from "./template.ts";
 /** The schema of an unknown value. */
 export const UNKNOWN: JsonSchema = Object.freeze({});
 
-/** The variables of an expression with their schemas, as far as they are known. */
+/** The schemas of an expression's variables, as far as known. */
 export type TypeScope = Readonly<Record<string, JsonSchema>>;
 
-/** Reports a wrong reference, in words that follow the name of the field. */
+/** Reports a wrong reference. The message completes a sentence after the name of the field. */
 export type ReportReference = (message: string, fix: string) => void;
 
-/** The schema of a template's values. Wrong references are reported. */
+/** Returns the schema of a template's values. Reports wrong references. */
 export function templateType(template: Template, scope: TypeScope, report: ReportReference): JsonSchema {
   switch (template.kind) {
     case "literal":
@@ -37,7 +37,7 @@ export function templateType(template: Template, scope: TypeScope, report: Repor
   }
 }
 
-/** The schema of an expression's values; empty if it is not known. Wrong references are reported. */
+/** Returns the schema of an expression's values; empty if unknown. Reports wrong references. */
 export function expressionType(expression: Expression, scope: TypeScope, report: ReportReference): JsonSchema {
   const refuse = (node: CelNode, message: string, fix: string): JsonSchema => {
     report(`is wrong${expression.placed(node, message)}`, fix);
@@ -133,7 +133,7 @@ function didYouMean(word: string, names: readonly string[], otherwise: string): 
   return near === undefined ? otherwise : `Did you mean ${near}?`;
 }
 
-/** `steps.find_order`, for the expression that reads it; empty for others. */
+/** Returns the path that an expression reads, such as `steps.find_order`; empty for other expressions. */
 export function pathOf({ exprKind: { case: kind, value = {} } = {} }: CelNode): string {
   if (kind === "identExpr") return String(value["name"]);
   const owner = kind === "selectExpr" ? pathOf(value["operand"] as CelNode) : "";
@@ -197,7 +197,7 @@ function mapType(entries: readonly MapEntry[], scope: TypeScope, refuse: Refuse)
   return { type: "object", properties, required: Object.keys(properties), additionalProperties: isOpen };
 }
 
-/** `map`, `filter`, `exists` and `all`. */
+/** Infers the type of `map`, `filter`, `exists` and `all`. */
 function loopType(part: Readonly<Record<string, unknown>>, scope: TypeScope, refuse: Refuse): JsonSchema {
   const over = typeOf(part["iterRange"] as CelNode, scope, refuse);
   const start = typeOf(part["accuInit"] as CelNode, scope, refuse);
@@ -211,7 +211,7 @@ function loopType(part: Readonly<Record<string, unknown>>, scope: TypeScope, ref
   return type === undefined ? UNKNOWN : { type: type === "integer" ? "number" : type };
 }
 
-/** The steps that expressions of a template use. */
+/** Returns the steps that the expressions of a template use. */
 export function usedSteps(template: Template): ReadonlySet<string> {
   const used = new Set<string>();
   const visit = (value: unknown): void => {

@@ -2,40 +2,40 @@ import type { Source } from "../../../register/source.port.ts";
 import type { WorkflowPlan } from "./plan.ts";
 import type { WorkflowsSource } from "./workflows.ts";
 
-/** A workflow as people see it. */
+/** A workflow, for display. */
 export interface WorkflowView {
-  /** The id of its tool. */
+  /** The id of the workflow's tool. */
   readonly id: string;
   readonly title?: string;
   readonly description: string;
   readonly file: string;
-  /** Each comes after the steps that it needs. */
+  /** Ordered: each step follows the steps that it needs. */
   readonly steps: readonly WorkflowStepView[];
 }
 
-/** A step of a workflow as people see it. */
+/** A step of a workflow, for display. */
 export interface WorkflowStepView {
   readonly id: string;
   readonly tool?: string;
-  /** The question to the person. */
+  /** The question for the person. */
   readonly approval?: string;
-  /** The steps that end before it starts. */
+  /** The steps that must end before this step starts. */
   readonly needs: readonly string[];
   readonly if?: string;
   readonly forEach?: string;
-  /** The tool that undoes it. */
+  /** The tool that undoes this step. */
   readonly compensate?: string;
 }
 
-/** A file that is not a tool, and why. */
+/** A file that is not a tool, and the reason. */
 export interface WorkflowProblemView {
   readonly file: string;
   readonly workflow: string;
-  /** Names line, field and fix. */
+  /** Contains line, field and fix. */
   readonly message: string;
 }
 
-/** The workflows of sources, and the files that could not be loaded as workflows. */
+/** The workflows of all sources, and the files that could not be loaded as workflows. */
 export interface WorkflowViews {
   readonly workflows: readonly WorkflowView[];
   readonly problems: readonly WorkflowProblemView[];
@@ -60,7 +60,6 @@ export function viewPlan(id: string, file: string, { definition, steps }: Workfl
   };
 }
 
-/** Collects the workflows of an arsenal's sources. */
 export function viewWorkflows(sources: readonly Source[]): WorkflowViews {
   const own = sources.filter(
     (source): source is WorkflowsSource => source.kind === "workflow" && "workflows" in source,

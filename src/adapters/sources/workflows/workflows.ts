@@ -21,37 +21,37 @@ import { callWorkflow, type WorkflowContext, workflowRunner } from "./runner.ts"
 import type { WorkflowsSettings } from "./settings.ts";
 import { viewPlan, type WorkflowView } from "./view.ts";
 
-/** Optional dependencies of the source of workflows. @internal */
+/** @internal */
 export interface WorkflowsParts {
   readonly clock?: Clock;
-  /** The arsenal that has the tools. Without it, files are read, but their tools are not checked. */
+  /** The arsenal that has the tools. If omitted, files are read without checking their tools. */
   readonly host?: ToolHost | undefined;
 }
 
-/** Tools that workflow files declare. @internal */
+/** @internal */
 export interface WorkflowsSource extends Source {
-  /** The files that could not be loaded as tools, at the last listing. */
+  /** The files that could not be loaded at the last listing. */
   readonly problems: readonly WorkflowProblem[];
-  /** The files that were loaded as tools. */
+  /** The files that are tools. */
   readonly workflows: readonly WorkflowView[];
 }
 
-/** A workflow file that is left out, or that keeps its last valid version. @internal */
+/** A workflow file that is omitted, or keeps its last valid version. @internal */
 export interface WorkflowProblem {
   readonly file: string;
-  /** The name of the workflow; the name of the file if the workflow cannot be read. */
+  /** The name of the workflow, or of the file if the workflow cannot be read. */
   readonly workflow: string;
   /** Names file, line, field and fix of each problem. */
   readonly error: ArsenalError;
-  /** True if only tools are missing: the file becomes a tool once their sources are connected. */
+  /** True if only tools are missing. The file becomes a tool once their sources are connected. */
   readonly waits?: boolean;
 }
 
 const PARALLEL = 8;
 
 /**
- * Tools that are composed of other tools in YAML and TypeScript files. Each file is checked against the tools that it calls; it becomes a tool once
- * all of them are there.
+ * Offers workflow files (YAML and TypeScript) as tools that call other tools. Each file is checked against the tools that it calls. It becomes a tool
+ * once they are all registered.
  *
  * @internal
  */
@@ -64,7 +64,7 @@ export function workflowsSource(settings: WorkflowsSettings, parts: WorkflowsPar
   let readable = new Map<string, WorkflowFile>();
   let problems: readonly WorkflowProblem[] = [];
   let views: readonly WorkflowView[] = [];
-  /** The ids of the tools that workflows name. A change of one of them may make a workflow valid, or invalid. */
+  /** The ids of the tools that workflows name. A change of one of these tools can make a workflow valid or invalid. */
   let named: ReadonlySet<string> = new Set();
 
   function report(found: readonly WorkflowProblem[], emit: Emit | undefined): void {
@@ -92,7 +92,7 @@ export function workflowsSource(settings: WorkflowsSettings, parts: WorkflowsPar
     return found;
   }
 
-  /** The tool of a workflow, or its problems. `own` contains the workflows of this source that it may call; undefined for invalid ones. */
+  /** Returns the tool of a workflow, or its problems. `own` has the workflows of this source that it may call; invalid ones are undefined. */
   async function toOffered(
     workflow: WorkflowFile,
     graph: CallGraph,
@@ -120,7 +120,7 @@ export function workflowsSource(settings: WorkflowsSettings, parts: WorkflowsPar
     };
   }
 
-  /** Finds the tools, and the nearest id for each that is missing. */
+  /** Finds the tools, and the most similar id for each missing tool. */
   async function findTools(
     ids: readonly string[],
     own: NamedTools,
@@ -140,7 +140,7 @@ export function workflowsSource(settings: WorkflowsSettings, parts: WorkflowsPar
     name,
     kind: "workflow",
     namespaces: [namespace],
-    // The operator wrote the files, and the effects are derived from those of the tools.
+    // The operator wrote the files, and the effects are derived from their tools.
     trustsAnnotations: true,
     // A failed step is retried if that is safe. The whole workflow is not.
     maxRetries: 1,

@@ -9,36 +9,35 @@ import type { McpUpstream } from "./upstream.ts";
 export type Upstreams = ReturnType<typeof createUpstreams>;
 
 interface UpstreamsParts {
-  /** Resolves when the ensemble's tools, as the server lists them now, are registered. */
+  /** Resolves when the tools that the server lists now are registered. */
   readonly relist: (ensemble: string) => Promise<void>;
   readonly registry: Pick<Registry, "own" | "ofEnsemble">;
 }
 
-/** One server, and its requests besides tool calls. */
+/** One server with its request tools. */
 interface Member {
   readonly upstream: McpUpstream;
   readonly attempted: Promise<void>;
-  /** The prefix of tool ids that name a tool by the server's own name. */
+  /** The prefix of tool ids that use the server's own names. */
   readonly prefix: string;
   readonly requests: ReadonlyMap<string, Required<Registration>>;
 }
 
-/** Creates the servers of one arsenal: none yet. */
 export function createUpstreams(parts: UpstreamsParts) {
   const { relist, registry } = parts;
   const members = new Map<string, Member>();
-  /** Cached until a server is added or removed, because each request at a server's own address searches the list. */
+  /** Cached until a server is added or removed, because requests at a server's own address search the list. */
   let list: readonly McpUpstream[] | undefined;
 
   return {
-    /** Connected or not, in the order they were added. */
+    /** All servers, connected or not, in the order they were added. */
     all: (): readonly McpUpstream[] => (list ??= Array.from(members.values(), ({ upstream }) => upstream)),
-    /** Registers the server of a source that is being added, if the source is an MCP server; removes it if adding fails. */
+    /** Registers the MCP server of a source while the source is added. Removes the server if adding fails. */
     async during<Result>(source: Source, adding: () => Promise<Result>): Promise<Result> {
       if (!isMcpSource(source)) return adding();
       const { name, upstream, capabilities } = source;
       const { createRequestTools, ownToolPrefix } = await import("./request-tools.ts");
-      // An ensemble refuses a name that is taken, and the existing server stays.
+      // Adding fails if the name is taken, and the existing server stays.
       if (members.has(name)) return adding();
       list = undefined;
       members.set(name, {
@@ -59,10 +58,7 @@ export function createUpstreams(parts: UpstreamsParts) {
       members.delete(name);
       list = undefined;
     },
-    /**
-     * Finds a server's request besides tool calls by its exact id (`files.resources/read`), or its tool by the server's own name
-     * (`files.tools/call/read-file`).
-     */
+    /** Finds a server's request tool by its exact id (`files.resources/read`), or a tool by the server's own name (`files.tools/call/read-file`). */
     find(id: string): Registration | undefined {
       if (!isUnlisted(id)) return undefined;
       for (const { upstream, prefix, requests } of members.values()) {
@@ -76,7 +72,7 @@ export function createUpstreams(parts: UpstreamsParts) {
       }
       return undefined;
     },
-    /** Resolves when the first attempt to connect each server, or the one named, has ended: its tools are registered, or it failed. */
+    /** Resolves when the first attempt to connect has ended, for every server or only for `name`. Its tools are then registered, or it failed. */
     async attempted({ name, signal }: { name?: string; signal?: AbortSignal | undefined }): Promise<void> {
       const asked = [...members].filter(([known]) => name === undefined || known === name);
       await untilAborted(Promise.all(asked.map(([, { attempted }]) => attempted)), signal);

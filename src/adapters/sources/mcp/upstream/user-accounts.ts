@@ -7,18 +7,18 @@ import { needsSignIn, type UserTokens } from "../oauth/user-tokens.ts";
 import { type HttpSettings, type McpServerSettings, signsInCallers } from "../settings.ts";
 import type { UpstreamParts } from "./upstream.ts";
 
-/** The accounts of callers at one server: each caller's requests carry the tokens that this caller signed in for. */
+/** The accounts of callers at one server. Each caller's requests carry that caller's own tokens. */
 export interface UserAccounts {
-  /** The tokens that tools are listed with. */
+  /** The tokens for listing tools. */
   readonly listing: OAuthProvider;
-  /** A caller's own tokens; undefined if the login of the gateway is used. Throws SIGN_IN_REQUIRED if there are none. */
+  /** Returns the tokens of a caller; undefined if the gateway's login is used. Throws SIGN_IN_REQUIRED if there are no tokens. */
   open(caller: Caller): Promise<OAuthProvider | undefined>;
   isSignedIn(caller: Caller): Promise<boolean>;
-  /** Calls back when a caller signed in or out, with `keyOf` that caller. Returns a function that stops it. */
+  /** Calls `changed` with the caller's `keyOf` when a caller signs in or out. Returns a function that stops the watch. */
   watch(changed: (account: string) => void): () => void;
 }
 
-/** The accounts at a server whose callers sign in themselves; undefined if one login serves all of them. */
+/** Returns the accounts at a server whose callers sign in themselves; undefined if one login serves all callers. */
 export function userAccountsOf(
   settings: McpServerSettings,
   parts: Pick<UpstreamParts, "egress" | "secrets"> & { readonly userTokens?: UserTokens | undefined },
@@ -40,7 +40,7 @@ function createUserAccounts(
 
   function providerFor(tokenStore: TokenStore, who: string, caller?: Caller): OAuthProvider {
     const credentials = createCredentials(serverName, { secrets, caller });
-    // Only a person can sign in: the grant of a program is for the gateway itself.
+    // Callers sign in as people. The grant of a program is for the gateway itself.
     const settings = caller === undefined ? oauth : { ...oauth, grant: "authorization_code" as const };
     return createOAuthProvider(settings, {
       ...common,
@@ -50,7 +50,7 @@ function createUserAccounts(
     });
   }
 
-  /** The tokens for listing tools: the gateway's own login, or that of the person who signed in last. */
+  /** Returns the tokens for listing tools: the gateway's own login, or the login of the person who signed in last. */
   async function listingStore(): Promise<TokenStore> {
     if (grant === "client_credentials" || tokensOf(await own.read(serverUrl)) !== undefined) return own;
     const latest = await tokens.latest(serverUrl);
@@ -73,7 +73,6 @@ function createUserAccounts(
       if (account === "user_or_gateway") return undefined;
       throw needsSignIn(serverName, caller.id);
     },
-    /** Calls back when a caller signed in or out, with `keyOf` that caller. Returns a function that stops it. */
     watch(changed: (account: string) => void): () => void {
       return tokens.watch((change) => {
         if (change.serverUrl !== serverUrl) return;

@@ -17,8 +17,8 @@ import {
 type ParameterArgument = Exclude<Argument, { readonly in: "body" }>;
 
 /**
- * Builds the request of a call, without credentials; `target` is appended to the server's address. Throws ARGUMENTS_INVALID, naming the argument,
- * if an argument cannot be written.
+ * Builds the request of a call, without credentials. `target` is appended to the server's address. Throws ARGUMENTS_INVALID if an argument cannot be
+ * written.
  */
 export async function buildRequest(
   { path, arguments: { list, body, additional } }: Pick<ReadOperation, "path" | "arguments">,
@@ -60,7 +60,7 @@ export async function buildRequest(
   };
 }
 
-/** Servers refuse longer addresses and headers, and writing them takes long. */
+/** In characters. Servers refuse longer addresses and headers, which would also take long to write. */
 const MAX_WRITTEN = 65_536;
 
 function isTooLong(value: unknown): boolean {
@@ -91,13 +91,13 @@ function fillPath(
   given: (each: Argument) => unknown,
 ): string {
   const byName = new Map(parameters.map((each) => [each.name, each]));
-  // The text after # never reaches a server; documents use it to distinguish operations.
+  // The text after # is never sent. Documents use it to distinguish operations.
   return template.replace(/#.*$/, "").replaceAll(/\{([^{}]+)\}/g, (whole, name: string) => {
     const each = byName.get(name);
     if (each === undefined) return whole;
     const text = writeOne(name, given(each), each, each.allowReserved ? encodeForPath : encodeStrictly);
     if (text === "") throw wrongArgument(each.argument, "must not be empty: it is part of the address");
-    // Such segments shorten an address, so a value could reach another operation.
+    // Such segments shorten an address, so the value could reach another operation.
     if (/(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i.test(text))
       throw wrongArgument(each.argument, "must not lead to another address");
     return text;

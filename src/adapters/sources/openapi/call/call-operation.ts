@@ -15,30 +15,30 @@ import { buildRequest } from "./build-request.ts";
 import type { OpenFolder } from "./files.ts";
 import { readAnswer, readShortly } from "./read-answer.ts";
 
-/** The dependencies that the operations of one document share. */
+/** Shared by the operations of one document. */
 export interface CallParts {
   readonly egress: Egress;
   readonly authorize: Authorize;
   readonly tokens: ClientTokens;
-  /** Servers may repeat the request, with its secrets. */
+  /** Removes secrets from error messages: servers may repeat the request in them. */
   readonly redactor: Redactor;
   readonly clock: Clock;
   readonly files?: OpenFolder | undefined;
   readonly maxAnswerBytes: number;
 }
 
-/** Characters of a failed answer that its error repeats. */
+/** The longest part of a failed response that an error message quotes, in characters. */
 const SHOWN_LENGTH = 2000;
 /** Methods that are safe to repeat. */
 const REPEATABLE: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "QUERY", "PUT", "DELETE"]);
 
-/** Calls one operation: builds the request, adds credentials, sends it and reads the answer. */
+/** Creates a handler that calls one operation: builds the request, adds credentials, sends it and reads the response. */
 export function createHandler(operation: ReadOperation, parts: CallParts): Handler {
   const { egress, authorize, tokens, files, maxAnswerBytes } = parts;
   const { title, method, path, accept, security } = operation;
   return async (args, { signal, caller, beginRequest }) => {
     const { base, trusted } = operation.server();
-    // Checked before any token is requested for a call that is not allowed.
+    // Checked first: a forbidden call must not request a token.
     checkInCall(new URL(base));
     const { target, headers, cookies, body } = await buildRequest(operation, args, files);
     const authorization = await authorize(security, title, { signal, caller });
@@ -80,7 +80,7 @@ export function createHandler(operation: ReadOperation, parts: CallParts): Handl
   };
 }
 
-/** An error that the API itself answered with. */
+/** Converts an error response of the API. */
 async function toReported(answer: EgressResponse, title: string, parts: CallParts): Promise<ArsenalError> {
   const { status, headers } = answer;
   const { clock, redactor } = parts;
@@ -94,10 +94,10 @@ async function toReported(answer: EgressResponse, title: string, parts: CallPart
   });
 }
 
-/** The error for a request that was not answered, or whose answer could not be read. */
+/** The error for a request without a response, or with an unreadable one. */
 function toFailure(error: unknown, { title, method }: ReadOperation, signal: AbortSignal): unknown {
   if (signal.aborted) return new ArsenalError("CANCELLED", `${title} was cancelled`, { cause: error });
-  // Any other error: the connection broke while the answer was read.
+  // Any other error: the connection broke while the response was read.
   if (isArsenalError(error) && (error.code !== "TRANSPORT_FAILED" || error.details.beforeSend === true)) return error;
   const what = `${title} was sent, and its answer was lost: ${messageOf(error)}`;
   if (REPEATABLE.has(method)) return new ArsenalError("TRANSPORT_FAILED", what, { cause: error });

@@ -6,26 +6,26 @@ import { asText, isPlainObject, type JsonSchema } from "../../../../tool/json-sc
 import { present } from "../../../../base/present.ts";
 import { wrongArgument } from "./write-parameter.ts";
 
-/** A file to be sent. Its content is read when it is sent. */
+/** A file to send. Its content is read while it is sent. */
 export interface SentFile {
   readonly filename?: string;
   readonly contentType?: string;
   readonly size: number;
-  /** True if the content is in memory, so that it can be sent again. */
+  /** True if the content is in memory, and so can be sent again. */
   readonly isInMemory: boolean;
   content(): Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 }
 
-/** The folder whose files may be sent by path. The gateway's own files are never sent. */
+/** A folder whose files may be sent by path. The gateway's own files are never sent. */
 export interface OpenFolder {
   readonly folder: string;
   readonly isOwnFile: IsOwnFile;
 }
 
-/** Explains to a model how to give a file. */
+/** Describes a file argument to a model. */
 export const FILE_DESCRIPTION = "Give the content as text or base64.";
 
-/** The schema of an argument that is a file. A path can be given only if a folder is open to it. */
+/** Returns the schema of a file argument. Paths are accepted only with an open folder. */
 export function fileSchema(paths: boolean): JsonSchema {
   return {
     type: "object",
@@ -42,7 +42,7 @@ export function fileSchema(paths: boolean): JsonSchema {
   };
 }
 
-/** Returns the file that an argument names. Throws ARGUMENTS_INVALID. */
+/** Returns the file of an argument. Throws ARGUMENTS_INVALID. */
 export async function toFile(value: unknown, argument: string, files?: OpenFolder): Promise<SentFile> {
   if (!isPlainObject(value)) throw wrongArgument(argument, "must be an object with text or base64");
   const { text, base64, path, filename, contentType } = value;
@@ -61,7 +61,7 @@ export async function toFile(value: unknown, argument: string, files?: OpenFolde
 async function atPath(path: string, argument: string, files?: OpenFolder): Promise<SentFile> {
   if (files === undefined) throw wrongArgument(`${argument}.path`, "cannot be used here: give text or base64");
   const root = await realpath(files.folder);
-  // Links are followed first. The message does not reveal whether a path outside the folder exists.
+  // Resolves links first. The message does not reveal whether a path outside the folder exists.
   const file = await realpath(resolve(root, path)).catch(() => undefined);
   const found = file?.startsWith(root.endsWith(sep) ? root : root + sep) === true ? await stat(file) : undefined;
   if (file === undefined || found?.isFile() !== true || (await files.isOwnFile(file)))

@@ -4,7 +4,7 @@ import type { Redactor } from "../../../../guard/redaction/redactor.ts";
 import { nextTurn } from "../../../../base/turns/event-loop.ts";
 import { parseForeign } from "../../../../base/json/json-text.ts";
 
-/** Reads an answer: JSON as its value, text as text, nothing as null, anything else as a block of content in base64. */
+/** Reads a response. Returns JSON as its value, text as text, an empty body as null, and anything else as a content block in base64. */
 export async function readAnswer(answer: Pick<EgressResponse, "headers" | "body" | "url">): Promise<unknown> {
   const bytes = await buffer(answer.body);
   if (bytes.length === 0) return null;
@@ -15,7 +15,7 @@ export async function readAnswer(answer: Pick<EgressResponse, "headers" | "body"
   return { content: [toBlock(bytes, type, answer.url)] };
 }
 
-/** Reading a larger answer takes milliseconds. */
+/** In bytes. Reading a larger response takes milliseconds. */
 const LARGE = 256 * 1024;
 
 async function readLarge(bytes: Uint8Array, charset: string): Promise<unknown> {
@@ -27,10 +27,12 @@ async function readLarge(bytes: Uint8Array, charset: string): Promise<unknown> {
   return value;
 }
 
-/** How many times longer the searched text is than the shown one. */
+/** The searched text is this many times longer than the shown text. */
 const READ_AHEAD = 16;
 
-/** The text of an answer, redacted and then shortened for a message: half of a secret would not be recognised. */
+/**
+ * Returns the text of a response, redacted and then shortened for a message. Redaction comes first, because half of a secret would not be recognised.
+ */
 export async function readShortly(
   answer: Pick<EgressResponse, "headers" | "body">,
   max: number,
@@ -41,7 +43,7 @@ export async function readShortly(
   if (type !== "" && !isJsonAnswer(type) && !isText(type)) return `${bytes.length} bytes of ${type}`;
   const whole = decode(bytes, charset).trim();
   const isCut = whole.length > max * READ_AHEAD;
-  // Redaction may leave little of a long text. Its end is then shown, where a secret may be cut off.
+  // The cut may split a secret. `stream` also removes the first part of such a secret.
   const text = isCut ? redactor.stream()(whole.slice(0, max * READ_AHEAD)) : redactor.text(whole);
   return isCut || text.length > max ? `${text.slice(0, max)}…` : text;
 }
@@ -70,11 +72,11 @@ function decode(bytes: Uint8Array, charset: string): string {
   }
 }
 
-/** The most values, and the most members of objects, that an answer may contain to be parsed. */
+/** The most values that a response may contain to be parsed. Members of objects also count. */
 const MAX_VALUES = 200_000;
 const MAX_MEMBERS = 50_000;
 
-/** Parses an answer that claims to be JSON. Returns its text if it is not JSON, or has too many values. */
+/** Parses a response with a JSON content type. Returns the text if it is not JSON or has too many values. */
 function toValue(text: string): unknown {
   const value = parseForeign(text, { maxValues: MAX_VALUES, maxMembers: MAX_MEMBERS });
   return value === undefined ? text : value;
@@ -89,7 +91,7 @@ function guess(bytes: Uint8Array, url: string): unknown {
   }
 }
 
-/** A file that a server answered with, in the format of model APIs. */
+/** Converts a file in a response to a content block, in the format of model APIs. */
 function toBlock(bytes: Uint8Array, mimeType: string, url: string): object {
   const data = Buffer.from(bytes).toString("base64");
   const kind = mimeType.split("/")[0];

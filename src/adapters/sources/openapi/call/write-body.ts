@@ -6,15 +6,14 @@ import { type OpenFolder, type SentFile, toFile } from "./files.ts";
 import { type Body, isJson } from "../read/read-body.ts";
 import { encodeForForm, type Encode, type Pair, toText, writePairs, wrongArgument } from "./write-parameter.ts";
 
-/** A body as it is sent. */
 export interface WrittenBody {
   readonly contentType: string;
   readonly content: string | Uint8Array | Readable;
-  /** Bytes of a stream. */
+  /** In bytes; omitted if unknown. */
   readonly length?: number;
 }
 
-/** One member of a body: the API's name for it, the model's name for it, and its value. */
+/** One member of a body, with the name in the API, the argument's name, and the value. */
 export interface BodyMember {
   readonly name: string;
   readonly argument: string;
@@ -22,7 +21,7 @@ export interface BodyMember {
   readonly file?: boolean;
 }
 
-/** Writes the members of a body that is an object. */
+/** Writes a body that is an object. */
 export async function writeMembers(
   members: readonly BodyMember[],
   body: Body,
@@ -34,12 +33,12 @@ export async function writeMembers(
     return { contentType, content: pairs.map(([name, value]) => `${name}=${value}`).join("&") };
   }
   if (kind === "multipart") return writeMultipart(members, body, files);
-  // Defines own properties, also one called __proto__.
+  // `Object.fromEntries` defines own properties, so a member may be named __proto__.
   const value: unknown = Object.fromEntries(members.map((each) => [each.name, each.value]));
   return { contentType, content: JSON.stringify(value) };
 }
 
-/** Writes a body that is one argument. */
+/** Writes a body that is a single argument. */
 export async function writeWhole(
   value: unknown,
   argument: string,
@@ -71,7 +70,7 @@ export async function writeWhole(
 
 const EXPLODED = { style: "form", explode: true, allowReserved: false } as const;
 
-/** Writes a member as the pairs of a form: by its style if it has one, otherwise lists as repeated pairs and objects as JSON. */
+/** Writes a member as pairs of a form, by its style. Without a style, lists become repeated pairs and objects become JSON. */
 function formPairs({ name, value }: BodyMember, { encoding }: Body, encode: Encode): readonly Pair[] {
   const { writing, contentType } = encoding.get(name) ?? {};
   if (writing !== undefined) return writePairs(name, value, writing, encode);
@@ -97,7 +96,7 @@ async function writeMultipart(members: readonly BodyMember[], body: Body, files?
   return { contentType: `${type}; boundary=${boundary}`, ...(await toContent(pieces)) };
 }
 
-/** Texts and files one after the other: in memory if all of them are, as a stream otherwise. */
+/** Concatenates texts and files: in memory if every file is in memory, otherwise as a stream. */
 async function toContent(pieces: readonly (string | SentFile)[]): Promise<Omit<WrittenBody, "contentType">> {
   const chunks = async function* (): AsyncGenerator<Uint8Array> {
     for (const piece of pieces) {
@@ -132,7 +131,7 @@ async function fileParts(
   files?: OpenFolder,
 ): Promise<readonly MultipartPart[]> {
   if (value === undefined || value === null) return [];
-  // A list of types states the accepted ones, not the type of this file.
+  // A list of types names the accepted types, not the type of this file.
   const encoded = body.encoding.get(name)?.contentType;
   const fallback = encoded === undefined || /[,*]/.test(encoded) ? "application/octet-stream" : encoded;
   const parts: MultipartPart[] = [];
@@ -149,7 +148,7 @@ function headOf(name: string, filename?: string, contentType?: string): string {
   return `Content-Disposition: form-data; name="${escape(name)}"${file}${type}`;
 }
 
-/** The same as browsers do. */
+/** Escapes like browsers do. */
 function escape(text: string): string {
   return text.replaceAll("\r", "%0D").replaceAll("\n", "%0A").replaceAll('"', "%22");
 }

@@ -3,17 +3,17 @@ import { isPlainObject } from "../../../../tool/json-schema.ts";
 import { isJson } from "../read/read-body.ts";
 import type { Writing } from "../read/read-parameters.ts";
 
-/** Encodes characters that have a special meaning at their position. */
+/** Encodes the characters that are special in one part of a request. */
 export type Encode = (text: string) => string;
 
-/** A name and its value, encoded. */
+/** An encoded name and value. */
 export type Pair = readonly [name: string, value: string];
 
-/** All but letters, digits and `-._~` as %XX. */
+/** Encodes everything except letters, digits and `-._~` as %XX. */
 export const encodeStrictly: Encode = (text) =>
   encodeURIComponent(text).replaceAll(/[!'()*]/g, (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`);
 
-/** Like `encodeStrictly`, but keeps characters that are allowed in a query. Characters that would end the value or the query are still encoded. */
+/** Like `encodeStrictly`, but keeps characters that are allowed in a query, except those that would end the value or the query. */
 export const encodeForQuery: Encode = (text) =>
   encodeStrictly(text).replaceAll(/%(?:3A|2F|3F|40|21|24|28|29|2A|2C|3B|3D)/g, decodeURIComponent);
 
@@ -21,12 +21,12 @@ export const encodeForQuery: Encode = (text) =>
 export const encodeForPath: Encode = (text) =>
   encodeStrictly(text).replaceAll(/%(?:3A|2F|40|21|24|26|27|28|29|2A|2B|2C|3B|3D)/g, decodeURIComponent);
 
-/** Encodes as forms do: a blank as `+`. */
+/** Encodes as forms do: a space becomes `+`. */
 export const encodeForForm: Encode = (text) => String(new URLSearchParams([["", text]])).slice(1);
 
 const DELIMITERS: Readonly<Record<string, string>> = { spaceDelimited: " ", pipeDelimited: "|", tabDelimited: "\t" };
 
-/** A value as one text: simple, label and matrix, and lists between delimiters. For paths and headers. */
+/** Writes a value as one text, for paths and headers. Styles: simple, label, matrix, and delimited lists. */
 export function writeOne(name: string, value: unknown, writing: Writing, encode: Encode): string {
   const { style, explode, contentType } = writing;
   if (contentType !== undefined) return encode(toMedia(value, contentType));
@@ -51,7 +51,7 @@ export function writeOne(name: string, value: unknown, writing: Writing, encode:
   }
 }
 
-/** A value as names and values: form, deepObject, and lists between delimiters. For queries, cookies and forms. */
+/** Writes a value as names and values, for queries, cookies and forms. Styles: form, deepObject, and delimited lists. */
 export function writePairs(name: string, value: unknown, writing: Writing, encode: Encode): readonly Pair[] {
   const { style, explode, contentType } = writing;
   if (value === undefined) return [];
@@ -63,12 +63,12 @@ export function writePairs(name: string, value: unknown, writing: Writing, encod
   if (members === undefined) return [[key, encode(toText(value))]];
   if (members.length === 0) return [];
   if (explode) return members.map(([member, text]) => [member === undefined ? key : encode(member), encode(text)]);
-  // Delimiters other than the comma are encoded: they are not allowed in an address.
+  // Delimiters other than the comma are encoded, because a URL must not contain them.
   const delimiter = style in DELIMITERS ? encodeStrictly(DELIMITERS[style] ?? "") : ",";
   return [[key, joinMembers(members, false, delimiter, encode)]];
 }
 
-/** The default text of a value: text as it is, a value with members as JSON. */
+/** Returns the default text of a value. Objects and lists become JSON. */
 export function toText(value: unknown): string {
   if (typeof value === "string") return value;
   return typeof value === "object" && value !== null ? JSON.stringify(value) : String(value ?? "");
@@ -80,7 +80,7 @@ function toMedia(value: unknown, contentType: string): string {
 
 type Member = readonly [name: string | undefined, text: string];
 
-/** The members of a list, without names, or of an object; undefined for a plain value. Null and undefined members are left out. */
+/** Returns the members of a list (without names) or of an object; undefined for a plain value. Omits members that are null or undefined. */
 function toMembers(value: unknown): readonly Member[] | undefined {
   if (Array.isArray(value))
     return value.flatMap((each) => (isAbsent(each) ? [] : [[undefined, toText(each)] as const]));
@@ -97,7 +97,7 @@ function joinMembers(members: readonly Member[], explode: boolean, delimiter: st
     .join(delimiter);
 }
 
-/** `a[b][0][c]` for nested values. */
+/** Writes nested values as `a[b][0][c]`. */
 function deepPairs(path: string, value: unknown): readonly Pair[] {
   if (isAbsent(value)) return [];
   if (typeof value !== "object") return [[path, toText(value)]];

@@ -10,12 +10,12 @@ import type { Problem } from "./operations.ts";
 import type { JsonObject } from "./references.ts";
 import { upgradeSwagger } from "./swagger.ts";
 
-/** A document of version 3.1 or later, whatever it was written as. */
+/** An OpenAPI document, upgraded to version 3.1 or later. */
 export interface LoadedDocument {
   readonly root: JsonObject;
-  /** The address of the document; omitted for one from a file or from the program itself. */
+  /** The address of the document. Omitted if it came from a file or an object. */
   readonly url?: string;
-  /** Operations that could not be upgraded to this version. */
+  /** Operations that could not be upgraded. */
   readonly problems: readonly Problem[];
 }
 
@@ -37,7 +37,7 @@ export async function loadDocument(document: string | object, parts: LoadParts):
 async function fetchText(address: string, { egress, maxBytes, signal }: LoadParts) {
   const shown = address.replace(/[?#].*$/, "");
   const headers = { accept: "application/json, application/yaml, */*;q=0.5", "user-agent": "toolarsenal" };
-  // The operator wrote this address, not where it redirects to.
+  // Only this address is trusted. The operator did not write the addresses that it redirects to.
   const { status, body, url } = await egress.request(address, { headers, signal, maxBytes, trusted: true });
   if (status >= 300) {
     body.destroy();
@@ -65,13 +65,13 @@ async function readText(path: string, { maxBytes, signal }: LoadParts): Promise<
 }
 
 async function parse(written: string, shown: string): Promise<unknown> {
-  // Some editors write a byte order mark first, which JSON does not allow.
+  // Some editors write a byte order mark, which JSON does not allow.
   const source = written.replace(/^\uFEFF/, "");
   let jsonError: unknown;
   try {
     if (/^\s*\{/.test(source)) return JSON.parse(source) as unknown;
   } catch (cause) {
-    // YAML may also begin with a brace.
+    // YAML may also start with a brace.
     jsonError = cause;
   }
   const { parse: parseYaml } = await import("yaml");
@@ -83,7 +83,7 @@ async function parse(written: string, shown: string): Promise<unknown> {
   }
 }
 
-/** The upgrade changes its argument. */
+/** Returns a copy, because the upgrade changes its argument. */
 function copyOf(document: object): unknown {
   try {
     return JSON.parse(JSON.stringify(document)) as unknown;
@@ -101,7 +101,7 @@ async function toCurrent(given: unknown, shown: string): Promise<LoadedDocument>
     const fix = "Give a document of version 2.0, 3.0, 3.1 or 3.2.";
     throw unusable(shown, `it says neither openapi: 3 nor swagger: 2.0, but ${written}`, fix);
   }
-  // A version without quotes is a number in YAML.
+  // An unquoted version is a number in YAML.
   const isSwagger = version === "2.0";
   const document = isSwagger ? { ...given, swagger: version } : { ...given, openapi: version };
   const { upgrade } = await import("@scalar/openapi-upgrader");

@@ -5,7 +5,7 @@ import type { Located } from "./servers.ts";
 
 type LoginParts = Pick<Parameters<typeof createUserLogin>[0], "tokens" | "egress" | "secrets" | "clock">;
 
-/** Creates the sign-in of callers for each security scheme whose credentials ask for it, by the name of the scheme. */
+/** Creates the sign-in of callers for each security scheme whose credentials require it, by the name of the scheme. */
 export function createLogins(
   operations: readonly Pick<ReadOperation, "security">[],
   { name: source, credentials = {} }: Pick<OpenApiSettings, "name" | "credentials">,
@@ -30,7 +30,7 @@ export function createLogins(
   return logins;
 }
 
-/** The address in the settings, which the operator vouches for, or else the one in the document. */
+/** Returns the address in the settings, which is trusted, or else the address in the document. */
 function located(
   own: string | undefined,
   declared: string | undefined,
@@ -38,6 +38,6 @@ function located(
 ): Located | undefined {
   if (own === undefined && declared === undefined) return undefined;
   const found = own === undefined ? locate(declared ?? "") : { url: own, trusted: true };
-  // A browser opens this address, so it must be a web page.
+  // A browser opens this address, so it must be a web address.
   return /^https?:$/.test(URL.parse(found?.url ?? "")?.protocol ?? "") ? found : undefined;
 }

@@ -1,13 +1,13 @@
 import { asList, asRecord, asTexts, isPlainObject } from "../../../../tool/json-schema.ts";
 import type { JsonObject, References } from "./references.ts";
 
-/** The members of an object, if they can become separate arguments. */
+/** The members of an object that can become separate arguments. */
 export interface ObjectShape {
   readonly properties: ReadonlyMap<string, unknown>;
   readonly required: ReadonlySet<string>;
-  /** The schema of further members; undefined if there are none. */
+  /** The schema of additional members; undefined if there are none. */
   readonly additional?: unknown;
-  /** Groups of members of which one (`anyOf`) or exactly one (`oneOf`) must be there. */
+  /** Groups of members. One (`anyOf`) or exactly one (`oneOf`) of each must be present. */
   readonly alternatives: readonly Alternatives[];
 }
 
@@ -20,8 +20,8 @@ export interface Alternatives {
 const MAX_DEPTH = 10;
 
 /**
- * The members of an object's schema; undefined if it is not an object, names no members, or has members only in some variants. Other conditions on
- * several members are left to the server, so no valid argument is refused here.
+ * Returns the members of an object's schema. Undefined if the schema is not an object's, names no members, or has members only in some variants. The
+ * server checks other conditions on several members, so valid arguments are never refused here.
  */
 export function toObjectShape(schema: unknown, references: References, depth = 0): ObjectShape | undefined {
   if (depth > MAX_DEPTH || !isPlainObject(schema)) return undefined;
@@ -38,7 +38,7 @@ export function toObjectShape(schema: unknown, references: References, depth = 0
   const alternatives: Alternatives[] = [];
   let additional: unknown = additionalProperties === false ? undefined : additionalProperties;
   for (const part of asList(found["allOf"])) {
-    // A part that only requires members that other parts describe.
+    // This part only requires members that other parts describe.
     if (isPlainObject(part) && part["properties"] === undefined && Array.isArray(part["required"])) {
       for (const name of asTexts(part["required"])) required.add(name);
       if (part["$ref"] === undefined && part["allOf"] === undefined) continue;

@@ -5,31 +5,29 @@ import { asList, asRecord, isPlainObject } from "../../../../tool/json-schema.ts
 import type { JsonObject, References } from "./references.ts";
 import type { OperationFilter } from "../settings.ts";
 
-/** The methods that a path can have, in the order in which their operations are listed. */
+/** HTTP methods, in the order in which a path's operations are listed. */
 export const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"] as const;
 
-/** One operation of a document. */
 export interface Operation {
   /** Upper case. */
   readonly method: string;
   readonly path: string;
-  /** Its name in messages, and without an operationId also in the catalog: `GET /pets/{id}`. */
+  /** The name in messages: `GET /pets/{id}`. Without an operationId, also the name in the catalog. */
   readonly title: string;
   readonly definition: JsonObject;
-  /** The members that the operations of one path share. */
+  /** The path item, which the operations of one path share. */
   readonly item: JsonObject;
 }
 
-/** A problem of an operation. */
 export interface Problem {
   /** `GET /pets/{id}` */
   readonly operation: string;
   readonly reason: string;
-  /** True if the operation did not become a tool; false if the tool lacks a part of it. */
+  /** True if the operation is not a tool. False if the tool only lacks a part of the operation. */
   readonly skipped: boolean;
 }
 
-/** The wanted operations of a document, and the problems of those that cannot be read. */
+/** Returns the selected operations of a document, and the problems of unreadable ones. */
 export function listOperations(
   root: JsonObject,
   references: References,
@@ -64,7 +62,7 @@ function methodsOf(item: JsonObject): readonly (readonly [string, unknown])[] {
   const own = METHODS.flatMap((method) =>
     item[method] === undefined ? [] : [[method.toUpperCase(), item[method]] as const],
   );
-  // Version 3.2 lets a document name methods of its own.
+  // In version 3.2, a document can name other methods.
   return [...own, ...Object.entries(asRecord(item["additionalOperations"]))];
 }
 
@@ -77,10 +75,10 @@ const VALUES: Record<keyof OperationFilter, (operation: Operation) => readonly u
   operationIds: ({ definition }) => [definition["operationId"]],
 };
 
-/** The most patterns in one list: each is compared with every operation. */
+/** The most patterns in one list. Each pattern is compared with every operation. */
 const MAX_PATTERNS = 500;
 
-/** Longer tags, paths and ids are not compared: no document needs one, and comparing would take long. */
+/** Longer tags, paths and ids are not compared, to limit the time. No document needs them. */
 const MAX_COMPARED = 10_000;
 
 /** `every`: each given list must match. `some`: one matching list is enough. */

@@ -3,31 +3,28 @@ import { type ObjectShape, toObjectShape } from "./object-shape.ts";
 import { explodes, type Style, type Writing } from "./read-parameters.ts";
 import type { JsonObject, References } from "./references.ts";
 
-/** The format of a body. */
 export type BodyKind = "json" | "form" | "multipart" | "text" | "binary";
 
-/** The body of an operation's request. */
 export interface Body {
-  /** The content type of the request. */
   readonly contentType: string;
   readonly kind: BodyKind;
   readonly required: boolean;
   readonly description: string | undefined;
   /** The schema in the document. */
   readonly schema: unknown;
-  /** Its members, if it is an object whose members can be arguments. */
+  /** The members of the body, if it is an object whose members can be arguments. */
   readonly shape: ObjectShape | undefined;
-  /** The formats of single members of a form. */
+  /** Formats of single members of a form. */
   readonly encoding: ReadonlyMap<string, PartEncoding>;
 }
 
-/** The format of one member of a form: a style, or a media type. */
+/** The format of one member of a form: a style or a media type. */
 interface PartEncoding {
   readonly writing: Writing | undefined;
   readonly contentType: string | undefined;
 }
 
-/** The body that an operation's request has; undefined if it has none. If there are several media types, the one that suits a model best. */
+/** Returns the request body of an operation; undefined if it has none. If there are several media types, uses the one that models write best. */
 export function readBody(definition: JsonObject, fromParameters: readonly JsonObject[], references: References) {
   const given = definition["requestBody"];
   const read = given === undefined ? merged(fromParameters) : references.follow(given, "the request body");
@@ -64,7 +61,7 @@ function kindOf(type: string): BodyKind {
   return /^text\/|[/+](?:xml|yaml|x-yaml|graphql|x-ndjson|javascript)\b/i.test(type) ? "text" : "binary";
 }
 
-/** A merge patch has the form of the resource itself, which models write better than a list of steps. */
+/** A merge patch has the shape of the resource, which models write better than a list of steps. */
 function rankOf(type: string, shape: ObjectShape | undefined, references: References): number {
   if (/^application\/json(?:\s*;|\s*$)/i.test(type)) return 0;
   const kind = kindOf(type);
@@ -90,7 +87,7 @@ function readEncoding(given: unknown): ReadonlyMap<string, PartEncoding> {
   return new Map(entries);
 }
 
-/** True for a member that is raw bytes. */
+/** True for a member that holds raw bytes. */
 export function isFile(schema: unknown, references: References): boolean {
   const { type, format, contentMediaType, contentEncoding } = resolved(schema, references);
   if (format === "binary" || type === "file") return true;
@@ -104,7 +101,7 @@ export function isFileList(schema: unknown, references: References): boolean {
   return type === "array" && isFile(items, references);
 }
 
-/** The schema that a reference leads to; an empty one if it leads nowhere. */
+/** Resolves a reference. Returns an empty schema if it leads nowhere. */
 function resolved(schema: unknown, references: References): JsonObject {
   try {
     return references.follow(schema, "a schema");
@@ -113,7 +110,7 @@ function resolved(schema: unknown, references: References): JsonObject {
   }
 }
 
-/** Version 2.0 writes each field of a form as a parameter; those shared by operations come as a body each. */
+/** Version 2.0 writes each field of a form as a parameter. Fields that operations share arrive as separate bodies. */
 function merged(bodies: readonly JsonObject[]): JsonObject | undefined {
   const [first, ...others] = bodies;
   if (first === undefined || others.length === 0) return first;
@@ -129,7 +126,7 @@ function merged(bodies: readonly JsonObject[]): JsonObject | undefined {
   return { content, required: bodies.some((body) => body["required"] === true) };
 }
 
-/** Reads the schema of an operation's successful answers, and what to accept. They only describe, so errors in them are ignored. */
+/** Reads the schema of an operation's successful responses, and the `Accept` header. Both only describe, so errors in them are ignored. */
 export function readReturns(definition: JsonObject, references: References) {
   const responses = asRecord(definition["responses"]);
   const statuses = Object.keys(responses).filter((status) => /^2(?:\d\d|XX)$/i.test(status));
@@ -145,7 +142,7 @@ export function readReturns(definition: JsonObject, references: References) {
   return { schema, accept: toAccept([...types]) };
 }
 
-/** JSON if the server can answer with it: it must not choose another form. */
+/** Prefers JSON if the server offers it, so the server cannot choose another format. */
 function toAccept(types: readonly string[]): string {
   const concrete = types.filter((type) => !type.includes("*") && /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+/.test(type));
   const json = concrete.filter(isJson);

@@ -14,7 +14,7 @@ import { createReferences } from "./references.ts";
 import { readSecurity } from "./security.ts";
 import { chooseServer, type Server } from "./servers.ts";
 
-/** An operation that was read, ready to become a tool. */
+/** An operation that is ready to become a tool. */
 export interface ReadOperation extends Operation {
   /** Unique in the document: the operationId, or method and path. */
   readonly sourceName: string;
@@ -22,16 +22,15 @@ export interface ReadOperation extends Operation {
   readonly security: Security;
   /** The `Accept` header of its requests. */
   readonly accept: string;
-  /** Schema of the answer, as the document has it. */
+  /** The schema of the response in the document. */
   readonly returns: unknown;
-  /** The server's address. Throws CONFIG_INVALID if neither the settings nor the document name a server. */
+  /** Returns the server. Throws CONFIG_INVALID if neither the settings nor the document name one. */
   readonly server: () => Server;
 }
 
-/** The tools of a document. */
 export type ReadDocument = ReturnType<typeof readDocument>;
 
-/** Makes one tool of each operation. Broken operations are reported; the others are still made. */
+/** Converts each operation to a tool. Reports broken operations; the others are still converted. */
 export function readDocument(loaded: LoadedDocument, settings: OpenApiSettings, parts: CallParts) {
   const { root, url } = loaded;
   const references = createReferences(root);
@@ -77,7 +76,7 @@ export function readDocument(loaded: LoadedDocument, settings: OpenApiSettings, 
   return { tools, problems, operations: usable };
 }
 
-/** Some documents name a key both as a security scheme and as a parameter. A model never has to supply the key. */
+/** Some documents name a key both as a security scheme and as a parameter. A model must not supply the key. */
 function isCredential(parameter: { readonly in: string; readonly name: string }, security: Security): boolean {
   return security.flat().some(({ scheme }) => {
     if (scheme.type !== "apiKey" || scheme.in !== parameter.in) return false;

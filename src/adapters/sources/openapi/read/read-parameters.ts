@@ -11,22 +11,21 @@ const STYLES = {
   cookie: ["form", "cookie"],
 } as const;
 
-/** The position of a parameter in a request. */
+/** The part of a request that holds a parameter. */
 export type Location = keyof typeof STYLES;
 
-/** The format of a value, as OpenAPI names it. */
+/** The OpenAPI `style` of a value. */
 export type Style = (typeof STYLES)[Location][number];
 
-/** The format of the values of one name. */
+/** Defines how values are written. */
 export interface Writing {
   readonly style: Style;
   readonly explode: boolean;
   readonly allowReserved: boolean;
-  /** The whole value is written as this media type, and the style does not matter. */
+  /** If set, the whole value is written as this media type, and the style is ignored. */
   readonly contentType?: string | undefined;
 }
 
-/** One parameter of an operation. */
 export interface Parameter extends Writing {
   readonly name: string;
   readonly in: Location;
@@ -39,12 +38,12 @@ export interface Parameter extends Writing {
 
 const LOCATIONS = Object.keys(STYLES) as readonly Location[];
 
-/** Headers that OpenAPI does not allow as parameters, and headers that belong to the connection. */
+/** Headers that OpenAPI does not allow as parameters, and headers of the connection. */
 const NOT_PARAMETERS: ReadonlySet<string> = new Set(
   "accept content-type authorization content-length host connection transfer-encoding upgrade".split(" "),
 );
 
-/** The parameters of an operation, its path's included, and request bodies that version 2.0 lists among them. */
+/** Returns the parameters of an operation and its path, and the request bodies that version 2.0 lists among them. */
 export function readParameters(
   { definition, item, path }: Operation,
   references: References,
@@ -61,13 +60,13 @@ export function readParameters(
     else add(read);
   }
   const inTemplate = namesIn(path);
-  // The address cannot be built without them, whether the document describes them or not.
+  // The address needs these parameters, even if the document does not describe them.
   for (const name of inTemplate) if (!found.has(`path ${name}`)) add({ name, in: "path", schema: { type: "string" } });
   const parameters = [...found.values()].filter((each) => each.in !== "path" || inTemplate.has(each.name));
   return { parameters: parameters.toSorted((a, b) => LOCATIONS.indexOf(a.in) - LOCATIONS.indexOf(b.in)), bodies };
 }
 
-/** The names in braces of an address. */
+/** Returns the names in braces of an address. */
 export function namesIn(template: string): ReadonlySet<string> {
   return new Set(Array.from(template.matchAll(/\{([^{}]+)\}/g), ([, name = ""]) => name));
 }

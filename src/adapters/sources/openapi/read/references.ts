@@ -3,24 +3,24 @@ import { showValue } from "../../../../errors/show-value.ts";
 import { decodePercent, follow as walk, pointerSteps } from "../../../../tool/schema/keywords.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
 
-/** A part of a document. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Resolves `$ref`, within one document. Nothing outside it is ever read. */
+/** Resolves `$ref` within one document. Never reads anything else. */
 export type References = ReturnType<typeof createReferences>;
 
-/** Longer chains do not occur in documents written by hand. */
+/** Real documents have no longer chains. */
 const MAX_HOPS = 50;
 
-/** The references of one document. */
 export function createReferences(root: JsonObject) {
-  /** The value at `#/a/b`; undefined if there is none, or the reference leads out of the document. */
+  /** Returns the value at `#/a/b`; undefined if it does not exist or is in another document. */
   function lookUp(reference: string): unknown {
     const parts = partsOf(reference);
     return parts && walk(root, parts);
   }
 
-  /** The object itself, or the one that its `$ref` leads to. Throws TOOL_INVALID if that is not one. `what` is for the message. */
+  /**
+   * Returns the object itself, or the object that its `$ref` leads to. Throws TOOL_INVALID if the target is not an object. `what` is for the message.
+   */
   function follow(value: unknown, what: string): JsonObject {
     let found = value;
     for (let hops = 0; hops < MAX_HOPS; hops++) {
@@ -42,12 +42,12 @@ export function isExternal(reference: string): boolean {
   return !reference.startsWith("#");
 }
 
-/** A part of a document that cannot be used. */
+/** The error for an unusable part of a document. */
 export function broken(reason: string): ArsenalError {
   return new ArsenalError("TOOL_INVALID", reason);
 }
 
-/** The names in a JSON Pointer within the document; undefined if the reference leads out of it. */
+/** Returns the names in a JSON Pointer; undefined if the reference leads to another document. */
 export function partsOf(reference: string): readonly string[] | undefined {
   return reference.startsWith("#") ? pointerSteps(reference.slice(1))?.map(decodePercent) : undefined;
 }

@@ -2,7 +2,7 @@ import { asRecord, asRecords, asTexts } from "../../../../tool/json-schema.ts";
 import { readScheme, type Security, type SecurityScheme } from "../../credentials/security.ts";
 import type { JsonObject, References } from "./references.ts";
 
-/** The requirements of an operation. Defaults to those of the document. */
+/** Returns the security requirements of an operation. Defaults to those of the document. */
 export function readSecurity(definition: JsonObject, root: JsonObject, references: References): Security {
   return asRecords(definition["security"] ?? root["security"]).map((set) =>
     Object.entries(set).map(([name, scopes]) => ({

@@ -5,20 +5,22 @@ import type { Operation } from "./operations.ts";
 import type { JsonObject } from "./references.ts";
 import type { OpenApiSettings } from "../settings.ts";
 
-/** The server that an operation's requests go to. */
 export interface Server {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly base: string;
-  /** True if the operator wrote the address, so that it may be on this machine or a private network. */
+  /** True if the operator wrote the address. It may then be on this machine or in a private network. */
   readonly trusted: boolean;
 }
 
-/** The server of an operation: the operator's, or the first that the operation, its path or the document names. Throws CONFIG_INVALID if none is complete. */
+/**
+ * Returns the server of an operation: the one in the settings, or else the first that the operation, its path or the document names. Throws
+ * CONFIG_INVALID if there is no complete address.
+ */
 export function chooseServer(
   { definition, item }: Operation,
   parts: {
     readonly root: JsonObject;
-    /** The origin of the document. */
+    /** The address of the document. */
     readonly documentUrl?: string | undefined;
     readonly settings: Pick<OpenApiSettings, "server" | "serverVariables" | "name">;
   },
@@ -42,21 +44,21 @@ export function chooseServer(
   throw misconfigured(problem, "Set server to the address of the API.", "server");
 }
 
-/** A whole address. */
+/** An absolute address. */
 export interface Located {
   readonly url: string;
-  /** True if its host is one that the operator wrote. */
+  /** True if the operator wrote its origin. */
   readonly trusted: boolean;
 }
 
-/** Resolves an address of the document; undefined if that is impossible. */
+/** Resolves an address in the document; undefined if that is impossible. */
 export function locate(
   address: string,
   written: { readonly documentUrl?: string | undefined; readonly server?: string | undefined },
 ): Located | undefined {
   const whole = URL.parse(address, written.documentUrl);
   if (whole === null) return undefined;
-  // An operator who wrote an address trusts its host. Another host in the document may be a trap.
+  // An operator who wrote an address trusts its host. Other hosts in the document may be malicious.
   const trusted = [written.documentUrl, written.server].some(
     (each) => each !== undefined && URL.parse(each)?.origin === whole.origin,
   );

@@ -5,10 +5,10 @@ import type { JsonObject } from "./references.ts";
 
 type Mutable = Record<string, unknown>;
 
-/** The keyword for the collection format, for which version 3 has none. */
+/** Holds the collection format of 2.0, which version 3 cannot express. */
 export const COLLECTION_FORMAT = "x-collection-format";
 
-/** Upgrades a 2.0 document in place. Keeps data that the upgrade would lose; removes and reports operations that it cannot upgrade. */
+/** Upgrades a 2.0 document in place. Keeps data that the upgrade would lose. Removes and reports operations that cannot be upgraded. */
 export function upgradeSwagger(
   document: Mutable,
   upgrade: (document: Mutable) => JsonObject,
@@ -38,7 +38,7 @@ function prepare(document: Mutable, upgrade: (document: Mutable) => unknown): re
   const problems: Problem[] = [];
   for (const [path, item] of Object.entries(paths)) {
     if (!isPlainObject(item)) continue;
-    // The upgrade applies the path's own parameters only to the members that follow them.
+    // The upgrade applies the path's shared parameters only to members that follow them.
     const { parameters: shared, ...others } = item;
     const ordered: Mutable = Array.isArray(shared) ? { parameters: shared, ...others } : others;
     paths[path] = ordered;

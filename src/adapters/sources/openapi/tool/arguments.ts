@@ -6,10 +6,10 @@ import type { Parameter } from "../read/read-parameters.ts";
 import type { References } from "../read/references.ts";
 import type { SchemaWriter } from "./write-schema.ts";
 
-/** An argument that is the body, or a member of it. */
+/** An argument that is the body or a member of the body. */
 interface BodyArgument {
   readonly in: "body";
-  /** Empty for the body as a whole. */
+  /** Empty for the whole body. */
   readonly name: string;
   readonly required: boolean;
   readonly description?: string | undefined;
@@ -22,23 +22,25 @@ interface BodyArgument {
 
 type RequestValue = BodyArgument | (Parameter & { readonly file?: undefined });
 
-/** One argument of a tool, and its position in the request. */
+/** An argument of a tool, with its position in the request. */
 export type Argument = RequestValue & {
-  /** The name of the argument, as the model writes it. */ readonly argument: string;
+  /** The argument's name for the model. */ readonly argument: string;
 };
 
-/** The arguments of one operation. */
 export interface Arguments {
   readonly list: readonly Argument[];
   readonly body: Body | undefined;
-  /** The schema of further arguments, if the body accepts them; undefined if not. */
+  /** The schema of additional arguments; undefined if the body accepts none. */
   readonly additional: unknown;
 }
 
-/** Names of arguments that every model API accepts. */
+/** Argument names that every model API accepts. */
 const LEGAL_NAME = /^[\w.-]{1,64}$/;
 
-/** Lays out the parameters and the body side by side. A repeated name gets its place as a suffix: `id_query`. A body that is not an object is `body`. */
+/**
+ * Combines the parameters and the body into one list of arguments. A repeated name gets its position as a suffix: `id_query`. A body that is not an
+ * object is named `body`.
+ */
 export function layOut(
   parameters: readonly Parameter[],
   body: Body | undefined,
@@ -66,7 +68,7 @@ function freeName({ name, in: place }: RequestValue, wanted: ReadonlySet<string>
   return argument;
 }
 
-/** `filter[name]` as `filter_name`, `$top` as `top`. */
+/** `filter[name]` becomes `filter_name`, `$top` becomes `top`. */
 function toLegal(name: string): string {
   if (LEGAL_NAME.test(name)) return name;
   const legal = name.replaceAll(/[^\w.-]+/g, "_").replaceAll(/^_+|_+$/g, "");
@@ -98,7 +100,7 @@ function describeFile(description: unknown): string {
 
 const ROOT: SchemaPosition = { depth: 0, required: true, nesting: 0 };
 
-/** The schema of a tool's parameters, by one writer. */
+/** Returns the schema of a tool's parameters, written by one writer. */
 export function writeArguments({ list, body, additional }: Arguments, writer: SchemaWriter): JsonSchema {
   const properties = list.map(({ argument, schema, required, description, deprecated }) => {
     const written = writer.write(schema, { ...ROOT, required });
@@ -115,19 +117,19 @@ export function writeArguments({ list, body, additional }: Arguments, writer: Sc
   };
 }
 
-/** The parameter's description, with the writer's additions to the schema's description. */
+/** Returns the parameter's description, with the writer's additions to the schema's description. */
 function joined(description: string, written: string | undefined): string {
   const added = written?.match(/Default: .{1,100}\.$|\(shortened\)$/)?.[0];
   return added === undefined ? description : `${description} ${added}`;
 }
 
-/** Groups of arguments of which some are required, if the body as a whole is required. */
+/** Writes groups of alternative arguments, if the body is required as a whole. */
 function writeAlternatives(list: readonly Argument[], body: Body | undefined): JsonSchema {
   if (body?.required !== true || body.shape === undefined) return {};
   const argumentOf = new Map(list.flatMap((each) => (each.in === "body" ? [[each.name, each.argument] as const] : [])));
   const allOf = body.shape.alternatives.flatMap(({ keyword, groups }) => {
     const required = groups.map((names) => names.flatMap((name) => argumentOf.get(name) ?? []));
-    // Without one of its members, a group would require less, and two groups could match at once.
+    // A group without one of its members would require less, so two groups could match at once.
     const whole = required.every((names, index) => names.length === groups[index]?.length);
     return whole ? [{ [keyword]: required.map((names) => ({ required: names })) }] : [];
   });

@@ -1,13 +1,13 @@
 import type { JsonSchema } from "../../../../tool/json-schema.ts";
 import { partsOf } from "../read/references.ts";
 
-/** The position of a schema in the written one. */
+/** The position of a schema within the written schema. */
 export interface SchemaPosition {
-  /** The number of members around it. */
+  /** The number of enclosing members. */
   readonly depth: number;
-  /** True if every valid value needs it. */
+  /** True if every valid value contains this schema's value. */
   readonly required: boolean;
-  /** The number of schemas around it. */
+  /** The number of enclosing schemas. */
   readonly nesting: number;
 }
 
@@ -18,7 +18,7 @@ interface Entry {
   written: JsonSchema | undefined;
 }
 
-/** Schemas that are referred to, each written once, by `write`. */
+/** Collects referenced schemas. `write` writes each of them once. */
 export function createDefinitions(write: (reference: string, place: SchemaPosition) => JsonSchema) {
   const entries = new Map<string, Entry>();
   const names = new Set<string>();
@@ -32,7 +32,7 @@ export function createDefinitions(write: (reference: string, place: SchemaPositi
   }
 
   return {
-    /** The name under which a schema is defined. */
+    /** Returns the name of a definition. */
     nameOf(reference: string, place: SchemaPosition): string {
       const known = entries.get(reference);
       if (known === undefined) {
@@ -44,15 +44,15 @@ export function createDefinitions(write: (reference: string, place: SchemaPositi
       const required = known.place.required || place.required;
       if (depth !== known.place.depth || required !== known.place.required) {
         known.place = { depth, required, nesting: 0 };
-        // A schema that turns out to be needed in more detail is written again.
+        // The schema is needed in more detail, so it is written again.
         known.written = undefined;
       }
       return known.name;
     },
-    /** All named schemas, and those that they refer to in turn. */
+    /** Returns all named schemas, including the schemas that they refer to. */
     all(): Readonly<Record<string, JsonSchema>> {
       for (;;) {
-        // The shallowest first, because most of a schema is kept there.
+        // Starts with the shallowest, because more of a schema is kept there.
         let next: Entry | undefined;
         for (const entry of entries.values())
           if (entry.written === undefined && (next === undefined || entry.place.depth < next.place.depth)) next = entry;
@@ -60,7 +60,7 @@ export function createDefinitions(write: (reference: string, place: SchemaPositi
         const { reference, place } = next;
         next.written = {};
         const written = write(reference, place);
-        // More detail may have become necessary while it was written.
+        // Writing may have revealed that more detail is needed.
         if (next.place === place) next.written = written;
       }
       return Object.fromEntries(Array.from(entries.values(), ({ name, written = {} }) => [name, written]));

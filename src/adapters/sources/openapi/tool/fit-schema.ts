@@ -2,12 +2,12 @@ import type { JsonSchema } from "../../../../tool/json-schema.ts";
 import { createSchemaWriter, type SchemaWriter, TOO_LARGE, type WriteOptions } from "./write-schema.ts";
 import type { References } from "../read/references.ts";
 
-/** Writes the root schema, with a writer that may shorten it. */
+/** Writes the root schema with a writer that may shorten it. */
 export type WriteRoot = (writer: SchemaWriter) => JsonSchema;
 
 type Way = Pick<WriteOptions, "depth" | "shortenRequired" | "words">;
 
-/** First the whole schema, then from the smallest valid version to larger ones. */
+/** Tries the whole schema first, then from the smallest valid version to larger ones. */
 const WHOLE: Way = { depth: Infinity, shortenRequired: false, words: Infinity };
 const DEEPER: readonly Way[] = [1, 2, 3, 4, 6, 9].map((depth) => ({ depth, shortenRequired: false, words: 300 }));
 const LEAST: readonly Way[] = [
@@ -17,7 +17,9 @@ const LEAST: readonly Way[] = [
   { depth: 0, shortenRequired: true, words: 0 },
 ];
 
-/** The schema with its references in `$defs`, shortened to fit into `maxBytes` of JSON; undefined if even the shortest version does not fit. */
+/**
+ * Returns the schema with its references in `$defs`, shortened to fit into `maxBytes` of JSON. Undefined if even the shortest version does not fit.
+ */
 export function fitSchema(
   root: WriteRoot,
   references: References,
@@ -30,7 +32,7 @@ export function fitSchema(
       const $defs = writer.definitions();
       const schema = Object.keys($defs).length === 0 ? written : { ...written, $defs };
       if (Buffer.byteLength(JSON.stringify(schema)) > maxBytes) return undefined;
-      // References that lead out of the document are `external`.
+      // `external` has the references to other documents.
       return { schema, shortened: writer.shortened(), external: [...writer.external] };
     } catch (error) {
       if (error === TOO_LARGE) return undefined;
@@ -50,6 +52,6 @@ export function fitSchema(
     best = attempt(way);
     if (best !== undefined) break;
   }
-  // Texts were shortened, even if nothing else was left out.
+  // Texts were shortened, even if nothing was left out.
   return best && { ...best, shortened: true };
 }

@@ -1,10 +1,10 @@
-/** Elements that documents use for layout. A placeholder such as `<name>` or `<api_key>` is not one of them and stays. */
+/** Elements that documents use for layout. Placeholders such as `<name>` or `<api_key>` are not in the list and stay. */
 const INLINE =
   "a abbr b big cite code del dfn em font i img ins kbd mark q s samp small span strike strong sub sup tt u var";
 const BLOCKS =
   "article aside blockquote caption center dd details div dl dt figure figcaption h1 h2 h3 h4 h5 h6 hr ol p pre section summary table tbody tfoot thead ul";
 const PARAGRAPH = "\n\n";
-/** The text that replaces a tag. */
+/** The replacement text of a tag. */
 const STANDS_FOR: ReadonlyMap<string, string> = new Map([
   ...INLINE.split(" ").map((name) => [name, ""] as const),
   ...BLOCKS.split(" ").map((name) => [name, PARAGRAPH] as const),
@@ -14,12 +14,11 @@ const STANDS_FOR: ReadonlyMap<string, string> = new Map([
   ["th", " "],
   ["li", "\n- "],
 ]);
-/** Elements that need no end tag. The start tag of any other element counts only if the end tag exists: `FROM <table>` is not HTML. */
+/** Elements without a required end tag. Other start tags count only if the end tag exists: `FROM <table>` is not HTML. */
 const NEED_NO_END: ReadonlySet<string> = new Set(["br", "hr", "img", "p", "li"]);
 /** Elements whose content is not text. */
 const HIDDEN: ReadonlySet<string> = new Set(["script", "style"]);
 
-/** Entities by name, each with its text. */
 const ENTITIES: ReadonlyMap<string, string> = new Map([
   ["nbsp", " "],
   ...`amp=& lt=< gt=> quot=" apos=' ndash=– mdash=— hellip=… lsquo=‘ rsquo=’ ldquo=“ rdquo=” bull=• middot=· times=× deg=° copy=© reg=® trade=™ euro=€ pound=£ sect=§ larr=← rarr=→ aacute=á agrave=à auml=ä ccedil=ç eacute=é egrave=è iacute=í ntilde=ñ oacute=ó ouml=ö szlig=ß uacute=ú uuml=ü`
@@ -27,7 +26,7 @@ const ENTITIES: ReadonlyMap<string, string> = new Map([
     .map((pair) => pair.split("=") as [string, string]),
 ]);
 
-/** Longer than any field of a tool, even if most of the text is markup. */
+/** In characters. Longer than any field of a tool, even if most of the text is markup. */
 const READ_LENGTH = 100_000;
 
 const SPECIAL = /[<&`]/g;
@@ -37,8 +36,8 @@ const ALT = /\salt\s*=\s*(?:"([^"]*)"|'([^']*)')/i;
 const TICKS = /`+/y;
 
 /**
- * Takes HTML out of a text that may be Markdown, HTML or both, and decodes its entities: markup costs tokens and hides words from search. Text
- * of links and code stays; comments, scripts and styles go. Code between backticks is left alone. Returns the same text when nothing changed.
+ * Removes HTML from a text of Markdown, HTML or both, and decodes its entities, because markup costs tokens and hides words from search. Keeps the
+ * text of links and code. Removes comments, scripts and styles. Leaves code between backticks unchanged. Returns the same text when nothing changed.
  */
 export function plainText(text: string): string {
   if (!text.includes("<") && !text.includes("&")) return text;
@@ -59,7 +58,7 @@ export function plainText(text: string): string {
     at = end;
   };
 
-  /** True if a comment, an element or an entity was read here. */
+  /** Returns true if there was a comment, an element or an entity at this position. */
   function readMarkup(): boolean {
     if (lower.startsWith("<!--", at)) {
       const end = find("-->", at + 4);
@@ -88,7 +87,7 @@ export function plainText(text: string): string {
     if (instead === undefined) return false;
     if (slash === "" && !NEED_NO_END.has(name) && find(`</${name}>`, at) === -1) return false;
     const [, double, single] = name === "img" ? (ALT.exec(attributes) ?? []) : [];
-    // List items are already separate lines, and a list ends like a paragraph.
+    // List items are already on separate lines, and a list ends like a paragraph.
     skipTo(at + whole.length, double ?? single ?? (slash !== "" && name === "li" ? "" : instead));
     return true;
   }
@@ -107,7 +106,7 @@ export function plainText(text: string): string {
   return changed ? tidy(plain) : text;
 }
 
-/** Finds a text from a position on. Remembers texts that no longer occur, so that all searches together take linear time. */
+/** Creates a search from a position on. It remembers texts that no longer occur, so all searches together take linear time. */
 function createFinder(text: string): (sought: string, from: number) => number {
   const found = new Map<string, number>();
   return (sought, from) => {
@@ -130,11 +129,11 @@ function decode([, decimal, hexadecimal, name]: RegExpExecArray): string | undef
   if (code === 0xa0) return " ";
   if (code > 0x10_ffff) return "";
   const character = String.fromCodePoint(code);
-  // Removes invisible characters: controls, direction marks, halves of characters.
+  // Removes invisible characters: controls, direction marks, and unpaired surrogates.
   return /[\p{Cc}\p{Cf}\p{Cs}]/u.test(character) && !/[\t\n]/.test(character) ? "" : character;
 }
 
-/** Lines without spaces at their ends, and paragraphs with one empty line between them. */
+/** Trims every line, and leaves one empty line between paragraphs. */
 function tidy(text: string): string {
   const lines = text.split("\n").map((line) => line.replaceAll(/(?<=\S) {2,}(?=\S)/g, " ").trimEnd());
   return lines

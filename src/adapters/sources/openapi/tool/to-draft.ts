@@ -10,19 +10,19 @@ import { plainText } from "./plain-text.ts";
 import { broken, type References } from "../read/references.ts";
 import type { OpenApiSettings } from "../settings.ts";
 
-/** Room for what registering adds to a draft: ids, hashes, defaults. */
+/** Reserved for what registration adds to a draft: ids, hashes, defaults. */
 const REGISTERED_BYTES = 1200;
-/** An answer's schema only describes the answer, so it never takes more than this. */
+/** Limits the schema of the response, because it only describes. */
 const MAX_RETURNS_BYTES = 8192;
 const MAX_TOOL_BYTES = 32_768;
 
-/** A draft of the tool, within its bytes, and the references out of the document that it would have needed. */
+/** Returns a draft of the tool that fits into its byte limit, and the references to other documents that it lacks. */
 export function toDraft(
   read: ReadOperation,
   parts: {
     readonly references: References;
     readonly settings: OpenApiSettings;
-    /** The origin of the document. */
+    /** The address of the document. */
     readonly sourceUri: string | undefined;
   },
 ): { readonly draft: SourceDraft; readonly external: readonly string[] } {
@@ -66,7 +66,7 @@ export function toDraft(
   };
 }
 
-/** Clients read the type at the top of an answer's schema, so a reference there is resolved. */
+/** Resolves a reference at the top of the response's schema, because clients read the type there. */
 function returnsOf({ returns }: ReadOperation, references: References): WriteRoot {
   const reference = isPlainObject(returns) ? returns["$ref"] : undefined;
   const target = typeof reference === "string" ? references.lookUp(reference) : undefined;
@@ -74,7 +74,7 @@ function returnsOf({ returns }: ReadOperation, references: References): WriteRoo
   return (writer) => writer.write(schema, { depth: 0, required: true, nesting: 0 });
 }
 
-/** The position of each argument in the operation's request. */
+/** Returns the position of each argument in the operation's request. */
 function toMeta(read: ReadOperation): Readonly<Record<string, unknown>> {
   const { method, path, definition, security } = read;
   const { list, body } = read.arguments;
@@ -86,13 +86,13 @@ function toMeta(read: ReadOperation): Readonly<Record<string, unknown>> {
     ...(typeof operationId === "string" && { operationId }),
     arguments: Object.fromEntries(places),
     ...(body && { contentType: body.contentType }),
-    // The server and the credentials are part of the tool, like its name: they are pinned with it.
+    // Server and credentials are pinned with the tool, like its name.
     ...serverOf(read),
     ...(security.length > 0 && { security }),
   };
 }
 
-/** A server that cannot be determined is reported when the tool is called. */
+/** A missing server is reported when the tool is called. */
 function serverOf({ server }: ReadOperation): { readonly server?: string } {
   try {
     return { server: server().base };
@@ -101,7 +101,7 @@ function serverOf({ server }: ReadOperation): { readonly server?: string } {
   }
 }
 
-/** The summary becomes the short description, the description the long one; text that is too long for one field continues in the next. */
+/** The summary becomes the short description, and the description the long one. Text that is too long for a field continues in the next. */
 function toDescriptions({ summary, description }: ReadOperation["definition"]): SourceDraft {
   const short = typeof summary === "string" ? plainText(summary).trim() : "";
   const long = typeof description === "string" ? plainText(description).trim() : "";
@@ -127,7 +127,7 @@ function toCapabilities({ method, arguments: { list } }: ReadOperation, settings
   ];
 }
 
-/** The annotations that HTTP implies for the method. */
+/** Returns the annotations that HTTP implies for a method. */
 function toAnnotations(method: string): Partial<Annotations> {
   const readOnly = READS.has(method);
   return {

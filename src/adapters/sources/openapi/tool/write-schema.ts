@@ -4,24 +4,23 @@ import { createDefinitions, type SchemaPosition } from "./definitions.ts";
 import { broken, isExternal, type JsonObject, type References } from "../read/references.ts";
 import { plainText } from "./plain-text.ts";
 
-/** Options for writing a schema. */
 export interface WriteOptions {
-  /** The schema of a request keeps what refuses wrong arguments; that of an answer only describes it. */
+  /** The schema of a request keeps keywords that refuse wrong arguments. The schema of an answer only describes it. */
   readonly direction: "request" | "answer";
-  /** Members nested deeper than this are shortened, except required ones of a request. */
+  /** Members that are nested deeper are shortened, except required members of a request. */
   readonly depth: number;
-  /** True shortens required members too. */
+  /** If true, required members are shortened too. */
   readonly shortenRequired: boolean;
-  /** Longest description. */
+  /** The longest description. */
   readonly words: number;
-  /** The number of characters after which the writer stops and throws `TOO_LARGE`. */
+  /** The writer throws `TOO_LARGE` after this many characters. */
   readonly maxLength: number;
 }
 
 /** Thrown by a writer that exceeded its limit. */
 export const TOO_LARGE: unique symbol = Symbol("too large");
 
-/** Copies schemas from a document, with the schemas that they refer to. */
+/** Copies schemas from a document, including the schemas that they refer to. */
 export type SchemaWriter = ReturnType<typeof createSchemaWriter>;
 
 /** Keywords that hold one schema, a list of schemas, or schemas by name. */
@@ -29,10 +28,10 @@ const ONE = words("not if then else contains propertyNames");
 const LISTS = words("allOf anyOf oneOf prefixItems");
 const NAMED = words("patternProperties dependentSchemas");
 
-/** Deeper schemas are always cut off, because later steps walk them recursively. */
+/** Deeper schemas are always cut off, because later steps are recursive. */
 const MAX_NESTING = 60;
 
-/** Creates a writer. A referenced schema is written once, under `$defs`, so cycles and schemas used a hundred times cost nothing. */
+/** Creates a writer. A referenced schema is written once, under `$defs`, so cycles and repeated references cost nothing. */
 export function createSchemaWriter(references: References, options: WriteOptions) {
   const external = new Set<string>();
   const definitions = createDefinitions((reference, place) => write(targetOf(reference), place));
@@ -160,7 +159,7 @@ export function createSchemaWriter(references: References, options: WriteOptions
     return names.size === 0 ? undefined : [...names];
   }
 
-  /** Requests must not contain read-only members, and answers never contain write-only ones. */
+  /** Omits read-only members from requests and write-only members from answers. */
   function isMeant(property: unknown): boolean {
     return asRecord(property)[options.direction === "request" ? "readOnly" : "writeOnly"] !== true;
   }
@@ -174,8 +173,8 @@ export function createSchemaWriter(references: References, options: WriteOptions
   }
 
   /**
-   * A default is the value that the server assumes. As a keyword it would be filled in and sent, so a PATCH would set members that its caller never
-   * mentioned.
+   * Describes a default in words, because it is the value that the server assumes. As a keyword, it would be filled in and sent, so a PATCH would
+   * change members that the caller never mentioned.
    */
   function describeDefault(schema: JsonObject, written: Record<string, unknown>): void {
     const value = schema["default"];
@@ -187,7 +186,7 @@ export function createSchemaWriter(references: References, options: WriteOptions
     spend(text.length + 11);
   }
 
-  /** A description without HTML, cut to the allowed length. */
+  /** Returns a description without HTML, cut to the allowed length. */
   function describe(text: string): string {
     const described = clip(plainText(text), options.words);
     spend(described.length);
@@ -201,12 +200,12 @@ export function createSchemaWriter(references: References, options: WriteOptions
     definitions: definitions.all,
     /** True if something was left out. */
     shortened: () => shortened,
-    /** References that lead out of the document. */
+    /** References to other documents. */
     external,
   };
 }
 
-/** True if a schema is at most as large as its replacement. */
+/** True if a schema is not larger than its replacement. */
 function isSmall(schema: JsonObject): boolean {
   const { properties, items } = schema;
   if (properties !== undefined || [...LISTS, ...ONE].some((keyword) => schema[keyword] !== undefined)) return false;
@@ -221,7 +220,7 @@ function orNull(schema: JsonSchema): JsonSchema {
   return { ...(description !== undefined && { description }), anyOf: [others, { type: "null" }] };
 }
 
-/** The beginning of a text, up to the end of a word. */
+/** Cuts a text at the end of a word. */
 function clip(text: string, max: number): string {
   if (text.length <= max) return text;
   if (max <= 0) return "";
@@ -238,7 +237,10 @@ const REFUSING = words(
   "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems minContains maxContains minProperties maxProperties uniqueItems pattern",
 );
 
-/** True if a keyword is valid in JSON Schema and can have this value. Others are left out: one broken keyword would make the tool unusable. */
+/**
+ * True if a keyword is valid in JSON Schema and can have this value. Other keywords are omitted, because one broken keyword would make the tool
+ * unusable.
+ */
 function isSoundValue(keyword: string, value: unknown, direction: "request" | "answer" = "request"): boolean {
   if (!DESCRIBING.has(keyword) && (direction === "answer" || !REFUSING.has(keyword))) return false;
   switch (keyword) {
