@@ -8,3 +8,8 @@ it("docs/reference/exports.md lists every entry point of the package, in its ord
   );
   expect(listed).toEqual(Object.keys(exports).map((name) => `toolarsenal${name.slice(1)}`));
 });
+
+it("the package.json that Node parses for every loaded module has two fields, which agree with the package's own", () => {
+  const { type, sideEffects } = JSON.parse(read("package.json")) as Readonly<Record<string, unknown>>;
+  expect(JSON.parse(read("src/package.json"))).toEqual({ type, sideEffects });
+});
