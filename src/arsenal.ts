@@ -52,7 +52,7 @@ import type {
 } from "./wire/wire.ts";
 import { wireArsenal } from "./wire/wire.ts";
 
-// On an older Node the first search or call would fail in a module that cannot be loaded, far from the reason.
+// On an older Node, the first search or call would fail with an error that does not name the reason.
 const oldNode = nodeProblem(process.versions.node);
 if (oldNode !== undefined) throw new ArsenalError("LIBRARY_MISSING", oldNode);
 
@@ -74,12 +74,12 @@ export class ToolArsenal {
     wiredOf = (arsenal) => arsenal.#wired;
   }
 
-  /** Wires the arsenal from its configuration and parts. Nothing is connected before `start`, or the first method that needs it. */
+  /** Wires the arsenal from its configuration and parts. Connects nothing: `start` does, or the first method that needs a connection. */
   constructor(options: ToolArsenalOptions = {}) {
     this.#wired = wireArsenal(divideOptions(options));
   }
 
-  /** Builds and starts an arsenal from a YAML file and its modules. `parts.environment` fills `${NAME}`; it defaults to the process environment. */
+  /** Builds and starts an arsenal from a YAML file and its modules. `parts.environment` fills `${NAME}` and defaults to the process environment. */
   static async fromConfig(path: string, parts: ToolArsenalParts = {}): Promise<ToolArsenal> {
     const { bootFile } = await import("./config/start/boot.ts");
     return bootFile(path, parts.environment, (config) => new ToolArsenal(resolvedOptions(config, parts)));
@@ -99,27 +99,28 @@ export class ToolArsenal {
   }
 
   /**
-   * Adds a tool from its definition. Without a handler it can be found but not run. If a principal is given, throws TOOL_OWNED if an ensemble or the
-   * code of any process that shares the catalog owns the id; a tool that a principal of a tenant adds belongs to that tenant and replaces no other.
+   * Adds a tool from its definition. Without a handler, the tool can be found but not run. With a principal, throws TOOL_OWNED if the id belongs to
+   * an ensemble, or to the code of any process that shares the catalog. A tool that a tenant's principal adds belongs to that tenant and never
+   * replaces a tool of others.
    */
   async addTool(draft: ToolDraft, handler?: Handler, by: AskedBy = {}): Promise<Tool> {
     return this.#wired.open().addTool(draft, handler, by);
   }
 
-  /** Writes tools, by id, as an API or framework takes them. Ids of tools that the caller may not see are in `missing`. */
+  /** Exports tools, by id, in the format of an API or framework. Ids of tools that the caller may not see are in `missing`. */
   async exportTools(format: AnyDialect, ids: readonly string[], options: ExportOptions = {}): Promise<ExportedTools> {
     return this.#wired.open().exportTools(format, ids, options);
   }
 
   /**
-   * Adds a list of definitions, with or without handlers; with `format`, the tools of another API or framework. Invalid tools are reported; the
-   * rest are still registered. Tools of agent frameworks keep their own handlers.
+   * Adds a list of definitions, with or without handlers. `format` names the API or framework that the definitions are written for. Invalid tools are
+   * reported; the rest are still registered. Tools of agent frameworks keep their own handlers.
    */
   add(tools: readonly (BatchRegistration | ToolDraft)[], options?: AddToolsOptions): Promise<RegisteredBatch>;
   add(tools: GivenTools, options: AddToolsOptions & { readonly format: AnyDialect }): Promise<RegisteredBatch>;
   /**
-   * Connects a source and adds its tools as one ensemble: `mcp({…})`, `openapi({…})` and the like from `toolarsenal/sources`, or a `Source` of your
-   * own. Returns the number of tools added; invalid ones are reported and left out.
+   * Connects a source and adds its tools as one ensemble: `mcp({…})`, `openapi({…})` and others from `toolarsenal/sources`, or your own `Source`.
+   * Returns the number of tools added; invalid ones are reported and left out.
    */
   add(source: GivenSource, options?: AddSourceOptions): Promise<number>;
   async add(
@@ -154,19 +155,19 @@ export class ToolArsenal {
     return this.#wired.open().serve(servableOf(this), options);
   }
 
-  /** Serves only MCP clients: every tool at `/mcp`, each upstream unchanged at `/mcp/upstreams/NAME`. */
+  /** Serves only MCP clients: all tools at `/mcp`, each upstream unchanged at `/mcp/upstreams/NAME`. */
   async serveMcp(options: ServeOptions = {}): Promise<ServedGateway> {
     return this.serve({ rest: false, a2a: false, ...options });
   }
 
-  /** Serves only other agents (A2A), on `a2a.a2aPort`. They find the card at `/.well-known/agent-card.json`. */
+  /** Serves only other agents (A2A), on `a2a.a2aPort`. Agents find the card at `/.well-known/agent-card.json`. */
   async serveA2a(options: ServeOptions = {}): Promise<ServedGateway> {
     return this.serve({ mcp: false, rest: false, port: this.#wired.config.a2a.a2aPort, ...options });
   }
 
   /**
-   * Indexes pending registrations. Returns the number of new or changed tools. With `tier`, also waits until that ranker, or the best one, knows
-   * every tool. You need not wait for it: until then a simpler ranker answers.
+   * Indexes pending registrations. Returns the number of new or changed tools. With `tier`, also waits until that ranker, or the best one, has
+   * embedded every tool. Searches work without waiting: a simpler ranker answers until then.
    */
   async sync(options: { readonly signal?: AbortSignal; readonly tier?: TierName | "best" } = {}): Promise<number> {
     const { tier, ...others } = options;
@@ -185,7 +186,7 @@ export class ToolArsenal {
     return { ...found, skills: await findSkills(asked, servableOf(this)) };
   }
 
-  /** Finds tools for a request in words and returns them as the dialect's API takes them: an array of the SDK's own tool type. */
+  /** Finds the tools that fit a request and returns them in the dialect's format, as an array of the SDK's own tool type. */
   retrieveTools<Name extends SearchDialectName>(
     query: string,
     options: RetrieveToolsOptions<Name> & { readonly dialect: Name; readonly providerSearch: true },
@@ -202,30 +203,30 @@ export class ToolArsenal {
     return this.#wired.retrieveTools(query, options);
   }
 
-  /** Runs one tool under policy. A failing tool is a result with a status, not an exception. */
+  /** Runs one tool under policy. A failed call is a result with a status, not an exception. */
   async execute(call: ToolCall): Promise<ToolResult> {
     return (await this.#wired.ready()).engine.execute(call);
   }
 
-  /** Runs several calls, in parallel, in sequence, or as far as is safe in parallel. */
+  /** Runs several calls, in parallel, in sequence, or in parallel where that is safe. */
   async executeBatch(batch: BatchCall): Promise<BatchResult> {
     return (await this.#wired.ready()).engine.executeBatch(batch);
   }
 
   /**
-   * Runs a TypeScript program that calls tools, each under policy. A failing program is a result with a status. A program that waits for an
+   * Runs a TypeScript program that calls tools, each call under policy. A failed program is a result with a status. A program that waits for an
    * approval continues once a person has answered: run the same code again for its result.
    */
   async runCode(request: CodeRequest): Promise<CodeResult> {
     return (await this.#wired.open().codeMode()).run(request);
   }
 
-  /** Calls that wait for a person's approval. */
+  /** Calls that wait for approval. */
   get approvals(): Approvals {
     return this.#wired.guard.approvals;
   }
 
-  /** The accepted definition of each tool of a source; undefined if `security.pins` is `off`. */
+  /** The accepted definitions of tools; undefined if `security.pins` is `off`. */
   get pins(): Pins | undefined {
     return this.#wired.guard.pins;
   }
@@ -235,37 +236,46 @@ export class ToolArsenal {
     return this.#wired.toolsets;
   }
 
-  /** How many tools are registered, indexed or not. */
+  /** The number of registered tools, indexed or not. */
   get toolCount(): number {
     return this.#wired.registry.size;
   }
 
-  /** Returns one tool, with `refused` if the principal may not call it; undefined if there is none, or if the principal may not see it. The principal defaults to the local operator. */
+  /**
+   * Returns one tool, with `refused` if the principal may not call it. Returns undefined if the tool does not exist, or the principal may not see it.
+   * The principal defaults to the local operator.
+   */
   async getTool(name: string, namespace = "default", by: ViewedBy = {}): Promise<MarkedTool | undefined> {
     return (await this.#wired.ready()).visible.get(name, namespace, by);
   }
 
-  /** Every tool that passes the filters and that the principal may call, ordered by id; with `includeRefused`, also the others, each with `refused`. */
+  /**
+   * Returns the tools that pass the filters and that the principal may call, ordered by id. With `includeRefused`, also returns the others, each with
+   * `refused`.
+   */
   async listTools(options: ListToolsOptions = {}): Promise<readonly MarkedTool[]> {
     return (await this.#wired.ready()).visible.list(options);
   }
 
-  /** Removes a tool. Returns false if there is none, or if the given principal may not see it. Throws if others own it, or it is not the principal's tenant's. */
+  /**
+   * Removes a tool. Returns false if it does not exist, or if the given principal may not see it. Throws if an ensemble, other code or another tenant
+   * owns it.
+   */
   async deleteTool(name: string, namespace = "default", by: AskedBy = {}): Promise<boolean> {
     return this.#wired.open().deleteTool(name, namespace, by);
   }
 
-  /** Returns whether each part of the arsenal works now. */
+  /** Returns for each part of the arsenal whether it works now. */
   async healthCheck(): Promise<Record<string, boolean>> {
     return this.#wired.healthCheck();
   }
 
-  /** Calls `listener` for every event, or those of `names`. Returns a function that unsubscribes it. */
+  /** Calls `listener` for every event, or only for events in `names`. Returns a function that unsubscribes it. */
   subscribe(listener: (event: ArsenalEvent) => void, options: EventChoice = {}): () => void {
     return this.#wired.events.subscribe(listener, options);
   }
 
-  /** Ends calls that wait for their turn, disconnects ensembles, lets pending writes end and releases everything. Safe to call twice. */
+  /** Ends waiting calls, disconnects ensembles, finishes pending writes and releases everything. Can be called twice. */
   close(): Promise<void> {
     return this.#wired.close();
   }
@@ -281,7 +291,7 @@ export function llmOf(arsenal: ToolArsenal): Llm | undefined {
 }
 
 /**
- * Returns what operators do with an arsenal besides using its tools.
+ * Returns the operations of operators on an arsenal.
  *
  * @example
  * await operationsOf(arsenal).programs.save({ runId, name: "open_bugs", description: "Counts the open bugs of a project." });
@@ -297,9 +307,9 @@ export type ArsenalInternals = ReturnType<typeof internalsOf>;
 export function internalsOf(arsenal: ToolArsenal) {
   const wired = wiredOf(arsenal);
   return {
-    /** The tools that an ensemble has registered now, whatever callers may see; none if the ensemble is unknown. */
+    /** Returns the current tools of an ensemble, regardless of visibility; an empty list if the ensemble is unknown. */
     ensembleTools: (name: string): readonly Tool[] => wired.registry.ofEnsemble(name),
-    /** Every tool of the catalog, whatever callers may see. */
+    /** Returns every tool of the catalog, regardless of visibility. */
     async catalogTools(): Promise<readonly Tool[]> {
       const { engine } = (await wired.ready()).catalog;
       const tools: Tool[] = [];
@@ -310,40 +320,41 @@ export function internalsOf(arsenal: ToolArsenal) {
         if (cursor === undefined) return tools;
       }
     },
-    /** The problems of the policy's rules with the registered tools and toolsets. */
+    /** Checks the policy's rules against the registered tools and toolsets. */
     policyFindings: async (subjects: PolicySubjects): Promise<readonly PolicyFinding[]> => {
       await wired.guard.load();
       return wired.guard.policyAt(systemClock).findings?.(subjects) ?? [];
     },
-    /** The log that calls are recorded in; undefined if none is configured. */
+    /** Undefined if no audit log is configured. */
     auditLog: wired.guard.auditLog,
     /** The workflows, checked against the registered tools. */
     workflows: (): Promise<WorkflowViews> => wired.workflows(),
-    /** The MCP servers that were added, connected or not. */
+    /** The added MCP servers, connected or not. */
     get upstreams(): readonly McpUpstream[] {
       return wired.upstreams.all();
     },
-    /** Resolves when the first attempt to connect each MCP server, or the named one, has ended: its tools are registered, or it failed. */
+    /** Resolves when the first attempt to connect each MCP server, or the named one, has succeeded or failed. */
     upstreamsAttempted: (options: { readonly name?: string; readonly signal?: AbortSignal } = {}): Promise<void> =>
       wired.upstreamsAttempted(options),
-    /** Resolves when the best ranker, or the named tier, knows every tool. Until then a simpler ranker answers. */
+    /** Resolves when the best ranker, or the named tier, has embedded every tool. Until then a simpler ranker answers. */
     settled: async (options: SettledOptions & { readonly tier?: TierName } = {}): Promise<Settled> =>
       (await wired.ready()).catalog.settled(options),
-    /** The configured language model; undefined if there is none. */
+    /** Undefined if no model is configured. */
     llm: wired.llm,
-    /** The semantic score below which `retrieve` drops a tool, unless the query sets its own. */
+    /** The default `scoreThreshold` of queries. */
     scoreThreshold: wired.config.routing.scoreThreshold,
-    /** Whether Aegis would let this call wait for a person. Unlike `ask`, it requests no approval and records nothing. */
+    /** Returns whether this call would need approval. Unlike `ask`, it requests no approval and records nothing. */
     needsApproval: async (call: ToolCall): Promise<boolean> => (await wired.ready()).engine.needsApproval(call),
-    /** Returns the result of a call that Aegis stops, without making the call; undefined if it may run now. A call that needs an approval requests it. */
+    /**
+     * Returns the result of a call that Aegis stops, without making the call; undefined if the call may run now. Requests an approval if the call
+     * needs one.
+     */
     ask: async (call: ToolCall): Promise<ToolResult | undefined> => (await wired.ready()).engine.ask(call),
     /** The health of a tool since the arsenal started. */
     health: (toolId: string): Health => wired.health.of(toolId),
-    /** Code mode, loaded by the first call. */
+    /** Code mode is loaded by the first call. */
     codeMode: (): Promise<CodeMode> => wired.open().codeMode(),
-    /** Programs that were saved as tools, loaded by the first call. */
     savedPrograms: (): Promise<SavedProgramOperations> => wired.open().savedPrograms(),
-    /** Runs that outlive a process, loaded by the first call. */
     runs: (): Promise<Runs> => wired.open().runs(),
     addTools: async (batch: readonly BatchRegistration[], by: AskedBy = {}): Promise<RegisteredBatch> =>
       wired.open().addTools(batch, by),

@@ -8,10 +8,10 @@ import { asRecord } from "../tool/json-schema.ts";
 import { rankTexts } from "./rank-texts.ts";
 
 const DEFAULT_LIMIT = 5;
-/** The most characters of a skill's description that are shown. The format allows 1,024. */
+/** The format allows 1,024 characters. */
 const MOST_DESCRIBED = 1_024;
 
-/** Finds the skills that fit a request, among the MCP servers whose resources the caller may read. A toolset has no resources, and so no skills. */
+/** Finds the skills that fit a request, among the MCP servers whose resources the caller may read. Toolsets have no resources, so no skills. */
 export async function findSkills(
   { context, principal = localOperator(), limit = DEFAULT_LIMIT, scoreThreshold, toolset, signal }: ToolQuery,
   arsenal: Pick<ServableArsenal, "upstreams" | "getTool" | "scoreThreshold">,

@@ -1,11 +1,14 @@
 import type { SavedProgramOperations } from "../programs/saved/operations.ts";
 
-/** The work of operators on an arsenal, in the words of the client. */
+/** Operations of operators on an arsenal, with the names that the client uses. */
 export interface ArsenalOperations {
   readonly policy: {
-    /** Reads `security.policyFile` again, in every process on the same state. Throws `CONFIG_INVALID`, and keeps the old policy, if it is invalid. */
+    /**
+     * Reads `security.policyFile` again, in every process on the same state. If the file is invalid, throws `CONFIG_INVALID` and keeps the old
+     * policy.
+     */
     reload(): void;
   };
-  /** Programs that worked, saved as tools. */
+  /** Manages programs that are saved as tools. */
   readonly programs: SavedProgramOperations;
 }

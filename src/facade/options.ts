@@ -10,13 +10,12 @@ export type {
 } from "../adapters/dialects/write-definitions.ts";
 export type { Llm } from "../agent/llm.port.ts";
 
-/** The options of adding tools. */
+/** Options for adding tools. */
 export interface AddToolsOptions extends AskedBy, ImportOptions {
   /** The API or framework that the tools are written for. Defaults to the arsenal's own definitions. */
   readonly format?: AnyDialect;
 }
 
-/** The caller whose view of the catalog applies, and how much of it is shown. */
 export interface ViewedBy extends AskedBy {
   /**
    * Also includes tools that the caller may not call, each with `refused`. An operator without a tenant gets the whole catalog, other callers
@@ -25,7 +24,7 @@ export interface ViewedBy extends AskedBy {
   readonly includeRefused?: boolean;
 }
 
-/** The caller on whose behalf the catalog is read: tools that the caller may not see do not exist for that caller. */
+/** The caller on whose behalf the catalog is read. Tools that the caller may not see are treated as if they did not exist. */
 export interface AskedBy {
   readonly principal?: Principal;
   /** Reads only the tools of this toolset. Defaults to the whole catalog. */

@@ -1,13 +1,13 @@
 import { ToolArsenal } from "../arsenal.ts";
 import { clip } from "../guard/scan/finding.ts";
 
-/** A text to rank. `fallback` is used if the words cannot be the description of a tool. */
+/** A text to rank. `fallback` is used if `words` is not a valid description of a tool. */
 export interface RankedText {
   readonly words: string;
   readonly fallback: string;
 }
 
-/** Ranks texts that are not tools with our own retrieval, best first. `score` is the semantic score, in [0, 1]. */
+/** Ranks texts that are not tools with the arsenal's own retrieval, best first. `score` is the semantic score, in [0, 1]. */
 export async function rankTexts(
   texts: readonly RankedText[],
   query: string,

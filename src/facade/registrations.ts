@@ -22,19 +22,18 @@ export interface ExportOptions extends ViewedBy {
 /** Tools in the format of an API, in the order of the given ids. */
 export interface ExportedTools {
   readonly tools: readonly object[];
-  /** The parts of definitions that the format cannot express. */
+  /** The parts of the definitions that the format cannot express. */
   readonly losses: readonly (Loss & { readonly tool: string })[];
-  /** Ids without a tool, or without one that the caller may call. */
+  /** Ids for which there is no tool, or no tool that the caller may call. */
   readonly missing: readonly string[];
 }
 
-/** Adds tools to the registry, and removes them. */
 export function createRegistrations(parts: {
   readonly registry: Registry;
   readonly visible: () => Promise<VisibleTools>;
   readonly emit: Emit;
   readonly dialects: ReadonlyMap<string, Dialect>;
-  /** Indexes new registrations; omitted if they wait for the next request. */
+  /** Indexes new registrations. Omitted if they are indexed with the next request. */
   readonly sync: (() => Promise<unknown>) | undefined;
 }) {
   const { registry, visible, emit, dialects, sync } = parts;
@@ -50,7 +49,7 @@ export function createRegistrations(parts: {
     { principal }: AskedBy,
   ): Promise<readonly RefusedRegistration[]> {
     if (principal === undefined) return [];
-    // Loads the tools of sources and of other processes, which are known from here on.
+    // Loads the tools of sources and of other processes into the registry.
     await visible();
     const known = new Map((await registry.getAll(entries.map(({ tool }) => tool.id))).map((tool) => [tool.id, tool]));
     const { mapInTurns } = await import("../register/in-turns.ts");
@@ -63,7 +62,7 @@ export function createRegistrations(parts: {
     return refused.flat();
   }
 
-  /** Registers the tools that the caller may register. Returns the others. */
+  /** Registers the tools that the caller may register. Returns the refused ones. */
   async function addAll(entries: readonly Registration[], by: AskedBy): Promise<readonly RefusedRegistration[]> {
     const refused = await refusals(entries, by);
     const tools = new Set(refused.map(({ tool }) => tool));
@@ -77,7 +76,7 @@ export function createRegistrations(parts: {
     return toDialect(format, hint, dialects, "format");
   }
 
-  /** The reader of a framework's tool objects, or the dialect. */
+  /** Returns the reader of a framework's tool objects, or the dialect. */
   async function readerOf(format: AnyDialect, tools: GivenTools): Promise<ToolReader> {
     const { frameworkTools } = await import("../adapters/dialects/frameworks/manifest.ts");
     const load =
@@ -88,7 +87,8 @@ export function createRegistrations(parts: {
 
   return {
     /**
-     * Registers one tool. Throws synchronously if it is refused. If indexing fails, the tool stays pending, and the next sync reports the failure.
+     * Registers one tool. Throws synchronously if the tool is refused. If indexing fails, the tool stays pending, and the next sync reports the
+     * failure.
      */
     register(registration: Registration): Tool {
       const tool = asOwnedByCode(registration.tool);
@@ -154,12 +154,12 @@ export function createRegistrations(parts: {
   };
 }
 
-/** The tool as the caller may add it: a tool of a tenant's caller belongs to that tenant. */
+/** Assigns the tool to the tenant of its caller. */
 function ofCaller(tool: Tool, { principal }: AskedBy): Tool {
   return principal?.tenant === undefined ? tool : ofTenant(tool, principal.tenant);
 }
 
-/** Why a caller may not replace or delete a tool. Undefined if the tool does not exist, or the caller may. */
+/** Returns the error if a caller may not replace or delete a tool. Undefined if the tool does not exist, or the caller may change it. */
 function refusalTo(tool: Tool | undefined, { tenant }: Principal): ArsenalError | undefined {
   return refusalToChange(tool, tenant) ?? (tool && ownedError(tool));
 }

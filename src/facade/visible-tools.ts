@@ -17,11 +17,11 @@ import { CAPABILITIES, isUnlisted, type Tool, type ToolSource } from "../tool/to
 export interface ListToolsOptions extends ViewedBy {
   readonly namespace?: string;
   readonly source?: ToolSource;
-  /** Any other conditions, as a filter. */
+  /** Further conditions. */
   readonly filter?: ToolFilter;
-  /** The most tools to list, 1 or more. Defaults to all. Reads about that many, however large the catalog is. */
+  /** Maximum number of tools to list. Defaults to all. The cost depends on the limit, not on the size of the catalog. */
   readonly limit?: number;
-  /** Only tools whose id is after this one: the last id of the previous page. */
+  /** Lists only tools after this id, which is the last id of the previous page. */
   readonly after?: string;
 }
 
@@ -29,7 +29,7 @@ type View = Pick<ViewedBy, "toolset" | "includeRefused">;
 
 export type Offers = ReturnType<typeof createOffers>;
 
-/** Decides which tools lists and searches show: those that the caller may call, or with `includeRefused` all that the caller may see. */
+/** Decides which tools lists and searches show: the tools that the caller may call, or all visible tools with `includeRefused`. */
 export function createOffers(parts: {
   readonly aegis: Pick<Aegis, "sees" | "refusal" | "visible">;
   readonly toolsets: Pick<Toolsets, "get" | "has">;
@@ -54,22 +54,22 @@ export function createOffers(parts: {
         toolsets.get(view.toolset, knowsAll(principal, view) ? localOperator() : principal);
     },
     knows,
-    /** The tool as lists and searches show it, marked if the caller may not call it; undefined if they leave it out. */
+    /** Returns the tool for lists and searches, marked if the caller may not call it; undefined if the tool is left out. */
     offer(tool: Tool, principal: Principal, view: View): MarkedTool | undefined {
       if (!knows(tool, principal, view)) return undefined;
       const refused = aegis.refusal(tool, principal, view);
       if (refused === undefined) return tool;
       return view.includeRefused === true || refused.listed === true ? { ...tool, refused } : undefined;
     },
-    /** Why the caller may not call the tool. */
+    /** Returns the reason why the caller may not call the tool. */
     refusal: (tool: Tool, principal: Principal, view: View): Refusal | undefined =>
       aegis.refusal(tool, principal, view),
-    /** `knows` as a filter, if a filter can express it. */
+    /** Returns `knows` as a filter, if a filter can express it. */
     visible(principal: Principal, view: View): ToolFilter | undefined {
       if (!knowsAll(principal, view)) return aegis.visible(principal, view);
       return view.toolset === undefined ? EVERY_TOOL : toolsets.get(view.toolset, localOperator()).filter;
     },
-    /** The part of `offer` that a filter can express and `visible` does not: the tools whose capabilities the caller has. */
+    /** Filters by the caller's capabilities. Together with `visible`, it covers everything in `offer` that a filter can express. */
     callable({ capabilities }: Principal, { includeRefused }: View): ToolFilter {
       if (includeRefused === true || CAPABILITIES.every((each) => capabilities.includes(each))) return EVERY_TOOL;
       return { capabilities, match: "only" };
@@ -79,9 +79,9 @@ export function createOffers(parts: {
 
 export type VisibleTools = ReturnType<typeof createVisibleTools>;
 
-/** The tools of an arsenal as a principal sees them. The principal defaults to the operator. */
+/** Reads the tools of an arsenal as a principal sees them. The principal defaults to the local operator. */
 export function createVisibleTools(parts: {
-  /** The tool with exactly this id, whether or not it is ever listed. */
+  /** Returns the tool with exactly this id, even if lists leave it out. */
   readonly get: (id: string) => Promise<Tool | undefined>;
   readonly engine: Pick<CatalogEngine, "list">;
   readonly offered: Offers;
@@ -93,7 +93,7 @@ export function createVisibleTools(parts: {
     offered.admit(principal, by);
     return principal;
   };
-  /** Finds the tool of that name, or of the name's registered form: `getWeather` finds `get_weather`. Ignores visibility. */
+  /** Finds a tool by its name or by the name's registered form: `getWeather` finds `get_weather`. Ignores visibility. */
   const find = async (name: string, namespace: string): Promise<Tool | undefined> =>
     (await parts.get(`${namespace}.${name}`)) ?? parts.get(`${namespace}.${toName(name)}`);
   const visible = {
@@ -106,7 +106,7 @@ export function createVisibleTools(parts: {
       const refused = offered.refusal(tool, principal, by);
       return refused === undefined ? tool : { ...tool, refused };
     },
-    /** Ordered by id. */
+    /** Returns tools ordered by id. */
     async list(options: ListToolsOptions): Promise<readonly MarkedTool[]> {
       const { namespace, source, filter: asked = EVERY_TOOL, limit = Infinity, after, ...by } = options;
       const principal = principalOf(by);
@@ -132,7 +132,7 @@ export function createVisibleTools(parts: {
         if (cursor === undefined || found.length >= limit) return found;
       }
     },
-    /** Every tool that a query could find, ordered by id. */
+    /** Returns every tool that a query could find, ordered by id. */
     async matching(query: ToolQuery): Promise<readonly Tool[]> {
       const { principal, toolset, includeRefused } = query;
       return visible.list({ ...present({ principal, toolset, includeRefused }), filter: queryFilter(query) });

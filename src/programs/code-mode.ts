@@ -15,9 +15,9 @@ import { programRunner, type ProgramValue, type ProgramWork } from "./run-progra
 
 /** A program to run. */
 export interface CodeRequest {
-  /** JavaScript or TypeScript. Its value is what it returns, or its last expression. */
+  /** JavaScript or TypeScript. The value is the returned value, or the value of the last expression. */
   readonly code: string;
-  /** JSON data that the program finds as `input`, in place of the value that it declares. */
+  /** JSON data for the program's `input`, in place of the value that the program declares. */
   readonly input?: Readonly<Record<string, unknown>>;
   /** The caller. Defaults to the local operator. */
   readonly principal?: Principal;
@@ -39,13 +39,13 @@ export interface CodeCall {
 
 /** The outcome of a program. */
 export interface CodeResult {
-  /** Identifies the run, which is kept for a day. */
+  /** Identifies the run. Runs are kept for a day. */
   readonly runId: string;
   readonly status: "success" | "failure" | "pending_confirmation" | "cancelled";
   readonly value?: unknown;
   /** The lines that the program printed. */
   readonly logs: readonly string[];
-  /** In the order in which they ended. */
+  /** In the order in which the calls ended. */
   readonly calls: readonly CodeCall[];
   /** Names the part that was cut from the value, and how to get the rest. */
   readonly truncated?: string;
@@ -55,15 +55,14 @@ export interface CodeResult {
   readonly traceId: string;
 }
 
-/** The longest program, in characters. */
+/** In characters. */
 export const MOST_CODE = 256 * 1024;
 
-/** The number of callers whose names are cached. The least recently used ones are dropped. */
 const MOST_VIEWS = 64;
 
 export type CodeMode = ReturnType<typeof createCodeMode>;
 
-/** Runs programs of models against the tools that their caller may see, and describes these tools as declarations. */
+/** Runs models' programs with the tools that the caller may see, and describes these tools as declarations. */
 export function createCodeMode(parts: {
   readonly runs: Runs;
   readonly host: () => ProgramHost;
@@ -74,7 +73,7 @@ export function createCodeMode(parts: {
     readonly principal: Principal;
     readonly toolset?: string;
   }) => Promise<readonly Tool[]>;
-  /** Calls back when callers may see other tools. Returns a function that unsubscribes. */
+  /** Registers a callback for changes of the tools that callers may see. Returns a function that unsubscribes it. */
   readonly onCatalogChange: (changed: () => void) => () => void;
   readonly newIds: () => { readonly traceId: string; readonly spanId: string };
 }) {
@@ -83,7 +82,7 @@ export function createCodeMode(parts: {
   const views = new Map<string, Promise<ProgramNames>>();
   const unsubscribe = parts.onCatalogChange(() => views.clear());
 
-  /** The names of the tools that a caller may call. Kept until the catalog changes; each call is still checked. */
+  /** Returns the names of the tools that a caller may call, cached until the catalog changes. Each call is still checked. */
   function namesOf(principal: Principal, toolset: string | undefined): Promise<ProgramNames> {
     const { id, tenant, roles, capabilities, scopes, local } = principal;
     const key = JSON.stringify([id, tenant ?? null, roles, capabilities, scopes, local, toolset ?? null]);
@@ -115,11 +114,11 @@ export function createCodeMode(parts: {
       });
       return toCodeResult(run);
     },
-    /** Gets ready for the first program, and continues programs of processes that died. */
+    /** Prepares for the first program, and continues programs of processes that died. */
     prepare: (): void => parts.host().prepare(),
-    /** The line of a tool in a list that `search` returns. */
+    /** Returns the line for a tool in the results of `search`. */
     signature: (tool: Tool, principal: Principal): string => signatureOf(tool, learned.typeOf(tool, principal)),
-    /** The declarations of tools, by the names that programs use, or by id. A name that the caller does not know comes back with the nearest one. */
+    /** Returns the declarations of tools, by program name or by id. For an unknown name, suggests the nearest one. */
     async describe(
       tools: readonly string[],
       by: { readonly principal?: Principal; readonly toolset?: string | undefined } = {},
@@ -135,10 +134,10 @@ export function createCodeMode(parts: {
       });
       return described.join("\n");
     },
-    /** The ids of the tools that a program names, as its caller sees them. */
+    /** Returns the ids of the tools that a program names, as its caller sees them. */
     namedIn: async (code: string, principal: Principal, toolset: string | undefined): Promise<readonly string[]> =>
       (await namesOf(principal, toolset)).calledIn(code),
-    /** The number of tools that a caller's programs can call. */
+    /** Returns the number of tools that a caller's programs can call. */
     toolCount: async (principal: Principal, toolset?: string): Promise<number> =>
       (await namesOf(principal, toolset)).size,
     close: unsubscribe,
@@ -150,7 +149,7 @@ function checkCode(code: unknown): void {
   if (typeof code !== "string" || code.trim() === "")
     throw fixable("INPUT_INVALID", `code is ${showValue(code)}.`, "Give a program as text.", { field, value: code });
   if (code.length <= MOST_CODE) return;
-  const problem = `code has ${code.length} characters, and at most ${MOST_CODE} are run.`;
+  const problem = `code has ${code.length} characters, and the limit is ${MOST_CODE}.`;
   throw fixable("INPUT_INVALID", problem, "Let tools hold the data, and the program only use it.", { field });
 }
 
@@ -159,7 +158,7 @@ function titleOf(code: string): string {
   return line.trim().slice(0, 120);
 }
 
-/** A run as the caller of `run` sees it. */
+/** Converts a run to the result that the caller of `run` gets. */
 export function toCodeResult(run: Run): CodeResult {
   const { value, logs = [], truncated } = (run.result ?? {}) as Partial<ProgramValue>;
   const calls = run.calls.map(({ tool, status, durationMs }) => ({ tool, status, durationMs }));

@@ -2,7 +2,7 @@ import { isPlainObject } from "../tool/json-schema.ts";
 import type { Tool } from "../tool/tool.ts";
 import { programName } from "./names.ts";
 
-/** Deeper types, and longer unions, are written as `unknown`: a model needs the outline. */
+/** Deeper types and longer unions are written as `unknown`, because a model needs only the outline. */
 const MAX_DEPTH = 5;
 const MOST_CHOICES = 24;
 const MOST_MEMBERS = 60;
@@ -10,7 +10,7 @@ const DESCRIPTION = 140;
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** A TypeScript type. `notes` adds the descriptions of members. */
+/** Returns the TypeScript type of a schema. `notes` adds the descriptions of members. */
 export function typeOf(schema: unknown, options: { readonly notes?: boolean; readonly root?: unknown } = {}): string {
   return write(schema, { notes: options.notes === true, root: options.root ?? schema }, 0);
 }
@@ -69,7 +69,7 @@ function noteOf(member: unknown): string {
   return typeof description === "string" && description !== "" ? `/** ${short(description)} */ ` : "";
 }
 
-/** The first sentence of a description, without characters that would end a comment. */
+/** Returns the first sentence of a description, without characters that would end a comment. */
 export function short(description: string, most: number = DESCRIPTION): string {
   const text = description.replace(/\s+/g, " ").replaceAll("*/", "* /").trim();
   const sentence = /^.*?[.!?](?=\s|$)/.exec(text)?.[0] ?? text;
@@ -91,7 +91,7 @@ function resolve(reference: string, root: unknown): unknown {
   return found;
 }
 
-/** The arguments of a tool as a type; empty if it takes none. */
+/** Returns the type of a tool's arguments; empty if the tool takes none. */
 function argumentsOf({ parameters }: Pick<Tool, "parameters">, notes: boolean): string {
   const { properties, required } = parameters as Schema;
   if (!isPlainObject(properties) || Object.keys(properties).length === 0) return "";
@@ -99,13 +99,13 @@ function argumentsOf({ parameters }: Pick<Tool, "parameters">, notes: boolean): 
   return `args${isOptional ? "?" : ""}: ${typeOf(parameters, { notes })}`;
 }
 
-/** One line for a list of tools: the call, and what it does. */
+/** Returns one line for a list of tools: the call and a short description. */
 export function signatureOf(tool: Tool, result: string | undefined): string {
   const returns = result === undefined || result.length > 160 ? "" : `: ${result}`;
   return `${programName(tool)}(${argumentsOf(tool, false)})${returns} — ${short(tool.description, 100)}`;
 }
 
-/** The declaration of a tool, with the type of its result if it is known. */
+/** Returns the declaration of a tool, with the type of its result if that is known. */
 export function declarationOf(tool: Tool, result: string | undefined): string {
   const description = tool.description.replace(/\s+/g, " ").replaceAll("*/", "* /").trim();
   return `/** ${description} */\ndeclare function ${programName(tool)}(${argumentsOf(tool, true)}): Promise<${result ?? "unknown"}>;`;

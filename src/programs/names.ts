@@ -1,7 +1,7 @@
 import { divideId, type Tool } from "../tool/tool.ts";
 import type { BoundNamespace } from "./program.ts";
 
-/** Names that a program already has: the words of the language, its own objects, and the helpers. */
+/** Names that a program already has: keywords, built-in objects and helpers. */
 const TAKEN: ReadonlySet<string> = new Set(
   (
     "await break case catch class const continue debugger default delete do else enum export extends false finally for function if implements import in " +
@@ -14,7 +14,7 @@ const TAKEN: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** A text as a name of the language. */
+/** Converts a text to an identifier. */
 function toIdentifier(text: string): string {
   const name = text.replace(/[^A-Za-z0-9_$]/g, "_").replace(/^(?=[0-9])/, "_");
   return name === "" ? "_" : name;
@@ -28,23 +28,23 @@ const CALLED = /(?<![\w$.])([A-Za-z_$][\w$]*)\s*\.\s*[A-Za-z_$][\w$]*\s*\(/g;
 /** Matches a call: `name.member(`, or `name(`. */
 const CALL = /(?<![\w$.])(?:([A-Za-z_$][\w$]*)\s*\.\s*)?([A-Za-z_$][\w$]*)\s*\(/g;
 
-/** The namespace whose tools are functions of their own. */
+/** Tools of this namespace are global functions in programs. */
 const OWN = "default";
 
-/** The name of a tool in a program: `github.search_issues`, or `send_email` for a tool without a namespace. */
+/** Returns the name of a tool in programs: `github.search_issues`, or `send_email` for a tool without a namespace. */
 export function programName(tool: Pick<Tool, "id">): string {
   const { namespace, name } = divideId(tool.id);
   if (namespace === OWN) return untaken(toIdentifier(name));
   return `${untaken(toIdentifier(namespace))}.${toIdentifier(name)}`;
 }
 
-/** The tools of one caller, by the names that programs use. */
+/** The tools of one caller by their names in programs. */
 export type ProgramNames = ReturnType<typeof createNames>;
 
 export function createNames(tools: readonly Tool[]) {
   const byName = new Map<string, Tool>();
   const byId = new Map(tools.map((tool) => [tool.id, tool]));
-  // If two tools have the same name in programs, the first by id gets it.
+  // If two tools have the same name in programs, the tool with the first id gets it.
   for (const tool of tools.toSorted((one, other) => (one.id < other.id ? -1 : 1))) {
     const name = programName(tool);
     if (!byName.has(name)) byName.set(name, tool);
@@ -59,19 +59,18 @@ export function createNames(tools: readonly Tool[]) {
   }
 
   return {
-    /** The tool that a program, or a person, means by a name. */
+    /** Finds a tool by its name in programs, its id, or its name without a namespace. */
     find: (name: string): Tool | undefined => byName.get(name) ?? byId.get(name) ?? byId.get(`${OWN}.${name}`),
-    /** The number of tools. */
     size: byName.size,
     all: (): Iterable<string> => byName.keys(),
-    /** The ids of the tools that a program calls by name. */
+    /** Returns the ids of the tools that a program calls by name. */
     calledIn(code: string): readonly string[] {
       const called = Array.from(code.matchAll(CALL), ([, space, name = ""]) =>
         space === undefined ? name : `${space}.${name}`,
       );
       return [...new Set(called.flatMap((name) => byName.get(name)?.id ?? []))];
     },
-    /** The namespaces that a program mentions, known or not. */
+    /** Returns the namespaces that a program mentions, known or unknown. */
     usedIn(code: string): readonly BoundNamespace[] {
       const words = new Set(code.match(/[A-Za-z_$][\w$]*/g));
       const isEvery = words.has("tools");
@@ -82,7 +81,7 @@ export function createNames(tools: readonly Tool[]) {
         const called = Object.entries(bound).filter(([tool]) => isEvery || words.has(tool));
         if (called.length > 0) used.push({ name, tools: Object.fromEntries(called) });
       }
-      // Names that only look like a namespace are included: their calls are refused like calls of any unknown tool. A program's own variables take
+      // Also includes names that only look like a namespace: their calls are refused like calls of any unknown tool. A program's own variables take
       // precedence.
       for (const [, name = ""] of code.matchAll(CALLED))
         if (!TAKEN.has(name) && !namespaces.has(name) && !used.some((each) => each.name === name))

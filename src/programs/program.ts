@@ -1,27 +1,26 @@
-/** The runtimes that programs can run in. */
 export type ProgramSandbox = "quickjs" | "node" | "deno";
 
-/** The bounds of one program. A program that exceeds one is ended. */
+/** The limits of one program. A program that exceeds a limit is ended. */
 export interface ProgramBounds {
-  /** Milliseconds of processor time. */
+  /** Processor time in milliseconds. */
   readonly cpuMs: number;
-  /** Seconds from start to end, with the time in which it waits for its calls. */
+  /** Wall time in seconds, including the time in which the program waits for its calls. */
   readonly timeoutS: number;
   readonly memoryBytes: number;
   readonly calls: number;
-  /** The most calls at the same time. Further calls wait. */
+  /** Maximum number of concurrent calls. Further calls wait. */
   readonly parallelCalls: number;
-  /** The most bytes of its value, as JSON. A larger value is cut. */
+  /** Maximum size of the value, in bytes of JSON. A larger value is shortened. */
   readonly valueBytes: number;
-  /** The most bytes that it prints. The rest is dropped. */
+  /** Maximum size of the printed output, in bytes. The rest is dropped. */
   readonly logBytes: number;
 }
 
-/** The tools of a namespace that a program can call, by the name that the program uses. */
+/** The tools of a namespace that a program can call. */
 export interface BoundNamespace {
-  /** The name of the global object; empty for tools that are functions of their own. */
+  /** The name of the global object; empty for tools that are global functions. */
   readonly name: string;
-  /** Ids of tools by the name of their function. */
+  /** Ids of tools by function name. */
   readonly tools: Readonly<Record<string, string>>;
 }
 
@@ -33,7 +32,7 @@ export interface GuestCall {
   readonly args: string;
 }
 
-/** The outcome of a call for the program. `now` is the program's time from then on. */
+/** The outcome of a call for the program. `now` becomes the program's current time. */
 export type GuestReply = { readonly id: number; readonly now: number } & (
   | { readonly value: string | undefined }
   | { readonly error: { readonly message: string; readonly code?: string; readonly status: string } }
@@ -43,23 +42,23 @@ export type GuestReply = { readonly id: number; readonly now: number } & (
 export interface ProgramJob {
   readonly code: string;
   readonly namespaces: readonly BoundNamespace[];
-  /** JSON data that the program finds as `input`. */
+  /** JSON data for the program's `input`. */
   readonly input?: unknown;
   readonly bounds: ProgramBounds;
   /** The seed of the program's random numbers. */
   readonly seed: string;
-  /** The program's time at its start, in milliseconds since the epoch. */
+  /** The program's current time at its start, in milliseconds since the epoch. */
   readonly now: number;
   readonly signal: AbortSignal;
-  /** Identifies the caller: programs that compute for long slow down the later ones of the same caller alone. */
+  /** Identifies the caller. Programs that compute for long slow down only later programs of the same caller. */
   readonly caller: string;
-  /** 1 for a program that no other run called. Each depth has places of its own: a program never waits for the place of the one that called it. */
+  /** 1 for a program that no other run called. Each depth has its own places, so that no program waits for the program that called it. */
   readonly depth: number;
-  /** Called with the calls of one step of the program, and the number of calls that it waits for. Replies go to `reply`. */
+  /** Called with the calls of one step of the program, and the number of calls that it waits for. `reply` returns the outcomes. */
   onCalls(calls: readonly GuestCall[], waiting: number): void;
 }
 
-/** The end of a program. Everything in it comes from the program and is untrusted. */
+/** The outcome of a program. All of it comes from the program and is untrusted. */
 export interface ProgramOutcome {
   /** JSON text; undefined if the program has no value. */
   readonly value?: string;
@@ -69,21 +68,20 @@ export interface ProgramOutcome {
   readonly truncated?: string;
 }
 
-/** A program that runs. */
 export interface StartedProgram {
   reply(replies: readonly GuestReply[]): void;
   /** Rejects with CANCELLED when the signal fires. */
   readonly ended: Promise<ProgramOutcome>;
-  /** Ends the program at once. `ended` then resolves with what it printed so far. */
+  /** Ends the program. `ended` then resolves with the output printed so far. */
   stop(reason: string): void;
 }
 
-/** Runs programs apart from this process's own code: in threads, or in confined processes. */
+/** Runs programs isolated from this process's own code: in threads, or in confined processes. */
 export interface ProgramHost {
   readonly name: string;
-  /** Rejects with SANDBOX_FAILED or LIBRARY_MISSING, and the fix, if programs cannot run here. */
+  /** Rejects with SANDBOX_FAILED or LIBRARY_MISSING, and a fix, if programs cannot run here. */
   check(): Promise<void>;
-  /** Gets ready for the first program. */
+  /** Prepares for the first program. */
   prepare(): void;
   start(job: ProgramJob): StartedProgram;
   close(): Promise<void>;

@@ -1,8 +1,8 @@
 import type { GuestReply } from "./program.ts";
 
 /**
- * Passes replies on in the order in which they ended before the program was suspended, then in the order in which they arrive. So a repeated
- * program makes the same decisions, also where several calls run at once.
+ * Passes replies on in the order in which they ended before the program was suspended; new replies follow in the order in which they arrive. So a
+ * repeated program makes the same decisions, even if its calls run in parallel.
  */
 export function createReplayOrder(recorded: readonly string[], send: (reply: GuestReply) => void) {
   const expected = new Set(recorded);
@@ -27,7 +27,7 @@ export function createReplayOrder(recorded: readonly string[], send: (reply: Gue
       else later.push(reply);
       drain();
     },
-    /** Releases replies that are held back for a step that the program does not take this time. Returns false if none are held back. */
+    /** Releases replies that are held back for a step that the program does not take in this run. Returns false if no replies are held back. */
     release(): boolean {
       const held = [...early.values(), ...later];
       early.clear();

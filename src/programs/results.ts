@@ -6,8 +6,8 @@ import { parseForeign, writeForeign } from "../base/json/json-text.ts";
 import { typeOf } from "./declarations.ts";
 
 /**
- * The value of a call for a program: the structured content of an MCP server's answer, or its text, parsed if it is JSON. The outputs of other
- * tools stay as they are.
+ * Converts the result of a call for the program: the structured content of an MCP server's answer, or its text, parsed if it is JSON. The outputs of
+ * other tools are not changed.
  */
 export function toProgramValue(result: unknown): unknown {
   if (!isPlainObject(result) || !Array.isArray(result["content"])) return result;
@@ -19,22 +19,22 @@ export function toProgramValue(result: unknown): unknown {
   return /^\s*[[{]/.test(text) ? (parseForeign(text) ?? text) : text;
 }
 
-/** JSON text for the program. A value that JSON cannot express is its text. */
+/** Returns JSON text for the program. A value that JSON cannot express becomes a string. */
 export function toProgramText(result: unknown): string | undefined {
   if (result === undefined) return undefined;
   return writeForeign(result) ?? JSON.stringify(String(result));
 }
 
-/** Results whose type is remembered, over all callers. */
+/** Maximum number of remembered result types, over all callers. */
 const MOST_LEARNED = 2_000;
 
-/** An object with more members is a table with keys from the data. */
+/** Objects with more members are treated as tables whose keys are data. */
 const MOST_MEMBERS = 24;
 const MAX_DEPTH = 4;
 
 export type LearnedResults = ReturnType<typeof createLearnedResults>;
 
-/** Remembers the types of results, never their values, separately for each caller: the result can depend on the caller. */
+/** Remembers the types of results, but never their values. Each caller has its own types, because results can depend on the caller. */
 export function createLearnedResults() {
   const learned = new Map<string, string>();
   const keyOf = ({ id }: Pick<Tool, "id">, principal: Principal): string =>
@@ -43,14 +43,14 @@ export function createLearnedResults() {
     note(tool: Pick<Tool, "id">, principal: Principal, value: unknown): void {
       if (value !== undefined) setNewest(learned, keyOf(tool, principal), typeOf(schemaOf(value, 0)), MOST_LEARNED);
     },
-    /** The type of a tool's result: declared, or else learned. */
+    /** Returns the type of a tool's result: the declared type, or else the learned one. */
     typeOf(tool: Tool, principal: Principal): string | undefined {
       return tool.returns === undefined ? learned.get(keyOf(tool, principal)) : typeOf(tool.returns);
     },
   };
 }
 
-/** The JSON Schema of one value. Lists have the type of their first items. */
+/** Returns the JSON Schema of one value. The schema of a list is derived from its first items. */
 function schemaOf(value: unknown, depth: number): JsonSchema {
   if (value === null) return { type: "null" };
   if (depth > MAX_DEPTH) return {};

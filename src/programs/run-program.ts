@@ -12,29 +12,28 @@ import { createReplayOrder } from "./replay-order.ts";
 import { withGivenInput } from "./saved/program-input.ts";
 import { type LearnedResults, toProgramText, toProgramValue } from "./results.ts";
 
-/** The input of a program's run. */
 export interface ProgramWork {
   readonly code: string;
-  /** JSON data that the program finds as `input`, in place of the value that it declares. */
+  /** JSON data for the program's `input`, in place of the value that the program declares. */
   readonly input?: unknown;
-  /** Ids of the only tools that it may call. Omitted: every tool that its caller may. */
+  /** Ids of the only tools that the program may call. Defaults to all tools that its caller may call. */
   readonly tools?: readonly string[];
 }
 
-/** The kept outcome of a program. */
+/** The stored outcome of a program. */
 export interface ProgramValue {
   readonly value?: unknown;
   readonly logs: readonly string[];
   readonly truncated?: string;
 }
 
-/** The results of a tool from which its type is learned, in each program. */
+/** The number of results per program from which the type of a tool's result is learned. */
 const LEARNED_FROM = 3;
 
-/** The longest pause of a program, in milliseconds. */
+/** In milliseconds. */
 const LONGEST_SLEEP_MS = 60_000;
 
-/** Runs programs: every call goes through the run, and so through `execute`. */
+/** Runs programs. Every call goes through the run and so through `execute`. */
 export function programRunner(parts: {
   readonly host: () => ProgramHost;
   readonly bounds: ProgramBounds;
@@ -61,7 +60,7 @@ export function programRunner(parts: {
 
     const flush = (): void => {
       if (outbox.length === 0) return look();
-      // A program that computes gets the results that arrive meanwhile as one message.
+      // Results that arrive while the program computes are sent together later.
       if (!isIdle) return;
       const replies = outbox;
       outbox = [];
@@ -70,7 +69,7 @@ export function programRunner(parts: {
     };
     const order = createReplayOrder(context.recorded, (reply) => {
       outbox.push(reply);
-      // Results that come at about the same time share a message.
+      // Results that arrive at about the same time share a message.
       if (outbox.length > 1) return;
       if (inFlight > 1) setImmediate(flush);
       else void Promise.resolve().then(flush);
@@ -110,7 +109,7 @@ export function programRunner(parts: {
       }
     }
 
-    /** The key of a call follows from what is called, not from when: calls that run at once may end in any order. */
+    /** Returns the key of a call. It depends on the tool and arguments, not on the time, because parallel calls may end in any order. */
     function keyOf({ tool, args }: GuestCall): string {
       const text = `${tool}\n${args}`;
       const count = (occurrences.get(text) ?? 0) + 1;
@@ -128,7 +127,7 @@ export function programRunner(parts: {
       look();
     }
 
-    /** The reply to a call of a tool; undefined if it waits for a person. */
+    /** Returns the reply to a call of a tool; undefined if the call waits for approval. */
     async function made(key: string, { id, tool: called, args }: GuestCall): Promise<GuestReply | undefined> {
       const tool = names.find(called);
       if (tools !== undefined && tool !== undefined && !tools.includes(tool.id)) return refused(id, tool.id, tools);
@@ -154,7 +153,7 @@ export function programRunner(parts: {
       learned.note(tool, context.owner, value);
     }
 
-    /** Suspends a program that waits for approvals alone. Releases replies that are held back for steps it does not take. */
+    /** Suspends a program that waits only for approvals. Releases replies that are held back for steps that it does not take. */
     function look(): void {
       if (isSuspended || !isIdle || inFlight > 0 || queue.length > 0 || outbox.length > 0) return;
       if (order.release()) return;
@@ -179,13 +178,13 @@ async function slept(key: string, { id, args }: GuestCall, { pause }: RunContext
   return { id, now: Math.round(endedAt), value: undefined };
 }
 
-/** The reply to a call of a tool that the program was not accepted with. */
+/** Returns the reply to a call of a tool that the program was not saved with. */
 function refused(id: number, tool: string, tools: readonly string[]): GuestReply {
   const message = `${tool} is not among the tools that this program was saved with: ${tools.join(", ") || "none"}. Save it again to call others.`;
   return { id, now: 0, error: { message, code: "PERMISSION_DENIED", status: "permission_denied" } };
 }
 
-/** Arguments that cannot be read are refused by the call's own checks. */
+/** Arguments that cannot be parsed are refused by the call's own checks. */
 function toArguments(args: string): Readonly<Record<string, unknown>> {
   return (parseForeign(args) ?? { invalid: args.slice(0, 200) }) as Readonly<Record<string, unknown>>;
 }
@@ -208,7 +207,7 @@ function toEnd({ value, error, logs, truncated }: ProgramOutcome, names: Program
   return { status: "done", result };
 }
 
-/** The nearest name for one that the program does not have. */
+/** Suggests the nearest name for an unknown name in an error message. */
 function hint(message: string, names: ProgramNames): string {
   const unknown = /^ReferenceError: '?([\w$]+)'? is not defined/.exec(message)?.[1];
   if (unknown === undefined) return "";

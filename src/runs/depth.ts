@@ -3,7 +3,7 @@ import { fixable } from "../errors/arsenal-error.ts";
 
 const depths = new AsyncLocalStorage<number>();
 
-/** The depth of a run that starts now: 1 for one that no other run calls. Throws if that is deeper than `most`. */
+/** Returns the depth of a run that starts now: 1 for a run that no other run calls. Throws if the depth exceeds `most`. */
 export function nextDepth(name: string, most: number): number {
   const depth = (depths.getStore() ?? 0) + 1;
   if (depth <= most) return depth;
@@ -13,8 +13,8 @@ export function nextDepth(name: string, most: number): number {
 }
 
 /**
- * Makes a call of a run at this depth, so that the runs which it starts count as deeper. The depth is entered for each call, because a program's
- * calls arrive from a thread that an earlier run may have started.
+ * Makes a call of a run at this depth, so that runs which the call starts count as deeper. The depth is set for each call, because a program's calls
+ * may arrive from a thread that an earlier run started.
  */
 export function atDepth<Result>(depth: number, call: () => Promise<Result>): Promise<Result> {
   return depths.run(depth, call);

@@ -1,5 +1,4 @@
-/** The prefix of the documents of runs that have not ended. */
 export const OPEN_RUN_KEY = "run-open:";
 
-/** The topic on which processes hear of the runs of others. */
+/** The topic for messages about runs between processes. */
 export const RUNS_TOPIC = "runs";

@@ -10,12 +10,12 @@ import type { RecordedStep, RunCall, RunContext, RunHead, RunWait } from "./run.
 
 export type RunSteps = ReturnType<typeof createRunSteps>;
 
-/** Runs the steps of one turn of a run: recorded ones from the record, the others now. */
+/** Runs the steps of one turn of a run. Recorded steps are answered from the record. */
 export function createRunSteps(parts: {
   readonly head: RunHead;
   readonly recorded: readonly RecordedStep[];
   readonly execute: (call: ToolCall) => Promise<ToolResult>;
-  /** False if the state ends with this process: then no other process can continue the run, and calls need no claim. */
+  /** False if the state is not shared with other processes: then no other process can continue the run, and calls need no claim. */
   readonly isShared: boolean;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -31,7 +31,7 @@ export function createRunSteps(parts: {
 
   async function runApproved(made: ToolCall, confirmationId: string): Promise<ToolResult> {
     const ran = await execute({ ...made, confirmationId });
-    // Another caller's identical call waited for the same approval and used it. This call requests its own.
+    // An identical call of another caller waited for the same approval and used it. This call requests its own approval.
     return ran.error?.message === unusable("used") ? execute(made) : ran;
   }
 
@@ -72,7 +72,7 @@ export function createRunSteps(parts: {
       spanId,
       ...(error && { error }),
     };
-    // A call that ended because the run did is repeated, or recalled, when the run goes on.
+    // A call that ended because the run was stopped is not recorded. When the run continues, the call is repeated or recalled.
     if (!signal.aborted)
       steps.push({ key, endedAt, call: ended, ...(status === "success" && result !== undefined && { result }) });
     return outcome;
@@ -88,15 +88,15 @@ export function createRunSteps(parts: {
       steps.push({ key, endedAt });
       return endedAt;
     },
-    /** Every step that has ended, in order, with those of earlier turns. */
+    /** Returns every finished step in order, including the steps of earlier turns. */
     steps: (): readonly RecordedStep[] => steps,
     calls: (): readonly RunCall[] => steps.flatMap(({ call: made }) => made ?? []),
-    /** The approvals that this turn waits for. */
+    /** Returns the approvals that this turn waits for. */
     waits: (): readonly RunWait[] => waits,
   };
 }
 
-/** The result of a call that an arsenal threw, because it is configured to throw failed ones. */
+/** Returns the result inside the error of an arsenal that is configured to throw for failed calls. */
 function thrownResult(error: unknown): ToolResult {
   const result = isArsenalError(error) ? (error.cause as ToolResult | undefined) : undefined;
   if (typeof result === "object" && typeof result?.status === "string") return result;

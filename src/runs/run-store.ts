@@ -3,10 +3,10 @@ import type { State } from "../state/state.port.ts";
 import { OPEN_RUN_KEY as OPEN } from "./keys.ts";
 import type { RecordedStep, Run, RunCall, RunHead, RunWait } from "./run.ts";
 
-/** How long a run is kept after its last change, in milliseconds. See also ended-runs.ts. */
+/** Time for which a run is kept after its last change, in milliseconds. See also ended-runs.ts. */
 export const KEEP_RUN_MS: number = 24 * 60 * 60 * 1_000;
 
-/** The most characters of recorded results in one document, and in all documents of a run. */
+/** Maximum characters of recorded results in one document, and in all documents of a run. */
 const CHUNK = 512 * 1024;
 export const MOST_RECORDED: number = 16 * 1024 * 1024;
 
@@ -14,7 +14,6 @@ const HEAD = "run:";
 const PART = "run-part:";
 const ASKED = "run-asked:";
 
-/** A run that has not ended, with the approvals that it waits for. */
 export interface OpenRun {
   readonly id: string;
   readonly waits: readonly RunWait[];
@@ -22,7 +21,7 @@ export interface OpenRun {
 
 export type RunStore = ReturnType<typeof createRunStore>;
 
-/** Keeps runs as documents: a small head for lists, and the large parts in separate documents. */
+/** Stores runs as documents: a small head for lists, and the large parts in separate documents. */
 export function createRunStore(documents: State, clock: Clock) {
   const options = (): { readonly expiresAt: number } => ({ expiresAt: clock.now() + KEEP_RUN_MS });
   const part = async <Value>(id: string, name: string): Promise<Value | undefined> =>
@@ -35,7 +34,7 @@ export function createRunStore(documents: State, clock: Clock) {
       const entry = await documents.get(HEAD + id);
       return entry && { head: entry.value as RunHead, version: entry.version };
     },
-    /** Returns false, with nothing changed, if the version does not match. */
+    /** Returns false, and changes nothing, if the version does not match. */
     setHead: (head: RunHead, ifVersion?: number | "absent"): Promise<boolean> =>
       documents.set(HEAD + head.id, head, { ...options(), ...(ifVersion !== undefined && { ifVersion }) }),
     async get(id: string): Promise<Run | undefined> {
@@ -48,7 +47,7 @@ export function createRunStore(documents: State, clock: Clock) {
       ]);
       return { ...found.head, work, calls: calls ?? [], ...(ended?.result !== undefined && { result: ended.result }) };
     },
-    /** Newest first: ids begin with their age. */
+    /** Returns heads newest first, because ids sort in that order. */
     async heads(page: { readonly after?: string; readonly limit: number }): Promise<readonly RunHead[]> {
       const { after, limit } = page;
       const listed = await documents.list(HEAD, { limit, ...(after !== undefined && { after: HEAD + after }) });
@@ -59,7 +58,7 @@ export function createRunStore(documents: State, clock: Clock) {
     setCalls: (id: string, calls: readonly RunCall[]): Promise<void> => setPart(id, "calls", calls),
     setResult: (id: string, result: unknown): Promise<void> => setPart(id, "result", { result }),
 
-    /** Keeps the steps of a run that waits. Returns false if their results are too large to keep. */
+    /** Stores the steps of a waiting run. Returns false if their results are too large. */
     async setSteps(id: string, steps: readonly RecordedStep[]): Promise<boolean> {
       const text = JSON.stringify(steps);
       if (text.length > MOST_RECORDED) return false;
@@ -76,7 +75,6 @@ export function createRunStore(documents: State, clock: Clock) {
       return count === 0 ? [] : (JSON.parse(chunks.join("")) as readonly RecordedStep[]);
     },
 
-    /** Removes a run that has ended. */
     async remove(id: string): Promise<void> {
       const keys = [HEAD + id, ...["work", "calls", "result"].map((name) => `${PART}${id}:${name}`)];
       await Promise.all(keys.map((key) => documents.delete(key)));
@@ -86,14 +84,14 @@ export function createRunStore(documents: State, clock: Clock) {
       return (await documents.list(OPEN)).map(({ value }) => value as OpenRun);
     },
     setOpen: async (run: OpenRun): Promise<void> => void (await documents.set(OPEN + run.id, run, options())),
-    /** Removes a run from the open ones, with what only its continuation needs. */
+    /** Removes a run from the open ones, together with the data that only its continuation needs. */
     async setEnded(id: string): Promise<void> {
       const count = (await part<number>(id, "steps")) ?? 0;
       const gone = count === 0 ? [] : ["steps", ...Array.from({ length: count }, (_, n) => `steps.${n}`)];
       await Promise.all([documents.delete(OPEN + id), ...gone.map((name) => documents.delete(`${PART}${id}:${name}`))]);
     },
 
-    /** The suspended run of a request, by the request's hash, until its outcome was returned once. */
+    /** Returns the suspended run of a request by the request's hash, until the outcome was returned once. */
     async asked(hash: string): Promise<string | undefined> {
       return (await documents.get(ASKED + hash))?.value as string | undefined;
     },

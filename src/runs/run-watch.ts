@@ -13,10 +13,10 @@ export interface RunsMessage {
   readonly id: string;
 }
 
-/** How often one process looks for runs that can go on: their approval was answered elsewhere, or their process died. */
+/** Interval at which one process searches for runs that can continue because their approval was answered elsewhere or their process died. */
 const SWEEP_MS = 2_000;
 
-/** Listens for answers, cancellations and dead processes, once `start` was called. */
+/** Watches for answers, cancellations and dead processes after `start`. */
 export function followRuns(parts: {
   readonly state: Pick<SharedState, "changes" | "leases">;
   readonly clock: Clock;
@@ -24,7 +24,7 @@ export function followRuns(parts: {
   readonly approvals: Pick<Approvals, "get">;
   readonly subscribe: (listener: (event: ArsenalEvent) => void, options: EventChoice) => () => void;
   onMessage(message: RunsMessage): void;
-  /** Goes on with a run, if it can. */
+  /** Continues a run, if possible. */
   resume(id: string): Promise<unknown>;
   isActive(id: string): boolean;
 }) {
@@ -38,7 +38,7 @@ export function followRuns(parts: {
     parts.onMessage(message);
   }
 
-  /** Goes on with the runs that wait for an approval which this process has just recorded an answer to. */
+  /** Continues the runs that wait for an approval that was just answered in this process. */
   async function onAnswer(confirmationId: string): Promise<void> {
     for (const { id, waits } of await store.open())
       if (waits.some((wait) => wait.confirmationId === confirmationId)) resume(id);

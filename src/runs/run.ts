@@ -2,12 +2,12 @@ import type { ToolCall } from "../execute/call.ts";
 import type { ExecutionStatus, ResultError } from "../execute/result.ts";
 import type { Principal } from "../guard/principal.ts";
 
-/** The kinds of work that survive the process which started it. */
+/** Work that continues in another process if its own process ends. */
 export type RunKind = "program" | "workflow";
 
 export type RunStatus = "running" | "waiting" | "done" | "failed" | "cancelled";
 
-/** A call that a run made, as people see it. */
+/** A call that a run made, for display. */
 export interface RunCall {
   /** Identifies the call within its run. */
   readonly key: string;
@@ -20,9 +20,9 @@ export interface RunCall {
   readonly error?: ResultError;
 }
 
-/** A finished step of a run: a call, or a pause. The steps of a run are kept in the order in which they ended. */
+/** A finished step of a run: a call or a pause. Steps are kept in the order in which they ended. */
 export interface RecordedStep {
-  /** Identifies the step within its run, whenever and wherever the run is repeated. */
+  /** Identifies the step within its run. A repeated run uses the same key in any process. */
   readonly key: string;
   /** Milliseconds since the epoch. */
   readonly endedAt: number;
@@ -42,7 +42,7 @@ export interface RunWait {
 export interface RunError {
   readonly message: string;
   readonly code?: string;
-  /** The line of a program. */
+  /** The line number in a program. */
   readonly line?: number;
 }
 
@@ -52,7 +52,7 @@ export interface RunHead {
   readonly kind: RunKind;
   /** A name for people: the workflow's name, or the beginning of the program. */
   readonly title: string;
-  /** The id of the tool whose call started it: a workflow, or a saved program. */
+  /** The id of the tool whose call started the run: a workflow, or a saved program. */
   readonly tool?: string;
   readonly owner: Principal;
   readonly toolset?: string;
@@ -62,17 +62,17 @@ export interface RunHead {
   readonly endedAt?: number;
   readonly traceId: string;
   readonly spanId: string;
-  /** The span that started it. */
+  /** The span that started the run. */
   readonly parentSpanId?: string;
-  /** 1 for a run that no other run called, 2 for one that such a run called, and so on. Omitted by releases that did not count it. */
+  /** 1 for a run that no other run called, 2 for a run that such a run called, and so on. Older releases omit it. */
   readonly depth?: number;
   readonly waits: readonly RunWait[];
   readonly error?: RunError;
-  /** Identifies the request, so that it finds its run again. */
+  /** Identifies the request, so that an equal request finds its run. */
   readonly asked: string;
 }
 
-/** A run with everything that is kept of it. */
+/** A run with all its stored data. */
 export interface Run extends RunHead {
   /** The input of the runner. */
   readonly work: unknown;
@@ -80,13 +80,13 @@ export interface Run extends RunHead {
   readonly result?: unknown;
 }
 
-/** A call as a run makes it. The run adds its caller, its place in the trace and the key that keeps it from running twice. */
+/** A call as a run makes it. The run adds its caller, its trace and the key that prevents a second execution. */
 export type RunToolCall = Pick<
   ToolCall,
   "toolName" | "arguments" | "checkArguments" | "timeoutMs" | "retryCount" | "requireConfirmation" | "callId"
 >;
 
-/** The end of a call in a run. */
+/** The outcome of a call in a run. */
 export interface StepResult {
   readonly status: ExecutionStatus;
   readonly toolId?: string;
@@ -94,13 +94,13 @@ export interface StepResult {
   readonly error?: ResultError;
   /** The approval that the call waits for. */
   readonly confirmationId?: string;
-  /** Milliseconds since the epoch. The same when the run is repeated. */
+  /** Milliseconds since the epoch. Unchanged when the run is repeated. */
   readonly endedAt: number;
   /** True if the call ended before the run was suspended. */
   readonly recorded?: true;
 }
 
-/** The view of a run that its runner gets. */
+/** The part of a run that its runner uses. */
 export interface RunContext {
   readonly id: string;
   readonly owner: Principal;
@@ -112,19 +112,19 @@ export interface RunContext {
   /** The keys of the steps that ended before the run was suspended, in the order in which they ended. Empty at the first start. */
   readonly recorded: readonly string[];
   /**
-   * Runs a tool once for this run and this key. After a restart, in any process, the same key returns the recorded result. A call that waits
-   * for a person resolves with `pending_confirmation`: let the other steps end, then return `{ status: "waiting" }`.
+   * Runs a tool once for this run and this key. After a restart, in any process, the same key returns the recorded result. A call that waits for
+   * approval resolves with `pending_confirmation`: let the other steps end, then return `{ status: "waiting" }`.
    */
   call(key: string, call: RunToolCall): Promise<StepResult>;
   /** Waits once for this run and this key. Resolves with the time at which the wait ended. */
   pause(key: string, ms: number): Promise<number>;
 }
 
-/** The end of a runner's turn. A waiting run is repeated from its start once an approval that it waits for was answered. */
+/** The end of a runner's turn. A waiting run is repeated from its start once one of its approvals was answered. */
 export type RunEnd =
   | { readonly status: "done"; readonly result: unknown }
   | { readonly status: "failed"; readonly error: RunError; readonly result?: unknown }
   | { readonly status: "waiting"; readonly result?: unknown };
 
-/** Does the work of one kind of run. It must be deterministic: the same results of the same steps lead to the same next steps. */
+/** Executes one kind of run. A runner must be deterministic: the same results of the same steps lead to the same next steps. */
 export type Runner = (work: unknown, context: RunContext) => Promise<RunEnd>;

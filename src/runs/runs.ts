@@ -25,37 +25,35 @@ export interface RunRequest {
   readonly kind: RunKind;
   /** JSON data: the input of the runner. */
   readonly work: unknown;
-  /** JSON data by which an equal request is recognised. Defaults to the work. */
+  /** JSON data that identifies equal requests. Defaults to `work`. */
   readonly key?: unknown;
   readonly title: string;
-  /** The id of the tool whose call starts it. */
+  /** The id of the tool whose call starts the run. */
   readonly tool?: string;
   readonly principal: Principal;
   readonly toolset?: string | undefined;
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId?: string | undefined;
-  /** Cancels the run. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The part of a request that identifies it. */
 export type RequestIdentity = Pick<RunRequest, "kind" | "key" | "principal" | "toolset"> & { readonly work?: unknown };
 
 export type Runs = ReturnType<typeof createRuns>;
 
-/** A process that does not renew its lease for this long has died, and others go on with its runs. */
+/** A process that does not renew its lease for this long counts as dead, and other processes continue its runs. */
 const LEASE_MS = 10_000;
 
-/** How often a caller that waits for another process's run checks the run, in case it misses the message about its end. */
+/** Polling interval of a caller that waits for another process's run, in case the message about its end is lost. */
 const LOOK_MS = 250;
 
-/** How often the calls of a long run are written for people who watch it. */
+/** How often the calls of a long run are written for display. */
 const SHOW_MS = 1_000;
 
 /**
- * Runs work that outlives its process. A run that needs an approval is suspended: its finished steps are kept, and once a person has answered,
- * any process repeats it from the record. Calls that ran are never run again.
+ * Runs work that outlives its process. A run that needs an approval is suspended and its finished steps are stored. Once a person has answered, any
+ * process repeats the run from the record. Completed calls never run again.
  */
 export function createRuns(parts: {
   readonly state: Pick<SharedState, "name" | "documents" | "changes" | "leases">;
@@ -63,18 +61,17 @@ export function createRuns(parts: {
   readonly execute: (call: ToolCall) => Promise<ToolResult>;
   readonly approvals: Pick<Approvals, "get" | "answer">;
   readonly subscribe: (listener: (event: ArsenalEvent) => void, options: EventChoice) => () => void;
-  /** Loads the part that does the work of a kind, and registers its runner with `use`, if this process has one. */
+  /** Loads the part that executes this kind of work and registers its runner with `use`, if this process has one. */
   readonly loadRunner?: (kind: RunKind) => Promise<void>;
-  /** The most runs that may call each other, one inside the other. */
+  /** Maximum depth of runs that call other runs. */
   readonly mostDepth: number;
-  /** Called when a run's turn has ended: it ended, or it waits. */
+  /** Called at the end of a run's turn: the run ended or waits. */
   readonly onTurn?: (head: RunHead, calls: number) => void;
 }) {
   const { state, clock, approvals, execute } = parts;
   const store = createRunStore(state.documents, clock);
   const endedRuns = createEndedRuns((id) => store.remove(id).catch(() => {}));
   const runners = new Map<RunKind, Runner>();
-  /** The runs of this process, by id. */
   const active = new Map<string, { readonly stop: AbortController; readonly turn: Promise<Run | undefined> }>();
   const closing = new AbortController();
   let hasStarted = false;
@@ -92,7 +89,7 @@ export function createRuns(parts: {
 
   const publish = (message: RunsMessage): Promise<void> => state.changes.publish(RUNS_TOPIC, message);
 
-  /** Lets other processes know, once, that there are runs which they may have to go on with. */
+  /** Notifies other processes once that there are runs which they may have to continue. */
   function announce(id: string): void {
     if (hasStarted) return;
     hasStarted = true;
@@ -129,7 +126,7 @@ export function createRuns(parts: {
     try {
       const end = await runTurn(head, work, recorded, steps, signal);
       showing.stop();
-      // Another process goes on with a run whose lease was lost.
+      // Another process continues a run whose lease was lost.
       if (!stop.signal.aborted && closing.signal.aborted) throw closing.signal.reason;
       if (!stop.signal.aborted && signal.aborted) return undefined;
       const kept = stop.signal.aborted
@@ -198,7 +195,7 @@ export function createRuns(parts: {
     return { ...last, work, calls, ...(ending.result !== undefined && { result: ending.result }) };
   }
 
-  /** Writes the calls of a run that takes long, so that people can watch it. */
+  /** Writes the calls of a long run regularly, for display. */
   function showCalls(id: string, steps: RunSteps): { stop(): void } {
     let shown = 0;
     let cancel = next();
@@ -214,13 +211,12 @@ export function createRuns(parts: {
     return { stop: () => cancel() };
   }
 
-  /** True if all of the approvals are still pending. */
   async function stillWaits(waits: readonly RunWait[]): Promise<boolean> {
     const found = await Promise.all(waits.map(({ confirmationId }) => approvals.get(confirmationId)));
     return found.every((approval) => approval?.state === "pending");
   }
 
-  /** Takes a run over if no process has it, and it can go on. Undefined if there is no such run, or another process has it. */
+  /** Takes a run over if no process holds it and it can continue. Returns undefined if the run does not exist, or another process holds it. */
   async function resumed(id: string, signal?: AbortSignal): Promise<Run | undefined> {
     if (closing.signal.aborted) return undefined;
     const own = active.get(id);
@@ -230,7 +226,7 @@ export function createRuns(parts: {
     try {
       const found = await store.head(id);
       const isOpen = found?.head.status === "running" || found?.head.status === "waiting";
-      // A process that does not do this kind of work leaves it to the others.
+      // A process without a runner for this kind leaves the run to other processes.
       if (isOpen && !runners.has(found.head.kind)) await parts.loadRunner?.(found.head.kind);
       const canRun = found !== undefined && runners.has(found.head.kind);
       if (!canRun || !isOpen || (await waitsStill(found.head))) {
@@ -253,14 +249,14 @@ export function createRuns(parts: {
   const waitsStill = async ({ status, waits }: RunHead): Promise<boolean> =>
     status === "waiting" && (await stillWaits(waits));
 
-  /** The end of a run's turn. An approval may have been answered before the run was known to wait for it: then the run goes on. */
+  /** Handles the end of a turn. If an approval was answered before the run was recorded as waiting for it, the run continues. */
   async function afterTurn(id: string, turn: Promise<Run | undefined>, signal?: AbortSignal): Promise<Run> {
     const run = await turn;
     if (run !== undefined && (run.status !== "waiting" || (await stillWaits(run.waits)))) return run;
     return follow(id, signal);
   }
 
-  /** The run, once it has ended or waits for a person, whichever process has it. */
+  /** Resolves when the run has ended or waits for a person, in any process. */
   async function follow(id: string, signal?: AbortSignal): Promise<Run> {
     for (;;) {
       const turned = watch.next(id, LOOK_MS, signal);
@@ -282,12 +278,11 @@ export function createRuns(parts: {
   }
 
   return {
-    /** Registers the runner of a kind. */
     use: (kind: RunKind, runner: Runner): void => void runners.set(kind, runner),
 
     /**
-     * Runs work until it ends, or waits for a person. The same request, repeated while its run waits, goes on with that run, so that the caller
-     * gets its outcome.
+     * Runs work until it ends or waits for a person. A request that is repeated while its run waits continues that run, and the caller gets its
+     * outcome.
      */
     async start(request: RunRequest): Promise<Run> {
       if (closing.signal.aborted) throw new ArsenalError("CLOSED", "This arsenal was closed.");
@@ -326,19 +321,21 @@ export function createRuns(parts: {
       return afterTurn(head.id, begin(head, lease, work, [], signal), signal);
     },
 
-    /** True if a run of an equal request was suspended, and its outcome was not returned yet. */
+    /** Returns true if the run of an equal request was suspended and its outcome was not returned yet. */
     async isOpen(request: RequestIdentity): Promise<boolean> {
       const id = await store.asked(askedHash(request));
       return id !== undefined && (await store.head(id)) !== undefined;
     },
 
-    /** Goes on with a run that waits, or whose process died. Resolves when the run ends, or waits again. */
+    /** Continues a run that waits, or whose process died. Resolves when the run ends or waits again. */
     async resume(id: string, options: { readonly signal?: AbortSignal } = {}): Promise<Run> {
       watch.start();
       return follow(id, options.signal);
     },
 
-    /** Ends a run and its calls, whichever process has it, and withdraws the approvals that it waits for. False if it has already ended. */
+    /**
+     * Ends a run and its calls, in whichever process it runs, and withdraws the approvals that it waits for. Returns false if it has already ended.
+     */
     async cancel(id: string): Promise<boolean> {
       for (;;) {
         const found = await store.head(id);
@@ -356,13 +353,13 @@ export function createRuns(parts: {
       }
     },
 
-    /** A run with its calls; undefined if there is none. */
+    /** Returns a run with its calls; undefined if it does not exist. */
     get: (id: string): Promise<Run | undefined> => store.get(id),
-    /** Runs without their calls, newest first. `after` is the last id of the previous page. */
+    /** Returns runs without their calls, newest first. `after` is the last id of the previous page. */
     list: (page: { readonly after?: string; readonly limit: number }): Promise<readonly RunHead[]> => store.heads(page),
-    /** Goes on, from now on, with the runs of processes that die, and with runs whose approval is answered in another process. */
+    /** Starts to continue the runs of processes that died, and runs whose approval was answered in another process. */
     watch: (): void => watch.start(),
-    /** Stops the runs of this process; other processes go on with them. */
+    /** Stops the runs of this process; other processes continue them. */
     async close(): Promise<void> {
       closing.abort(new ArsenalError("CLOSED", "The arsenal was closed while the run was going on."));
       await watch.close();
@@ -377,7 +374,7 @@ function askedHash({ kind, work, key = work, principal, toolset }: RequestIdenti
   return sha256(canonicalJson([kind, key, id, tenant ?? null, local, toolset ?? null]), "base64url");
 }
 
-/** Roughly the bytes that an ended run takes in the state. */
+/** Estimates the bytes that an ended run takes in the state. */
 function sizeOf(work: unknown, result: unknown, calls: readonly unknown[]): number {
   return JSON.stringify([work, result]).length + (calls.length + 2) * 500;
 }
@@ -385,7 +382,7 @@ function sizeOf(work: unknown, result: unknown, calls: readonly unknown[]): numb
 /** The largest time in milliseconds that fits into nine digits of base 36. */
 const MOST_TIME = 36 ** 9 - 1;
 
-/** Later ids come first in order. */
+/** Later ids sort first. */
 function newId(now: number): string {
   return `${(MOST_TIME - Math.round(now)).toString(36).padStart(9, "0")}${randomBytes(9).toString("hex")}`;
 }

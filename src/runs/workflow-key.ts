@@ -1,6 +1,6 @@
 import type { Tool } from "../tool/tool.ts";
 
-/** Identifies calls of a workflow that request the same work: the current definition of the tool, and the arguments. */
+/** Identifies equal calls of a workflow by the tool's current definition and the arguments. */
 export function workflowKey({ id, contentHash }: Pick<Tool, "id" | "contentHash">, args: object): unknown {
   return [id, contentHash, args];
 }

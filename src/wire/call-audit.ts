@@ -3,7 +3,7 @@ import { type CallAudit, createCallAudit } from "../guard/audit/call-audit.ts";
 import type { AuditLog } from "../guard/audit.port.ts";
 import type { ResolvedConfig } from "../config/load/resolve-config.ts";
 
-/** Creates the recording of calls. It is strict if the policy is strict, or if the call's toolset demands it. Otherwise `audit.on_failure` decides. */
+/** Creates the audit of calls. It is strict if the policy is strict, or if the call's toolset requires it. Otherwise `audit.on_failure` decides. */
 export function configuredCallAudit(
   { audit, security }: ResolvedConfig,
   log: AuditLog,

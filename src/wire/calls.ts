@@ -33,7 +33,7 @@ import { createOffers, createVisibleTools } from "../facade/visible-tools.ts";
 
 export type CallStages = ReturnType<typeof wireCalls>;
 
-/** Wires `retrieve` and `execute`. They are loaded with the first request or call, because most of the code is theirs. */
+/** Wires `retrieve` and `execute`. Their code is loaded by the first request or call, because it is most of the package. */
 export function wireCalls(stages: {
   readonly config: ResolvedConfig;
   readonly parts: ToolArsenalParts;
@@ -45,11 +45,10 @@ export function wireCalls(stages: {
   readonly guard: LoadedGuard;
   readonly catalog: Catalog;
   readonly registry: Registry;
-  /** The settings that the tools of an ensemble share. */
+  /** Returns the settings that the tools of an ensemble share. */
   readonly ensembleSettings: (ensemble: string) => EnsembleSettings;
   readonly upstreams: Upstreams;
   readonly toolsets: Toolsets;
-  /** The configured executors of functions. */
   readonly executors: readonly Executor[];
   readonly reranker: Reranker | undefined;
   readonly history: WiredHistory | undefined;
@@ -158,7 +157,7 @@ export function wireCalls(stages: {
   };
 }
 
-/** Puts a request below the active span of the application, unless the caller names a trace. */
+/** Nests a request under the active span of the application, unless the caller names a trace. */
 function belowHostSpan<Request extends { readonly traceId?: string }>(request: Request): Request {
   const span = activeHostSpan();
   return span === undefined || request?.traceId !== undefined ? request : { ...span, ...request };

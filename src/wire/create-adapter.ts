@@ -6,7 +6,7 @@ interface Module<Port> {
   create(settings: object, surroundings: Surroundings): Port | Promise<Port>;
 }
 
-/** The manifests of the kinds whose adapters are created when they are first used. */
+/** Adapters of these kinds are created when they are first used. */
 const MANIFESTS = {
   audit: async (): Promise<Manifest> => (await import("../adapters/audit/manifest.ts")).auditLogs,
   embedders: async (): Promise<Manifest> => (await import("../adapters/embedders/manifest.ts")).embedders,
@@ -17,7 +17,7 @@ const MANIFESTS = {
   state: async (): Promise<Manifest> => (await import("../adapters/state/manifest.ts")).states,
 };
 
-/** Loads an adapter and creates it. Name and settings were checked with the rest of the configuration. */
+/** Loads an adapter and creates it. Its name and settings were already checked with the configuration. */
 export async function createAdapter<Port>(
   kind: keyof typeof MANIFESTS,
   name: string,
@@ -29,7 +29,7 @@ export async function createAdapter<Port>(
   return module.create(settings, surroundings);
 }
 
-/** A port of asynchronous methods whose adapter is loaded by the first call. If loading fails, the call rejects and the next one retries. `close` loads nothing. */
+/** Creates a port whose adapter is loaded by the first call. If loading fails, the call rejects and the next one retries. `close` loads nothing. */
 export function lazyPort<Port extends object>(name: string, load: () => Promise<Port>): Port {
   let loading: Promise<Port> | undefined;
   let loaded: Port | undefined;

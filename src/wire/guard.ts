@@ -16,18 +16,16 @@ import { checkWebhook, webhookSettings } from "./webhook.ts";
 import type { LoadedGuard } from "./load-guard.ts";
 import { configuredState } from "./state.ts";
 
-/** The registered tools, as the guard needs them. */
 export interface RegisteredTools {
-  /** Lists an ensemble again after something of it was accepted. */
+  /** Lists an ensemble again after one of its definitions was accepted. */
   relist(ensemble: string): Promise<void>;
-  /** The tools with these ids as a catalog that other processes write to holds them now; none if no other process does. */
+  /** Returns the tools with these ids from a catalog that other processes write to. Returns none if the catalog is not shared. */
   held(ids: readonly string[]): Promise<readonly Tool[]>;
 }
 
-/** The guard and the audit log of one arsenal. */
 export type ConfiguredGuard = ReturnType<typeof configuredGuard>;
 
-/** The guard by configuration, with injected parts in place of the configured ones. Throws CONFIG_INVALID if the policy cannot be used. */
+/** Creates the configured guard. Injected parts replace the configured ones. Throws CONFIG_INVALID if the policy cannot be used. */
 export function configuredGuard(
   config: ResolvedConfig,
   parts: ToolArsenalParts,
@@ -96,22 +94,20 @@ export function configuredGuard(
   };
 
   return {
-    /** The state that processes share. */
     state,
-    /** Where calls are recorded. */
     auditLog: log,
     /** Limits on the number and the names of registered tools. */
     limits: policy.registration ?? {},
     approvals,
-    /** The accepted offer of each source; undefined if pinning is off. */
+    /** Undefined if pinning is off. */
     pins: pinMode(config) === "off" ? undefined : pins,
-    /** Loads the policy, the scanners and the audit log, once. Offers of sources and calls wait for this. */
+    /** Loads the policy, the scanners and the audit log, once. Source offers and calls wait for this. */
     load,
-    /** The policy in force with another clock, to ask it about another time. An injected policy has its own clock. */
+    /** Returns the current policy with another clock, to test it at another time. An injected policy has its own clock. */
     policyAt: shared.at,
-    /** Reads the policy file again, here and in every other process. Throws, and keeps the old policy, when the file cannot be used. */
+    /** Reads the policy file again, here and in every other process. If the file cannot be used, throws and keeps the old policy. */
     reloadPolicy: shared.reload,
-    /** Closes the parts that the configuration opened; injected parts are closed by their owners. */
+    /** Closes the parts that the configuration opened. Injected parts are closed by their owners. */
     async close(): Promise<void> {
       isClosed = true;
       const loaded = await loading?.catch(() => undefined);
@@ -124,7 +120,6 @@ export function configuredGuard(
   };
 }
 
-/** The toolsets by configuration. */
 export function configuredToolsets({ toolsets }: Pick<ResolvedConfig, "toolsets">): readonly ToolsetDefinition[] {
   return toolsets.map(({ include, exclude, description = "", tags = [], view = "live", policy = {}, ...rest }) => {
     const filter = toFilter({ ...include, ...(exclude && { exclude }) });
@@ -137,7 +132,7 @@ export function hasTeams({ teams, server }: Pick<ResolvedConfig, "teams" | "serv
   return teams.enabled ?? server.auth?.apiKeys?.state === true;
 }
 
-/** Returns the mode of pins: `changes` means that only changed definitions wait for an operator, `all` that new ones wait too. */
+/** Returns the mode of pins. `changes`: changed definitions wait for an operator. `all`: new definitions wait too. */
 export function pinMode({ security: { pins, policy } }: Pick<ResolvedConfig, "security">): "off" | "changes" | "all" {
   return pins ?? (policy === "strict" ? "all" : "changes");
 }

@@ -29,13 +29,12 @@ export function wireHistory(stages: {
     { names: ["call-finished"], isPatient: true },
   );
   return {
-    /** Keeps a retrieval. Its explanation is made in the next turn, when the caller has its answer. */
+    /** Records a retrieval. Its explanation is computed in the next turn of the event loop, after the caller has its answer. */
     noteRetrieval(query: ToolQuery, result: RetrievalResult, explain: () => Explanation): void {
       // The caller may change its query object before the explanation is made, so the record is made now.
       const record = toRetrievalRecord(query, result, clock.now());
       setImmediate(history.note, () => ({ ...record, explanation: explain() }));
     },
-    /** Writes pending records. */
     async flush(): Promise<void> {
       await nextTurn();
       await events.flush();

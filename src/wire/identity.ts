@@ -14,13 +14,13 @@ interface ConfiguredIdentityParts {
   /** An operator's token, from the environment. */
   readonly token?: string | undefined;
   readonly egress?: Egress;
-  /** Looks up what the settings refer to. */
+  /** Resolves secret references in the settings. */
   readonly secrets?: Secrets;
-  /** The state that keys may be kept in. */
+  /** The state for API keys. */
   readonly state?: () => KeyState;
 }
 
-/** Creates the configured identity; undefined if callers need not prove who they are. Tokens and keys are checked before an issuer, which may be slow. */
+/** Creates the configured identity; undefined if callers need not authenticate. Tokens and keys are checked before an issuer, which may be slow. */
 export async function configuredIdentity(
   { tokens, auth = {} }: ResolvedConfig["server"],
   { token, ...parts }: ConfiguredIdentityParts = {},
@@ -37,8 +37,8 @@ export async function configuredIdentity(
 }
 
 /**
- * Like `configuredIdentity`, for API keys that are kept in the shared state: returns a function that creates the identity from that state. The
- * identity is then never undefined.
+ * Like `configuredIdentity`, for API keys in the shared state: returns a function that creates the identity from that state. The identity is then
+ * never undefined.
  */
 export function identityInState(
   server: ResolvedConfig["server"],
@@ -64,8 +64,7 @@ async function tokenIdentity(callers: readonly (readonly [string, string])[]): P
 }
 
 /**
- * Options for serving, with those that are omitted taken from the section `server`, and the identity created if the options have a function for it.
- * On stdio nothing listens.
+ * Completes options for serving with the section `server`, and creates the identity if the options have a function for it. On stdio nothing listens.
  */
 export async function withListening<
   Options extends {

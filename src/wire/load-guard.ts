@@ -18,16 +18,16 @@ import { configuredScan } from "./scan.ts";
 import { createWebhook, type WebhookSettings } from "./webhook.ts";
 import { stateInFile } from "./state.ts";
 
-/** The parts of the guard that no program needs before its first source, request or call. */
+/** The parts of the guard that are needed only for the first source, request or call. */
 export type LoadedGuard = Awaited<ReturnType<typeof loadGuard>>;
 
-/** Creates what judges, scans and records calls. */
+/** Loads the parts that authorize, scan and record calls. */
 export async function loadGuard(
   config: ResolvedConfig,
   parts: {
     readonly policy: Policy;
     readonly state: SharedState;
-    /** Keeps approvals in a file of their own. */
+    /** Stores approvals in a separate file. */
     readonly approvalsFile: string | undefined;
     readonly log: AuditLog | undefined;
     readonly webhook: WebhookSettings | undefined;
@@ -84,15 +84,15 @@ export async function loadGuard(
     aegis,
     audit,
     idempotency: createIdempotency(state, clock),
-    /** Rates, places, breakers and retry budgets, which processes share for as long as the state works. */
+    /** Rates, places, breakers and retry budgets. Processes share them while the state is available. */
     callLimits,
-    /** Tenants, members, keys and quotas; undefined if they are not switched on. */
+    /** Tenants, members, keys and quotas; undefined if teams are off. */
     teams,
-    /** Looks through a definition before it is registered. */
+    /** Scans a definition before it is registered. */
     screen: screening.screen,
-    /** The definition of each tool when it was accepted; undefined if pinning is off. */
+    /** The accepted definitions of tools; undefined if pinning is off. */
     pins,
-    /** Returns the part of an offer that may be registered: screens its instructions, and compares all of it with the accepted offer. */
+    /** Returns the part of an offer that may be registered. Scans its instructions and compares the whole offer with the accepted one. */
     review: pins?.review ?? screenOffer,
     async close(): Promise<void> {
       pins?.close();
@@ -105,7 +105,7 @@ export async function loadGuard(
   };
 }
 
-/** Finds out whether a call of a workflow or a saved program continues a suspended run. */
+/** Returns a function that checks whether a call of a workflow or saved program continues a suspended run. */
 function continuesRun({ runs }: Pick<Surroundings, "runs">): ((request: AegisRequest) => Promise<boolean>) | undefined {
   if (runs === undefined) return undefined;
   return async ({ tool, arguments: args, principal, toolset }) =>

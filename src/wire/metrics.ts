@@ -12,7 +12,7 @@ import { createRecentMinutes, type Statistics, toStatistics } from "../observe/m
 
 export type WiredMetrics = ReturnType<typeof wireMetrics>;
 
-/** Wires the metrics of an arsenal. Counting begins now, because most arsenals never need metrics. */
+/** Wires the metrics of an arsenal. Counting starts with this call, because most arsenals never need metrics. */
 export function wireMetrics(stages: {
   readonly events: Pick<Events, "catchUp" | "subscribe" | "dropped">;
   readonly clock: Clock;
@@ -21,7 +21,6 @@ export function wireMetrics(stages: {
   readonly catalog: Catalog;
   readonly upstreams: Upstreams;
   readonly approvals: Approvals;
-  /** Undefined until the first call. */
   readonly engine: () => Engine | undefined;
 }) {
   const { events, clock, prices, health, catalog, upstreams, approvals, engine } = stages;
@@ -53,7 +52,7 @@ export function wireMetrics(stages: {
   const unwatch = watchProcess(registry);
   return {
     registry,
-    /** The statistics of this process since counting began, for all tenants or one. */
+    /** Returns the statistics of this process since counting began, for all tenants or one. */
     statistics: async (tenant?: string): Promise<Statistics> => {
       const families = await registry.collect();
       return toStatistics(families, { since, minutes: recent.read(), prices, tenant });

@@ -26,13 +26,13 @@ import type { AuditConfig, EmbedderConfig, RerankerConfig, StateConfig, ToolArse
 import { createAdapter } from "./create-adapter.ts";
 import { lazyPort } from "./create-adapter.ts";
 
-/** Parts that stand in for the built-in ones. */
+/** Injected parts that replace the built-in ones. */
 export interface ToolArsenalParts {
-  /** Where tools and vectors are stored and searched. Defaults to memory. */
+  /** Stores and searches tools and vectors. Defaults to memory. */
   readonly engine?: CatalogEngine;
-  /** Stands in for the shipped embedders. */
+  /** Replaces the shipped embedders. */
   readonly embedder?: Embedder;
-  /** Embedders in place of the shipped ones, worst first. The arsenal waits for the first; the last one learns the tools in the background. */
+  /** Embedders in place of the shipped ones, worst first. The arsenal waits for the first one; the last one embeds the tools in the background. */
   readonly tiers?: readonly Tier[];
   readonly reranker?: Reranker;
   readonly classifyIntent?: IntentClassifier;
@@ -42,7 +42,7 @@ export interface ToolArsenalParts {
   /** The log that records every call. The program that injects it closes it. */
   readonly audit?: AuditLog;
   readonly validator?: Validator;
-  /** Functions `(context, arguments)` by name, for the descriptors under `ensembles` that name no module. */
+  /** Functions `(context, arguments)` by name, for descriptors under `ensembles` that name no module. */
   readonly handlers?: Invocables;
   /** Executors, tried in order before the one that runs handlers in this process. */
   readonly executors?: readonly Executor[];
@@ -51,23 +51,23 @@ export interface ToolArsenalParts {
   /** Dialects of your own, in addition to the built-in ones. */
   readonly dialects?: readonly Dialect[];
   readonly clock?: Clock;
-  /** Where references to secrets (`env:NAME`), and `${NAME}` in a file, are looked up. Defaults to the process environment. */
+  /** Values for secret references (`env:NAME`) and for `${NAME}` in a file. Defaults to the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Names of configuration sections that can also be a part. */
+/** Names of configuration sections that can also be injected parts. */
 type Shared = keyof ToolArsenalConfig & keyof ToolArsenalParts;
 
-/** Everything a new arsenal takes: the configuration, and parts that stand in for the built-in ones. All optional. */
+/** All options of a new arsenal: the configuration, and injected parts that replace the built-in ones. All are optional. */
 export type ToolArsenalOptions = Omit<ToolArsenalConfig, Shared> &
   Omit<ToolArsenalParts, Shared> & {
-    /** The settings of an embedder, or an embedder of your own. */
+    /** The settings of an embedder, or your own embedder. */
     readonly embedder?: EmbedderConfig | Embedder;
-    /** The settings of a reranker, or a reranker of your own. It is used if the query asks for it, or always with `enabled: true`. */
+    /** The settings of a reranker, or your own reranker. It is used if the query asks for it, or always with `enabled: true`. */
     readonly reranker?: RerankerConfig | (Reranker & Pick<RerankerConfig, "enabled">);
-    /** The settings of the shared state, or a state of your own. */
+    /** The settings of the shared state, or your own state. */
     readonly state?: StateConfig | SharedState;
-    /** The settings of the audit log, or a log of your own. */
+    /** The settings of the audit log, or your own log. */
     readonly audit?: AuditConfig | AuditLog;
   };
 
@@ -89,10 +89,9 @@ const PARTS: { readonly [Name in keyof Required<ToolArsenalParts>]: true } = {
   environment: true,
 };
 
-/** The sections of the configuration that can be a part instead. */
 const SHARED: ReadonlySet<string> = new Set<Shared>(["embedder", "reranker", "state", "audit"]);
 
-/** The key of a configuration that was checked when it was read. Checking every section again costs a start some 100 ms. */
+/** Marks a configuration that was checked when it was read. Checking every section again would add about 100 ms to the start. */
 const RESOLVED: unique symbol = Symbol("resolved configuration");
 
 /** Makes options from parts and a configuration that was already checked. */
@@ -100,13 +99,13 @@ export function resolvedOptions(config: ResolvedConfig, parts: ToolArsenalParts)
   return { ...parts, [RESOLVED]: config } as ToolArsenalOptions;
 }
 
-/** A checked configuration, and the parts that stand in for built-in ones. */
+/** A checked configuration and the injected parts. */
 export interface DividedOptions {
   readonly config: ResolvedConfig;
   readonly parts: ToolArsenalParts;
 }
 
-/** Divides the options of an arsenal into its configuration and its parts. Throws CONFIG_INVALID if the configuration is broken. */
+/** Divides the options of an arsenal into configuration and parts. Throws CONFIG_INVALID if the configuration is broken. */
 export function divideOptions(options: ToolArsenalOptions): DividedOptions {
   const { [RESOLVED]: resolved } = options as { readonly [RESOLVED]?: ResolvedConfig };
   const config: Record<string, unknown> = {};
@@ -121,19 +120,19 @@ export function divideOptions(options: ToolArsenalOptions): DividedOptions {
   return { config: { ...checked, reranker: { ...checked.reranker, enabled } }, parts };
 }
 
-/** True for a part: settings have no functions, and a part has them itself or one level below. */
+/** Returns true for an injected part: settings have no functions, but a part has functions, directly or one level below. */
 function hasMethods(value: unknown, depth = 1): boolean {
   if (typeof value !== "object" || value === null) return false;
   for (const name in value) {
     const member: unknown = Reflect.get(value, name);
     if (typeof member === "function" || (depth > 0 && hasMethods(member, depth - 1))) return true;
   }
-  // The methods of a class are not listed.
+  // The methods of a class are not enumerable.
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype !== Object.prototype && prototype !== null && !Array.isArray(value);
 }
 
-/** Where tools are stored and searched: the injected engine, or else the configured one. */
+/** Returns the injected catalog engine, or else the configured one. */
 export function configuredEngine(
   { vectorStore }: ResolvedConfig,
   parts: ToolArsenalParts,
@@ -144,7 +143,7 @@ export function configuredEngine(
   return parts.engine ?? lazyPort(type, () => createAdapter<CatalogEngine>("engines", type, settings, surroundings));
 }
 
-/** The injected embedder or tiers, or else a function that loads the configured ones. */
+/** Returns the injected embedder or tiers, or else a function that loads the configured ones. */
 export function configuredTiers(
   { embedder: { replaces, ...given }, vectorStore: { dimension } }: ResolvedConfig,
   { embedder, tiers }: ToolArsenalParts,
@@ -160,7 +159,7 @@ export function configuredTiers(
   ];
 }
 
-/** The shipped embedders, or the one that is named. Its vectors are cached here, whichever it is. */
+/** Returns the shipped embedders, or the named one. The vectors of both are cached here. */
 async function tiersOf(
   settings: Omit<ResolvedConfig["embedder"], "replaces">,
   surroundings: Surroundings,
@@ -176,7 +175,7 @@ async function tiersOf(
   return [{ embedder: cachedEmbedder(embedder, cache === true ? {} : { folder: cache }) }];
 }
 
-/** The injected reranker, or the configured one, which is loaded with its first query. Undefined if there is none. */
+/** Returns the injected reranker, or the configured one, which is loaded by its first query. Undefined if neither exists. */
 export function configuredReranker(
   { reranker: settings }: Pick<ResolvedConfig, "reranker">,
   { reranker }: ToolArsenalParts,
@@ -184,7 +183,7 @@ export function configuredReranker(
 ): Reranker | undefined {
   if (reranker !== undefined || !settings.enabled) return reranker;
   const { type = "cross_encoder", model, apiBase } = settings;
-  // Without a `type`, the configuration relies on an injected reranker. None was injected, so the settings must be complete.
+  // Without a `type`, the configuration relies on an injected reranker. No reranker was injected, so the settings must be complete.
   const fix = needsOf("rerankers", type)["apiBase"];
   if (apiBase === undefined && fix !== undefined) {
     const ways = `${fix} Or choose another reranker.type, or inject your own as \`reranker\`.`;
@@ -200,7 +199,7 @@ export function configuredReranker(
   };
 }
 
-/** The configured model, loaded with its first request. Undefined if there is none. */
+/** Returns the configured model, which is loaded by its first request. Undefined if no model is configured. */
 export function configuredLlm(
   { llm: settings }: Pick<ResolvedConfig, "llm">,
   surroundings: Surroundings,
@@ -216,7 +215,7 @@ export function configuredLlm(
   };
 }
 
-/** The configured sinks. A library prints nothing unless it is asked to. */
+/** Returns the configured sinks. A library prints nothing unless it is asked to. */
 export function configuredSinks({ telemetry }: ResolvedConfig, surroundings: Surroundings): readonly Sink[] {
   const { type: name = "console", level, enabled = telemetry.type !== undefined || level !== undefined } = telemetry;
   if (!enabled) return [];
@@ -226,7 +225,7 @@ export function configuredSinks({ telemetry }: ResolvedConfig, surroundings: Sur
   return [
     {
       name,
-      // The sink is loaded by its first event. Until then it accepts every event.
+      // The first event loads the sink. Until then every event is accepted.
       wants: (event, at) => loaded?.wants?.(event, at) ?? true,
       write: async (events) => (await (loading ??= load())).write(events),
       close: async () => (await loading)?.close?.(),
@@ -234,7 +233,7 @@ export function configuredSinks({ telemetry }: ResolvedConfig, surroundings: Sur
   ];
 }
 
-/** The configured audit log; undefined if nothing is recorded. */
+/** Returns the configured audit log; undefined if auditing is off. */
 export function configuredAudit({ audit }: ResolvedConfig, surroundings: Surroundings): AuditLog | undefined {
   const { secret } = audit;
   const type = auditType(audit);
@@ -243,7 +242,7 @@ export function configuredAudit({ audit }: ResolvedConfig, surroundings: Surroun
   return lazyPort(type, () => createAdapter<AuditLog>("audit", type, audit, { ...surroundings, ...key }));
 }
 
-/** The signing key. A literal secret is checked at once, a reference when the log is opened. */
+/** Returns the signing key. A literal secret is checked now, a reference when the log is opened. */
 export function auditKey(secret: string, secrets: Secrets): AuditKey | (() => Promise<AuditKey>) {
   if (!hasSecret(secret)) return hmacKey(secret);
   return async () => hmacKey(await secrets.fill(secret, { scope: "audit", field: "audit.secret" }));

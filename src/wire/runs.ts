@@ -5,7 +5,7 @@ import { createRuns, type Runs } from "../runs/runs.ts";
 import type { CallStages } from "./calls.ts";
 import type { ConfiguredGuard } from "./guard.ts";
 
-/** Wires the runs that outlive a process. Loaded with the first of them. */
+/** Wires the runs that outlive a process. Loaded with the first run. */
 export function wireRuns(stages: {
   readonly config: Pick<ResolvedConfig, "programs">;
   readonly guard: Pick<ConfiguredGuard, "state" | "approvals">;
@@ -21,7 +21,7 @@ export function wireRuns(stages: {
     execute: async (call) => (await ready()).engine.execute(call),
     approvals: guard.approvals,
     subscribe: events.subscribe,
-    // Each process registers the runner of workflows with its sources.
+    // The sources of each process register the runner of workflows.
     loadRunner: async (kind) => void (kind === "program" && (await codeMode())),
     mostDepth: stages.config.programs.depth,
     onTurn({ id, kind, owner, status, traceId, spanId, parentSpanId, toolset, startedAt, endedAt, error }, calls) {

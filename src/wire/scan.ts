@@ -6,10 +6,7 @@ import type { Emit } from "../observe/events.ts";
 import { toCamel } from "../config/load/key-style.ts";
 import type { ResolvedConfig } from "../config/load/resolve-config.ts";
 
-/**
- * Creates the scanning of definitions, arguments and results. The strict policy refuses content that cannot be scanned, unless `onFailure` is
- * set.
- */
+/** Creates the scanner of definitions, arguments and results. The strict policy refuses content that cannot be scanned, unless `onFailure` is set. */
 export async function configuredScan({ security }: ResolvedConfig, emit: Emit) {
   const onFailure = security.policy === "strict" ? "deny" : "allow";
   const settings = { onFailure, ...security.scan } as const;

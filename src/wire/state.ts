@@ -7,7 +7,6 @@ import { createAdapter } from "./create-adapter.ts";
 
 type StateSettings = Omit<ResolvedConfig["state"], "limits">;
 
-/** Creates the configured state, which processes share. */
 export function configuredState({ state }: Pick<ResolvedConfig, "state">, surroundings: Surroundings): SharedState {
   const { limits, ...own } = state;
   const kept = stateOf(own, surroundings);
@@ -19,17 +18,19 @@ function stateOf(settings: StateSettings, surroundings: Surroundings): SharedSta
   return lazyState(type, () => createAdapter("state", type, settings, surroundings));
 }
 
-/** A state of its own in a SQLite file. */
+/** Creates a separate state in a SQLite file. */
 export function stateInFile(file: string, surroundings: Surroundings): SharedState {
   return lazyState("sqlite", () => createAdapter("state", "sqlite", { file }, surroundings));
 }
 
-/** A shared state whose adapter is loaded by the first use. If loading fails, the use rejects and the next one retries. `close` loads nothing. */
+/**
+ * Creates a shared state whose adapter is loaded by the first use. If loading fails, the use rejects and the next one retries. `close` loads nothing.
+ */
 export function lazyState(name: string, load: () => Promise<SharedState>): SharedState {
   let loaded: SharedState | undefined;
   let loading: Promise<SharedState> | undefined;
   let closing: Promise<void> | undefined;
-  /** Subscriptions that begin once the state is loaded. */
+  /** Subscriptions that start once the state is loaded. */
   const waiting = new Set<(state: SharedState) => void>();
 
   async function open(): Promise<SharedState> {
@@ -101,7 +102,7 @@ export function lazyState(name: string, load: () => Promise<SharedState>): Share
   };
 }
 
-/** Keeps documents in one store, and rates, places, breakers, changes, leases and presence in another. Closing it closes both. */
+/** Keeps documents in one store, and rates, places, breakers, changes, leases and presence in another. `close` closes both. */
 export function splitState(kept: SharedState, counted: SharedState): SharedState {
   return {
     name: `${kept.name}+${counted.name}`,

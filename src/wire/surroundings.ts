@@ -9,7 +9,7 @@ import type { ResolvedConfig } from "../config/load/resolve-config.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The configured way out to the network. Throws CONFIG_INVALID if a certificate pin, the proxy or the file of authorities is invalid. */
+/** Returns the configured egress to the network. Throws CONFIG_INVALID if a certificate pin, the proxy or the CA file is invalid. */
 export function configuredEgress(
   { security, egress }: Pick<ResolvedConfig, "security" | "egress">,
   environment?: Environment,

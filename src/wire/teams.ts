@@ -17,7 +17,6 @@ import { createUsage } from "../teams/usage.ts";
 import type { Toolsets } from "../toolset/toolsets.ts";
 import { type WebhookSettings, webhookSecret } from "./webhook.ts";
 
-/** Tenants, members, keys and quotas of one arsenal. */
 export type LoadedTeams = Awaited<ReturnType<typeof loadTeams>>;
 
 /** Loads tenants and members from the shared state, and follows their changes. */
@@ -44,7 +43,7 @@ export async function loadTeams(parts: {
     await flushEvents();
     await usage.flush();
   };
-  // If the store is unavailable, calls continue, and the records are read as soon as it is back.
+  // If the store is unavailable, calls continue, and the records are read once it works again.
   await view.ready().catch(() => {});
   const named = {
     has: toolsets.has,
@@ -59,7 +58,7 @@ export async function loadTeams(parts: {
     isBound: (principal: Principal): boolean => boundOf(view, principal) !== undefined,
     quotas: createQuotas({ view, clock, alert: alerts.alert }),
     administration: createTeamAdministration({ records, state, limits, clock, flushUsage }),
-    /** Counts the usage of every call from now on. */
+    /** Starts to count the usage of every call. */
     follow(events: Pick<Events, "subscribe" | "flush">): void {
       flushEvents = async () => {
         await new Promise((resolve) => void setImmediate(resolve));

@@ -5,17 +5,16 @@ import type { ApprovalWebhook } from "../guard/approvals/approval-webhook.ts";
 import { hasSecret } from "../guard/secrets/reference.ts";
 import type { ResolvedConfig } from "../config/load/resolve-config.ts";
 
-/** A shorter secret could be guessed. */
+/** In characters. A shorter secret could be guessed. */
 const MIN_SECRET = 32;
 const SECTION = "security.approval_webhook";
 
-/** The address and the secret of a configured webhook. */
 export interface WebhookSettings {
   readonly url: URL;
   readonly secret: string | undefined;
 }
 
-/** Checks the settings of a webhook. Throws CONFIG_INVALID if its address or its secret cannot be used. */
+/** Checks the settings of a webhook. Throws CONFIG_INVALID if its address or secret cannot be used. */
 export function checkWebhook(
   { url, secret }: { readonly url: string; readonly secret?: string | undefined },
   section: string,
@@ -24,7 +23,7 @@ export function checkWebhook(
   return { url: readUrl(url, section), secret };
 }
 
-/** Returns a function that looks the secret of a webhook up; undefined if it has none. */
+/** Returns a function that resolves the secret of a webhook; undefined if it has none. */
 export function webhookSecret(
   { secret }: WebhookSettings,
   secrets: Surroundings["secrets"],
@@ -34,12 +33,15 @@ export function webhookSecret(
   return async () => longEnough(await secrets.fill(secret, { scope, field: `${section}.secret` }), section);
 }
 
-/** Checks the configured webhook; undefined if there is none. Throws CONFIG_INVALID if its address or its secret cannot be used. */
+/**
+ * Returns the checked settings of the configured webhook; undefined if none is configured. Throws CONFIG_INVALID if its address or secret cannot be
+ * used.
+ */
 export function webhookSettings({ security }: Pick<ResolvedConfig, "security">) {
   return security.approvalWebhook && checkWebhook(security.approvalWebhook, SECTION);
 }
 
-/** Creates the webhook that reports waiting calls. It shows the arguments as the audit log keeps them. */
+/** Creates the webhook that reports waiting calls. Arguments are redacted like in the audit log. */
 export async function createWebhook(
   settings: WebhookSettings,
   { audit }: Pick<ResolvedConfig, "audit">,
@@ -70,6 +72,6 @@ function readUrl(given: string, section: string): URL {
   const url = URL.parse(given);
   if (url?.protocol === "https:" || url?.protocol === "http:") return url;
   const field = `${section}.url`;
-  const problem = `${field} is not the address of a webhook.`;
+  const problem = `${field} is not a valid address of a webhook.`;
   throw fixable("CONFIG_INVALID", problem, "Write it as https://host/path.", { field });
 }

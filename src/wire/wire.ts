@@ -72,7 +72,7 @@ export function wireArsenal({ config, parts }: DividedOptions) {
 
   // guard
   const relist = async (name: string): Promise<void> => ensembles?.relist(name);
-  /** A server whose command waited is started, and its tools are listed again. */
+  /** Starts a server whose command waited for acceptance, and lists its tools again. */
   const afterAccepting = async (name: string): Promise<void> => {
     const upstream = upstreams.all().find((each) => each.name === name);
     await upstream?.retry();
@@ -97,7 +97,7 @@ export function wireArsenal({ config, parts }: DividedOptions) {
     catalog,
     emit(name, data) {
       emit(name, data);
-      // A tool that is deleted or replaced loses its breaker and limits.
+      // A deleted or replaced tool loses its breaker and limits.
       if ((name === "tool-deleted" || name === "tool-replaced") && "toolId" in data) calls?.engine.forget(data.toolId);
       if (name === "tool-deleted" && "toolId" in data) health.forget(data.toolId);
     },
@@ -109,7 +109,7 @@ export function wireArsenal({ config, parts }: DividedOptions) {
   const { debugProtocol, prices } = config.telemetry;
   const mayStart: PinGuard["mayStart"] = async (...command) => (await guard.load()).pins?.mayStart(...command);
   const upstreams = createUpstreams({ registry, relist });
-  /** Dialects that were added, by name. */
+  /** Added dialects by name. */
   const dialects = new Map<string, Dialect>((parts.dialects ?? []).map((dialect) => [dialect.name, dialect]));
   /** Sources that are retried until they connect, by name. */
   const wanted = new Map<string, object>();
@@ -160,7 +160,7 @@ export function wireArsenal({ config, parts }: DividedOptions) {
     return (await programming).code;
   }
 
-  /** Programs that were saved as tools, loaded with the first of them. */
+  /** Programs saved as tools, loaded with the first one. */
   const saved = (): Promise<WiredSavedPrograms> =>
     (saving ??= Promise.all([import("./programs/saved-programs.ts"), import("./tool-host.ts")]).then(
       ([{ wireSavedPrograms }, { createToolHost }]) => {
@@ -187,7 +187,7 @@ export function wireArsenal({ config, parts }: DividedOptions) {
 
   async function addEnsemble(source: Source, options: { signal?: AbortSignal | undefined } = {}): Promise<number> {
     refuseIfClosed();
-    // Opened first, so that a tool restored from the store is known to belong to its ensemble before its name is taken.
+    // Opened first, so that a tool restored from the store already belongs to its ensemble before its name is taken.
     const [{ screen, review }] = await Promise.all([guard.load(), catalog.open()]);
     const { createEnsembles } = await import("../register/ensembles.ts");
     refuseIfClosed();
@@ -197,7 +197,7 @@ export function wireArsenal({ config, parts }: DividedOptions) {
     return tools;
   }
 
-  /** Adds a source by its settings, a source of the program's own, or a list of tools. Returns the number of tools added. */
+  /** Adds a source, its settings, or a list of tools. Returns the number of tools added. */
   async function add(source: GivenSource, options: AddOptions = {}): Promise<number> {
     refuseIfClosed();
     const { addSource } = await import("../adapters/sources/add-source.ts");
@@ -211,7 +211,7 @@ export function wireArsenal({ config, parts }: DividedOptions) {
     return addSource(source, options, { ...around, wanted, addEnsemble, isClosed });
   }
 
-  /** The tokens of people who sign in to servers, loaded by the first server that has such people. */
+  /** The tokens of people who sign in to servers. Loaded by the first server that needs them. */
   const userTokens = (): Promise<UserTokens> =>
     (signingIn ??= import("../administration/user-tokens.ts").then(({ wireUserTokens }) =>
       wireUserTokens({ config, state: guard.state, secrets, clock }),
@@ -236,7 +236,7 @@ export function wireArsenal({ config, parts }: DividedOptions) {
     return started;
   }
 
-  /** Resolves to every stage once the arsenal has started and, with `autoSync`, every registration is indexed. */
+  /** Resolves to all stages once the arsenal has started and, with `autoSync`, every registration is indexed. */
   async function ready(): Promise<typeof stages & CallStages> {
     await start();
     if (!catalog.opened) await catalog.open();
@@ -246,7 +246,7 @@ export function wireArsenal({ config, parts }: DividedOptions) {
 
   async function loadCalls(): Promise<typeof stages & CallStages> {
     const { wireCalls } = await import("./calls.ts");
-    // A sink that sends metrics is loaded with the first event, which is to be counted too.
+    // A sink that sends metrics is loaded by the first event, which must be counted too.
     const { enabled = true, type = "console" } = config.telemetry;
     if (enabled && type !== "console") await metrics();
     const ensembleSettings = (name: string): EnsembleSettings => ensembles?.settings(name) ?? {};
@@ -287,7 +287,7 @@ export function wireArsenal({ config, parts }: DividedOptions) {
       // The history is written to the state, which the guard closes.
       await Promise.allSettled([calls?.close()]);
       await Promise.allSettled([guard.close()]);
-      // Sinks that send metrics read them a last time.
+      // Sinks that send metrics read them once more while closing.
       await events.close();
       (await measuring)?.close();
     }
@@ -305,7 +305,6 @@ export function wireArsenal({ config, parts }: DividedOptions) {
     events,
     guard,
     ...stages,
-    /** The configured language model; undefined if there is none. */
     llm: configuredLlm(config, surroundings),
     ...registrations,
     dialects,
@@ -316,7 +315,6 @@ export function wireArsenal({ config, parts }: DividedOptions) {
     runs,
     codeMode,
     savedPrograms,
-    /** The work of operators, besides using tools. */
     operations: {
       policy: { reload: (): void => (refuseIfClosed(), guard.reloadPolicy()) },
       programs: {
@@ -327,7 +325,7 @@ export function wireArsenal({ config, parts }: DividedOptions) {
         remove: async (name, by) => (await savedPrograms()).remove(name, by),
       },
     } satisfies ArsenalOperations,
-    /** The workflows. They and the saved programs are checked against the registered tools. */
+    /** Returns the workflows. They and the saved programs are checked against the registered tools. */
     async workflows(): Promise<WorkflowViews> {
       const { viewWorkflows } = await import("../adapters/sources/workflows/view.ts");
       const composed = (ensembles?.all() ?? []).filter(({ source }) => ["program", "workflow"].includes(source.kind));
@@ -386,12 +384,11 @@ export function wireArsenal({ config, parts }: DividedOptions) {
       following.push((await import("./programs/follow-open-runs.ts")).followOpenRuns(guard.state, codeMode));
       return serveArsenal(arsenal, listening, { ...served, outside: { egress, secrets, emit } });
     },
-    /** Ends calls that wait, disconnects, lets pending writes end and releases everything, once. */
+    /** Ends waiting calls, disconnects, finishes pending writes and releases everything, once. */
     close: (): Promise<void> => (closing ??= disconnect()),
   };
   return {
     ...wired,
-    /** Throws CLOSED once the arsenal was closed. */
     open(): typeof wired {
       refuseIfClosed();
       return wired;

@@ -306,7 +306,7 @@ describe("a webhook", () => {
       expect(() => new ToolArsenal({ security: { approvalWebhook: { url } } })).toThrow(
         expect.objectContaining({
           code: "CONFIG_INVALID",
-          message: "security.approval_webhook.url is not the address of a webhook. Write it as https://host/path.",
+          message: "security.approval_webhook.url is not a valid address of a webhook. Write it as https://host/path.",
           details: { field: "security.approval_webhook.url", fix: "Write it as https://host/path." },
         }),
       );

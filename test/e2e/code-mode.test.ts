@@ -92,7 +92,7 @@ describe("code mode over MCP", () => {
       isError: true,
       content: [
         {
-          text: "code has 300002 characters, and at most 262144 are run. Let tools hold the data, and the program only use it.",
+          text: "code has 300002 characters, and the limit is 262144. Let tools hold the data, and the program only use it.",
         },
       ],
     });

@@ -321,7 +321,7 @@ describe("a sandbox of programs that does not work here", () => {
     const arsenal = new ToolArsenal({ programs: { sandbox: "deno", denoPath: "/nowhere/deno" } });
     await expect(arsenal.start()).rejects.toMatchObject({
       code: "CONFIG_INVALID",
-      message: expect.stringMatching(/there is no deno at \/nowhere\/deno\. .*programs\.deno_path/),
+      message: expect.stringMatching(/deno was not found at \/nowhere\/deno\. .*programs\.deno_path/),
     });
   });
 });

@@ -1,10 +1,10 @@
 /**
- * Joins the prelude to the host in QuickJS. Each crossing between the interpreter and its thread costs about as much as the program's own work
- * for a call. So the calls of one step leave as one text, and the results that arrive together enter as one text.
+ * Joins the prelude to the host in QuickJS. Each crossing between the interpreter and its thread costs about as much as the program's own work for a
+ * call. So the calls of one step leave as one text, and results that arrive together enter as one text.
  *
- * `take` returns the number of calls made since the last time, then three lines for each: its number, the tool and the arguments as JSON, which
- * has no line breaks. `settle` gets a list of `[number, time, isError, value]` as JSON, and passes on its first result; without a text it passes on the next.
- * Concatenating texts calls no function that a program could have replaced.
+ * `take` returns the number of calls since the last `take`, then three lines for each call: its number, the tool, and the arguments as JSON without
+ * line breaks. `settle` gets a list of `[number, time, isError, value]` as JSON and passes on the first result; `settle` without a text passes on the
+ * next one. Only concatenation builds the texts, because a program could replace any function.
  */
 export const CHANNEL = `(function (prelude, print) {
   "use strict";

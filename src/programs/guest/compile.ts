@@ -1,25 +1,23 @@
 import module from "node:module";
 
-/** JavaScript that can be evaluated, and how to get its value. */
 export interface CompiledProgram {
   readonly code: string;
-  /** `script`: the value of its last statement. `function`: what it returns. */
+  /** `script`: the value is the value of the last statement. `function`: the value is returned. */
   readonly form: "script" | "function";
 }
 
-/** A program that cannot be read. */
 export interface SyntaxProblem {
   readonly message: string;
   readonly line?: number;
 }
 
-/** A call with type arguments is also valid JavaScript, with another meaning. */
+/** A call with type arguments is also valid JavaScript, but with another meaning. */
 const MAY_HAVE_TYPE_ARGUMENTS = /[\w$]\s*<[^<>=()]*(?:<[^<>]*>[^<>=()]*)*>\s*\(/;
 const IMPORTS = /^[ \t]*(?:import\b(?!\s*[.(])|export\b)/m;
 
 /**
- * Turns a program into JavaScript: removes types, and finds out where its value is. Lines keep their numbers. `parses` returns the problem of a
- * text as JavaScript, if there is one.
+ * Turns a program into JavaScript: removes types, and finds the expression that gives its value. Lines keep their numbers. `parses` returns the
+ * syntax error of JavaScript code, if there is one.
  */
 export function compileProgram(
   code: string,
@@ -28,7 +26,7 @@ export function compileProgram(
   const imports = IMPORTS.exec(code);
   if (imports !== null) {
     const line = code.slice(0, imports.index).split("\n").length;
-    return { message: "Programs have no modules: remove import and export. The tools are there by name.", line };
+    return { message: "Programs have no modules: remove import and export. Call the tools by name.", line };
   }
   const script = parses(code, "script");
   if (script === undefined && !MAY_HAVE_TYPE_ARGUMENTS.test(code)) return { code, form: "script" };
@@ -50,7 +48,7 @@ export function compileProgram(
 
 const isReturn = (message: string): boolean => /return/i.test(message);
 
-/** The body of a program with an early return, whose last expression is returned too. */
+/** Returns the body of a program with an early return, changed so that the last expression is returned too. */
 function returning(body: string, parses: (code: string, form: "function") => SyntaxProblem | undefined): string {
   const lines = body.trimEnd().split("\n");
   const last = lines.length - 1;
@@ -65,7 +63,7 @@ function returning(body: string, parses: (code: string, form: "function") => Syn
   return body;
 }
 
-/** Bun does not have it: programs there are JavaScript. */
+/** Undefined in Bun, where programs can only be JavaScript. */
 const { stripTypeScriptTypes } = module as Partial<typeof module>;
 
 function strip(code: string): { readonly code: string } | SyntaxProblem {
@@ -83,7 +81,7 @@ function strip(code: string): { readonly code: string } | SyntaxProblem {
   }
 }
 
-/** Loads the part of Node that removes types, before a program needs it. */
+/** Loads the part of Node that removes types before the first program needs it. */
 export function prepareCompiler(): void {
   strip("");
 }

@@ -6,14 +6,14 @@ export interface SyntaxNode {
   readonly [member: string]: unknown;
 }
 
-/** The statements inside a statement that can be the last one of a program. `finally` has no value. */
+/** Members with inner statements, one of which can be the program's last statement. `finally` has no value. */
 const INNER = ["body", "consequent", "alternate", "block", "handler", "cases"] as const;
 
-/** Statements whose members above are not statements of the program itself. */
+/** Statements whose inner statements do not belong to the program itself. */
 const OPAQUE: ReadonlySet<string> = new Set(["FunctionDeclaration", "ClassDeclaration", "VariableDeclaration"]);
 
 /**
- * Writes a program as the text of an async function that returns the value of the last expression statement that ran, which V8 has only for scripts
+ * Wraps a program in an async function that returns the value of the last expression statement that ran. V8 returns this value only for scripts
  * without `await`. Lines keep their numbers.
  */
 export function withCompletion(code: string, program: SyntaxNode): string {

@@ -1,6 +1,7 @@
 /**
- * The program of a confined process (Node or Deno): runs one program of a model. Everything here is in the sandbox with that program, so the
- * gateway trusts none of its messages. The realm without Node's objects keeps honest programs to their language; bubblewrap is the wall.
+ * The code of a confined process (Node or Deno), which runs one program of a model. This code runs inside the sandbox together with the program, so
+ * the gateway trusts none of its messages. The realm without Node's objects only keeps honest programs to the language; the security boundary is
+ * bubblewrap.
  */
 import process from "node:process";
 import { setImmediate } from "node:timers";
@@ -11,7 +12,7 @@ import { type SyntaxNode, withCompletion } from "./completion.ts";
 import { PRELUDE } from "./prelude.ts";
 import { createPrinted } from "./printed.ts";
 
-/** The functions of the prelude. They take and return text and numbers only. */
+/** The functions of the prelude. They take and return only text and numbers. */
 interface Guest {
   start(text: string): void;
   settle(id: number, now: number, isError: boolean, text: string | undefined): void;
@@ -27,7 +28,7 @@ interface Watched {
 
 type Parse = (code: string, options: object) => SyntaxNode;
 
-/** Evaluated first: removes objects that other hosts of programs do not have, and keeps frames of this file out of stacks. */
+/** Evaluated first. Removes objects that other program hosts do not have, and keeps frames of this file out of stack traces. */
 const REALM = `(function () {
   "use strict";
   for (const name of ["Intl", "Temporal", "WebAssembly", "SuppressedError", "DisposableStack", "AsyncDisposableStack"])
@@ -49,7 +50,7 @@ const REALM = `(function () {
   Object.defineProperty(Error, "prepareStackTrace", { value });
 })()`;
 
-/** Evaluated after the prelude: waits for the program inside its realm, so that it never gets a function from outside of it. */
+/** Evaluated after the prelude. Waits for the program inside its realm, so that the program never gets a function from outside. */
 const WATCH = `(function (guest) {
   "use strict";
   const { value, failure } = guest;
@@ -86,7 +87,7 @@ const WATCH = `(function (guest) {
   };
 })`;
 
-// Removing types is an experimental part of Node.
+// Suppresses the warning that removing types is experimental in Node.
 process.emitWarning = () => {};
 
 const { parse } = (await import(`file://${process.argv[2]}`)) as { readonly parse: Parse };
@@ -128,7 +129,7 @@ function toTree(code: string, allowReturnOutsideFunction: boolean): SyntaxNode {
   return parse(code, { ecmaVersion: "latest", allowAwaitOutsideFunction: true, allowReturnOutsideFunction });
 }
 
-/** Resolves when everything that the program can do without a reply is done. */
+/** Resolves when the program can do nothing more without a reply. */
 const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
 function end(outcome: Extract<FromGuest, { readonly kind: "ended" }>["outcome"]): void {
@@ -136,11 +137,11 @@ function end(outcome: Extract<FromGuest, { readonly kind: "ended" }>["outcome"])
   post({ kind: "ended", outcome });
 }
 
-/** Reports the calls made, or the end. */
+/** Reports the calls made, or the end of the program. */
 function report(): void {
   const calls = outbox;
   outbox = [];
-  // A program that has its value still waits for the calls that it started.
+  // A program that already has its value still waits for the calls that it started.
   if (waiting > 0) return post({ kind: "step", calls, waiting });
   if (watched.isPending()) return end({ error: { message: "The program waits for a promise that nothing resolves." } });
   const { value, truncated, error, unwritable } = JSON.parse(watched.outcome(valueBytes));
@@ -167,7 +168,7 @@ async function heard(message: ToGuest): Promise<void> {
     await settled();
     return report();
   }
-  // One after the other, so that their order alone decides what the program does next.
+  // One after the other, so that only their order decides the program's next steps.
   for (const reply of message.replies) {
     waiting--;
     const isError = "error" in reply;
@@ -190,9 +191,9 @@ process.stdin.on("data", (chunk: string) => {
 });
 process.stdin.on("end", () => process.exit());
 
-// Loads and compiles the parts that every program needs, before there is one.
+// Loads and compiles the parts that every program needs.
 prepareCompiler();
 toTree("const ready = async () => 1;\nawait ready()", false);
-// A rejection that a program ignores is the program's own matter.
+// A rejection that a program ignores must not end the process.
 process.on("unhandledRejection", () => {});
 post({ kind: "ready" });

@@ -1,7 +1,7 @@
 /**
- * The code evaluated before a program: a function that gets the functions of the host (`send` passes a call on, `print` a line), and returns
- * the functions that start and end the program. Time and random numbers follow from the run, so that a repeated program takes the same steps.
- * Programs get no way to turn text into code. Whatever a program does to these objects affects that program alone: only JSON text leaves.
+ * The code evaluated before a program: a function that gets the host's functions (`send` passes on a call, `print` a line) and returns the functions
+ * that start and end the program. Time and random numbers are derived from the run, so that a repeated program takes the same steps. Programs cannot
+ * turn text into code. Changes that a program makes to these objects affect only that program, because only JSON text leaves the realm.
  */
 export const PRELUDE = `(function (send, print) {
   "use strict";

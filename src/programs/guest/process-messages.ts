@@ -1,6 +1,6 @@
 import type { BoundNamespace, GuestCall, GuestReply, ProgramOutcome } from "../program.ts";
 
-/** A message to the process of a program: a line of JSON on its standard input. */
+/** A message to the process of a program: one line of JSON on its standard input. */
 export type ToGuest =
   | {
       readonly kind: "start";
@@ -15,7 +15,7 @@ export type ToGuest =
     }
   | { readonly kind: "replies"; readonly replies: readonly GuestReply[] };
 
-/** A message of the process of a program: a line of JSON on its standard output. `step`: the program waits for this many calls. */
+/** A message from the process of a program: one line of JSON on its standard output. `step`: the program waits for this many calls. */
 export type FromGuest =
   | { readonly kind: "ready" }
   | { readonly kind: "print"; readonly line: string }

@@ -9,42 +9,41 @@ import type { FromGuest, ToGuest } from "../guest/process-messages.ts";
 import type { ProgramBounds } from "../program.ts";
 import type { ConfinedRuntime } from "./runtimes.ts";
 
-/** The most threads and processes. The runtimes have about a dozen threads. */
+/** Maximum number of threads and processes. The runtimes have about a dozen threads. */
 const PROCESSES = 128;
 
-/** The system's own limit of processor time is a second line of defence, for the runtime and the program together. */
+/** Allowance for the runtime itself in the operating system's limit of processor time, which is a second line of defence. */
 const OWN_CPU_MS = 10_000;
 
-/** The bytes that are kept of the end of the process's standard error. */
+/** How much of the end of the process's standard error is kept, in bytes. */
 const MOST_ERROR = 4_096;
 
-/** Clock ticks of `/proc` in a second. Linux has reported 100 to programs on every platform for decades. */
+/** Length of one clock tick in `/proc`, in milliseconds. Linux has used 100 ticks per second on every platform for decades. */
 const TICK_MS = 10;
 const PAGE_BYTES = 4_096;
 
-/** The processor time and memory of a process. */
 export interface ProcessUsage {
   readonly cpuMs: number;
   readonly memoryBytes: number;
 }
 
-/** A process in a sandbox, which runs one program. */
+/** A sandboxed process that runs one program. */
 export interface ConfinedProcess {
   send(message: ToGuest): void;
   /** Undefined if the process has ended. */
   usage(): ProcessUsage | undefined;
-  /** Whether this process stays alive for it. */
+  /** Sets whether the gateway's process stays alive for this process. */
   hold(isHeld: boolean): void;
   kill(): void;
 }
 
-/** Starts a runtime in bubblewrap: no network, no environment, and no files but the runtime's and the system's libraries. */
+/** Starts a runtime in bubblewrap: no network, no environment variables, and no files except the runtime's and the system's libraries. */
 export function startConfined(
   { bubblewrap, shown, env, argv }: ConfinedRuntime,
   bounds: Pick<ProgramBounds, "cpuMs" | "memoryBytes">,
   on: {
     message(message: FromGuest): void;
-    /** Called once, when the process has ended for whatever reason. */
+    /** Called once when the process has ended, for any reason. */
     lost(why: string): void;
   },
 ): ConfinedProcess {
@@ -143,7 +142,7 @@ export function startConfined(
   };
 }
 
-/** True for a message with the members that are used. A program that left its realm can write anything. */
+/** Checks the members that are used, because a program that left its realm can write anything. */
 function isMessage(message: unknown): message is FromGuest {
   if (typeof message !== "object" || message === null) return false;
   const { kind, calls, waiting, line, outcome } = message as Record<string, unknown>;
@@ -173,7 +172,7 @@ function isOutcome({ value, truncated, error }: Record<string, unknown>): boolea
   return typeof message === "string" && (line === undefined || Number.isInteger(line));
 }
 
-/** The last line that says why a runtime ended. */
+/** Returns the reason why a runtime ended, from its last line of output. */
 function reasonOf(errors: string, end: string): string {
   if (/out of memory|allocation failed|bad_alloc/i.test(errors)) return "out of memory";
   const lines = errors.trim().split("\n");

@@ -5,26 +5,26 @@ import type { ProgramBounds, ProgramHost, ProgramJob, ProgramOutcome, StartedPro
 import { type ConfinedProcess, type ProcessUsage, startConfined } from "./confined-process.ts";
 import { findRuntime, type ProgramRuntime } from "./runtimes.ts";
 
-/** Programs of one depth that run at the same time, each in its own process. Further ones wait for their turn. */
+/** Maximum number of concurrent programs of one depth, each in its own process. Further programs are queued. */
 const MOST_PROCESSES = 8;
 
-/** The programs of one caller and depth that run at the same time, so that other callers get their turn. */
+/** Maximum number of concurrent programs of one caller and depth, so that other callers get their turn. */
 const MOST_PER_CALLER = 4;
 
-/** How often the processor time and memory of a program are checked, in milliseconds. */
+/** Interval at which the processor time and memory of a program are checked, in milliseconds. */
 const LOOK_MS = 20;
 
-/** Memory of the runtime that grows with any program, in bytes: compiled code, and garbage not yet collected. */
+/** Memory of the runtime itself, which grows with any program, in bytes: compiled code, and garbage that is not yet collected. */
 const RUNTIME_BYTES = 48 * 1024 * 1024;
 
-/** The guest keeps its own bounds. A program that exceeds them by this many characters left its realm. */
+/** Tolerance for the limits that the guest enforces itself, in characters. A program that exceeds a limit by more has left its realm. */
 const MORE_BYTES = 64 * 1024;
 
-/** A process that is ready, or will be. It runs one program. */
+/** A process that is ready or still starting. It runs one program. */
 interface ProgramProcess {
   readonly process: ConfinedProcess;
   readonly ready: Promise<void>;
-  /** Called with each message once a program runs in the process. */
+  /** Called with each message while a program runs in the process. */
   onMessage: (message: FromGuest) => void;
   onLost: (why: string) => void;
 }
@@ -34,7 +34,7 @@ interface WaitingProgram {
   begin(): void;
 }
 
-/** Runs programs in Node or Deno, each in a process of its own in bubblewrap. One process is kept ready, so that the next program starts at once. */
+/** Runs programs in Node or Deno, each in its own bubblewrap process. One process is kept ready, so that the next program starts without delay. */
 export function processHost(
   runtime: ProgramRuntime,
   bounds: ProgramBounds,
@@ -74,12 +74,11 @@ export function processHost(
     place.process.kill();
   }
 
-  /** Keeps one process ready. */
   function prepare(): void {
     if (!closed) spare ??= open();
   }
 
-  /** Starts the waiting programs whose turn it is. Each depth has places of its own, so that no program waits for the one that called it. */
+  /** Starts the waiting programs whose turn it is. Each depth has its own places, so that no program waits for the program that called it. */
   function next(): void {
     const left: WaitingProgram[] = [];
     for (const each of waiting) {
@@ -134,18 +133,18 @@ export function processHost(
         if (isOver || message.kind === "ready") return;
         if (message.kind === "print") {
           logRoom -= message.line.length + 1;
-          if (logRoom < 0) fail("The program printed more than it may.");
+          if (logRoom < 0) fail("The program printed more than the limit.");
           else logs.push(message.line);
           return;
         }
         if (message.kind === "ended") return settle(withinBounds(message.outcome, job.bounds));
-        // The program counts its calls itself. One that left its realm may not.
+        // The program counts its calls itself, but a program that left its realm may not.
         calls += message.calls.length;
         if (calls > job.bounds.calls) return fail(`This program made more than ${job.bounds.calls} calls.`);
         job.onCalls(message.calls, message.waiting);
       }
 
-      /** Ends a program that computes for too long, or has too much memory. */
+      /** Ends a program that exceeds its processor time or memory. */
       function look(before: ProcessUsage): void {
         const now = place?.process.usage();
         if (now === undefined) return;
@@ -155,7 +154,7 @@ export function processHost(
             `The program computed for more than ${cpuMs} ms. Let the tools filter and count, or work on fewer items.`,
           );
         else if (now.memoryBytes - before.memoryBytes > memoryBytes + RUNTIME_BYTES)
-          fail(`The program ran out of memory: it may have ${memoryBytes} bytes (programs.memory_bytes).`);
+          fail(`The program ran out of memory: the limit is ${memoryBytes} bytes (programs.memory_bytes).`);
       }
 
       async function begin(): Promise<void> {
@@ -199,11 +198,12 @@ export function processHost(
   };
 }
 
-/** The guest cuts values itself. One that is too large comes from a program that left its realm. */
+/** Checks the size of a value. The guest shortens values itself, so a larger value comes from a program that left its realm. */
 function withinBounds(outcome: Omit<ProgramOutcome, "logs">, bounds: ProgramBounds): Omit<ProgramOutcome, "logs"> {
   const { value = "", truncated = "", error } = outcome;
   const length = value.length + truncated.length + (error?.message.length ?? 0);
-  if (length > bounds.valueBytes + MORE_BYTES) return { error: { message: "The program returned more than it may." } };
+  if (length > bounds.valueBytes + MORE_BYTES)
+    return { error: { message: "The program returned more than the limit." } };
   try {
     if (value !== "") JSON.parse(value);
     return outcome;

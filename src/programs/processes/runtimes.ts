@@ -4,14 +4,12 @@ import { fileURLToPath } from "node:url";
 import { fixable } from "../../errors/arsenal-error.ts";
 import { findProgram } from "../../system/find-program.ts";
 
-/** The runtimes that confined processes of programs can have. */
+/** The runtimes for confined processes. */
 export type ProgramRuntime = "node" | "deno";
 
-/** How to start a runtime in its sandbox. */
 export interface ConfinedRuntime {
-  /** The path of bubblewrap. */
   readonly bubblewrap: string;
-  /** Files and folders of this machine that it can read, with their paths in the sandbox. */
+  /** Readable files and folders of this machine, with their paths in the sandbox. */
   readonly shown: readonly (readonly [from: string, to: string])[];
   readonly env: Readonly<Record<string, string>>;
   readonly argv: readonly [string, ...string[]];
@@ -21,10 +19,10 @@ const PROGRAM = "/program";
 const RUNTIME = "/runtime";
 const PARSER = `${RUNTIME}/parser.mjs`;
 
-/** The path of the guest's code, in the sources and in the build. */
+/** The folder of the guest's code, in the sources and in the build. */
 const GUEST = new URL("../guest/", import.meta.url);
 
-/** Finds a runtime on this machine. Throws, with the fix, if it or the parser of programs is missing. */
+/** Finds a runtime on this machine. Throws, with a fix, if the runtime or the parser of programs is missing. */
 export function findRuntime(
   runtime: ProgramRuntime,
   { denoPath, memoryBytes }: { readonly denoPath?: string | undefined; readonly memoryBytes: number },
@@ -48,7 +46,7 @@ export function findRuntime(
   return {
     bubblewrap,
     shown,
-    // Deno compiles the guest into a folder of its own, in memory.
+    // Deno compiles the guest into a folder in memory.
     env: { DENO_DIR: "/tmp/deno", DENO_NO_UPDATE_CHECK: "1", DENO_NO_PACKAGE_JSON: "1", NO_COLOR: "1" },
     argv: [
       `${RUNTIME}/deno`,
@@ -65,7 +63,7 @@ export function findRuntime(
 function findBubblewrap(runtime: ProgramRuntime): string {
   const found = process.platform === "linux" ? findProgram("bwrap") : undefined;
   if (found !== undefined) return found;
-  const problem = `programs.sandbox is ${runtime}, which needs bubblewrap on Linux, and there is no bwrap in PATH.`;
+  const problem = `programs.sandbox is ${runtime}, which needs bubblewrap on Linux, and bwrap is not on the PATH.`;
   const fix = "Install it (apt-get install bubblewrap), or use quickjs.";
   throw fixable("SANDBOX_FAILED", problem, fix, { field: "programs.sandbox", value: runtime, beforeSend: true });
 }
@@ -75,7 +73,7 @@ function findDeno(path: string | undefined): string {
   if (found !== undefined) return found;
   const where = path === undefined ? "in PATH" : `at ${path}`;
   const fix = "Install Deno (https://docs.deno.com), set programs.deno_path to its program, or use quickjs.";
-  throw fixable("SANDBOX_FAILED", `programs.sandbox is deno, and there is no deno ${where}.`, fix, {
+  throw fixable("SANDBOX_FAILED", `programs.sandbox is deno, but deno was not found ${where}.`, fix, {
     field: path === undefined ? "programs.sandbox" : "programs.deno_path",
     value: path ?? "deno",
     beforeSend: true,

@@ -7,19 +7,19 @@ export interface ProgramCaller {
   readonly principal?: Principal;
 }
 
-/** Programs that worked, and that a person accepted as tools (`programs.NAME`). */
+/** Manages programs that worked and that a person accepted as tools (`programs.NAME`). */
 export interface SavedProgramOperations {
   /**
-   * Saves the program of a run that succeeded. An operator's program is a tool at once; another caller's is proposed, and becomes one when an operator
-   * accepts it.
+   * Saves the program of a run that succeeded. An operator's program becomes a tool immediately. Another caller's program is proposed, and becomes a
+   * tool when an operator accepts it.
    */
   save(program: SaveProgram, by?: ProgramCaller): Promise<SavedProgram>;
-  /** Makes a proposed program a tool. With `digest`, only if it is still the one that you reviewed. */
+  /** Makes a proposed program a tool. With `digest`, only if the program is still the one that you reviewed. */
   accept(name: string, by?: ProgramCaller & { readonly digest?: string | undefined }): Promise<SavedProgram>;
-  /** By name. Callers who are not operators see their own. */
+  /** Returns programs by name. Callers who are not operators get only their own. */
   list(by?: ProgramCaller): Promise<readonly SavedProgram[]>;
-  /** Throws TOOL_NOT_FOUND if there is none. */
+  /** Throws TOOL_NOT_FOUND if the program does not exist. */
   get(name: string, by?: ProgramCaller): Promise<SavedProgram>;
-  /** Removes a program and its tool. Throws TOOL_NOT_FOUND if there is none. */
+  /** Removes a program and its tool. Throws TOOL_NOT_FOUND if the program does not exist. */
   remove(name: string, by?: ProgramCaller): Promise<void>;
 }

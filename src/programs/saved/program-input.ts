@@ -1,20 +1,20 @@
 import type { JsonSchema } from "../../tool/json-schema.ts";
 import { schemaOfType } from "./type-schema.ts";
 
-/** Matches the beginning of a program's declaration of its inputs: `const input: { project: string } = { project: "web" };` */
+/** Matches the beginning of the declaration of a program's inputs: `const input: { project: string } = { project: "web" };` */
 const DECLARED = /^[ \t]*(?:const|let|var)[ \t]+input[ \t]*(?=[:=])/m;
 
 const CLOSING: ReadonlySet<string> = new Set(["}", ")", "]", ">"]);
 const OPENING: ReadonlySet<string> = new Set(["{", "(", "[", "<"]);
 
 interface InputDeclaration {
-  /** The type, as TypeScript. Undefined if the declaration has none. */
+  /** TypeScript code; undefined if the declaration has no type. */
   readonly type?: string;
   /** The index after `=`. */
   readonly valueAt: number;
 }
 
-/** Finds the declaration of a program's inputs; undefined if it has none. */
+/** Finds the declaration of a program's inputs; undefined if the program has none. */
 function findDeclaration(code: string): InputDeclaration | undefined {
   const found = DECLARED.exec(code);
   if (found === null) return undefined;
@@ -33,18 +33,17 @@ function findDeclaration(code: string): InputDeclaration | undefined {
   return undefined;
 }
 
-/** The inputs that a program declares, as a JSON Schema; undefined if it declares none. Throws if their type is missing or cannot be read. */
+/** Returns the inputs that a program declares, as a JSON Schema; undefined if it declares none. Throws if their type is missing or cannot be read. */
 export function declaredInputs(code: string): JsonSchema | undefined {
   const declaration = findDeclaration(code);
   return declaration === undefined ? undefined : schemaOfType(declaration.type ?? "");
 }
 
-/** True if a program reads its inputs. */
 export function readsInput(code: string): boolean {
   return /(?<![\w$.])input(?![\w$])/.test(code);
 }
 
-/** The program with the given inputs in place of those that it declares. Lines keep their numbers. */
+/** Returns the program with the given inputs in place of the declared ones. Lines keep their numbers. */
 export function withGivenInput(code: string): string {
   const declaration = findDeclaration(code);
   if (declaration === undefined) return code;

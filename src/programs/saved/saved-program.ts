@@ -39,10 +39,10 @@ export const SAVE_PROGRAM = entry(
 /** A request to save a program. */
 export interface SaveProgram extends InputOf<typeof SAVE_PROGRAM> {}
 
-/** A program that is a tool, or is proposed as one. */
+/** A program that is, or may become, a tool. */
 export interface SavedProgram {
   readonly name: string;
-  /** `proposed`: it becomes a tool once an operator accepts it. */
+  /** `proposed`: the program becomes a tool when an operator accepts it. */
   readonly status: "proposed" | "accepted";
   readonly description: string;
   readonly code: string;
@@ -50,19 +50,18 @@ export interface SavedProgram {
   readonly digest: string;
   readonly inputs: JsonSchema;
   readonly returns?: JsonSchema;
-  /** Ids of the tools that it may call: those that its run called, and those that its code names. */
+  /** Ids of the tools that the program may call: the tools that its run called, and the tools that its code names. */
   readonly tools: readonly string[];
-  /** The run that it was saved from. */
   readonly runId: string;
   readonly savedBy: string;
-  /** The tenant that it belongs to. Omitted if every tenant has it. */
+  /** The owning tenant. Omitted if the program belongs to all tenants. */
   readonly tenant?: string;
   /** Milliseconds since the epoch. */
   readonly savedAt: number;
   readonly acceptedBy?: string;
 }
 
-/** The digest of a saved program. It changes with everything that a person accepts. */
+/** Returns the digest of a saved program. It covers everything that a person accepts. */
 export function digestOf({
   code,
   inputs,
@@ -74,8 +73,8 @@ export function digestOf({
 }
 
 /**
- * The shape of a value, as loose as one example allows: members may be missing or null, and lists have the shape of their first item. Undefined unless
- * the value is an object.
+ * Returns the shape of a value, kept loose because it is learned from one example: members may be missing or null, and lists have the shape of their
+ * first item. Undefined unless the value is an object.
  */
 export function shapeOf(value: unknown): JsonSchema | undefined {
   return isPlainObject(value) ? looseShape(value, 0) : undefined;
@@ -104,7 +103,6 @@ function looseShape(value: unknown, depth: number): JsonSchema {
   };
 }
 
-/** Refuses inputs that a tool cannot have. */
 export function checkInputs(inputs: JsonSchema, isRead: boolean): void {
   const field = "inputs";
   if (inputs.type !== "object")
@@ -116,5 +114,5 @@ export function checkInputs(inputs: JsonSchema, isRead: boolean): void {
     );
   if (isRead || Object.keys(inputs.properties ?? {}).length === 0) return;
   const fix = 'Declare them in the program: const input: { project: string } = { project: "web" };';
-  throw fixable("INPUT_INVALID", "The program has inputs, and never reads `input`.", fix, { field });
+  throw fixable("INPUT_INVALID", "The program has inputs but never reads `input`.", fix, { field });
 }

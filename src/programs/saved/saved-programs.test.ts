@@ -96,7 +96,7 @@ describe("a program that worked", () => {
     await expect(programs().get("issue_report", { principal: OTHER })).rejects.toMatchObject({
       code: "TOOL_NOT_FOUND",
     });
-    await expect(programs().accept("issue_report", { digest: "other" })).rejects.toThrow("it was changed meanwhile");
+    await expect(programs().accept("issue_report", { digest: "other" })).rejects.toThrow("it has changed");
     expect(await programs().accept("issue_report", { digest: proposed.digest })).toMatchObject({
       status: "accepted",
       acceptedBy: "local",
@@ -285,7 +285,7 @@ describe("a program that worked", () => {
   });
 
   it.each([
-    ["a run that is not there", { runId: "none" }, /There is no such program/],
+    ["a run that is not there", { runId: "none" }, /The program does not exist/],
     ["a name that a tool cannot have", { name: "Issue Report" }, /name/],
     [
       "inputs that the program never reads",

@@ -25,29 +25,28 @@ import {
 
 const checkRequest = checkOf(SAVE_PROGRAM);
 
-/** The most saved programs, and the most proposals of one caller that wait for an operator. */
+/** Limits: saved programs in total, and proposals of one caller that wait for an operator. */
 const MOST_SAVED = 1_000;
 const MOST_PROPOSED = 20;
 
-/** The caller of an operation on saved programs. */
 export interface SavedBy {
   readonly principal: Principal;
-  /** True if the caller is an operator: programs that it saves are accepted at once. */
+  /** Programs that an operator saves are accepted immediately. */
   readonly isOperator: boolean;
 }
 
 export type SavedPrograms = ReturnType<typeof createSavedPrograms>;
 
-/** Programs that worked and that a person accepted as tools, in the shared state. Every change is audited. */
+/** Stores programs that a person accepted as tools in the shared state. Every change is audited. */
 export function createSavedPrograms(parts: {
   readonly documents: State;
   readonly changes: Pick<Changes, "publish">;
   readonly clock: Clock;
   readonly getRun: (id: string) => Promise<Run | undefined>;
-  /** The ids of the tools that a program names, as its caller sees them. */
+  /** Returns the ids of the tools that a program names, as its caller sees them. */
   readonly namedIn: (code: string, principal: Principal, toolset: string | undefined) => Promise<readonly string[]>;
   readonly audit: () => Promise<Pick<CallAudit, "refusal" | "record"> | undefined>;
-  /** Resolves when this process offers the accepted programs as they are now. `accepted` has just been accepted by a person. */
+  /** Resolves when this process offers the current accepted programs. `accepted` was just accepted by a person. */
   readonly onChange: (accepted?: { readonly name: string; readonly by: Principal }) => Promise<void>;
 }) {
   const { documents, changes, clock } = parts;
@@ -60,7 +59,7 @@ export function createSavedPrograms(parts: {
   const all = async (): Promise<readonly SavedProgram[]> =>
     (await documents.list(SAVED_KEY)).map(({ value }) => value as SavedProgram);
 
-  /** Makes a change, with a record before and after it. */
+  /** Makes a change, and audits it before and afterwards. */
   async function audited<Result>(
     action: string,
     program: Pick<SavedProgram, "name" | "digest">,
@@ -101,7 +100,7 @@ export function createSavedPrograms(parts: {
     await parts.onChange(status === "accepted" ? { name, by } : undefined);
   }
 
-  /** The program with a name, if the caller may see it. */
+  /** Returns the program with a name, if the caller may see it. */
   async function find(name: string, by: SavedBy) {
     const found = await entryOf(name);
     if (found !== undefined && maySee(found.program, by)) return found;
@@ -118,8 +117,8 @@ export function createSavedPrograms(parts: {
 
   return {
     /**
-     * Saves the program of a run that succeeded. An operator's program is a tool at once; another caller's waits until an operator accepts it. Throws
-     * INPUT_INVALID with the fix if it cannot be a tool.
+     * Saves the program of a run that succeeded. An operator's program becomes a tool immediately; another caller's program waits until an operator
+     * accepts it. Throws INPUT_INVALID with a fix if the program cannot be a tool.
      */
     async save(request: SaveProgram, by: SavedBy): Promise<SavedProgram> {
       checkRequest(request, "", throwFor("program", "INPUT_INVALID"));
@@ -128,13 +127,13 @@ export function createSavedPrograms(parts: {
       const run = await parts.getRun(runId);
       if (run === undefined || run.kind !== "program" || !isOwn(run, by)) {
         const fix = "List the runs. Runs are kept for a day, up to 1,000 for each caller.";
-        throw fixable("INPUT_INVALID", "There is no such program, or you may not see it.", fix, {
+        throw fixable("INPUT_INVALID", "The program does not exist, or you may not see it.", fix, {
           field: "runId",
           value: runId,
         });
       }
       if (run.status !== "done") {
-        const problem = `The program has the status ${run.status}, and only one that succeeded can be saved.`;
+        const problem = `The program has the status ${run.status}, but only a program that succeeded can be saved.`;
         throw fixable("INPUT_INVALID", problem, "Run it until it succeeds, and save that run.", {
           field: "runId",
           value: runId,
@@ -145,7 +144,7 @@ export function createSavedPrograms(parts: {
         declaredInputs(code) ?? { type: "object", properties: {}, additionalProperties: false };
       checkInputs(inputs, readsInput(code));
       const returns = request.returns ?? shapeOf((run.result as ProgramValue | undefined)?.value);
-      // The tool is checked like one that a person writes.
+      // Applies the same checks as for a tool that a person defines.
       defineTool({ name, namespace: SAVED_NAMESPACE, description, parameters: inputs, ...(returns && { returns }) });
       const named = await parts.namedIn(code, run.owner, run.toolset);
       const tools = [...new Set([...run.calls.map(({ tool }) => tool), ...named])].toSorted();
@@ -172,7 +171,7 @@ export function createSavedPrograms(parts: {
       });
     },
 
-    /** Makes a proposed program a tool. With a digest, only if the program is still the one that the caller saw. */
+    /** Makes a proposed program a tool. With `digest`, only if the program is still the one that the caller reviewed. */
     async accept(
       name: string,
       by: SavedBy,
@@ -182,7 +181,7 @@ export function createSavedPrograms(parts: {
       if (!by.isOperator) throw notOperator(by, "accept");
       if (options.digest !== undefined && options.digest !== program.digest) {
         const problem = `The program ${name} has the digest ${program.digest}, not ${options.digest}.`;
-        throw fixable("INPUT_INVALID", problem, "Look at it again: it was changed meanwhile.", {
+        throw fixable("INPUT_INVALID", problem, "Review the program again: it has changed.", {
           field: "digest",
           value: options.digest,
         });
@@ -198,15 +197,15 @@ export function createSavedPrograms(parts: {
       });
     },
 
-    /** Lists the programs that the caller may see, by name: an operator sees all programs of its tenant, other callers see their own. */
+    /** Lists the programs that the caller may see, by name. An operator sees all programs of its tenant, other callers see their own. */
     async list(by: SavedBy): Promise<readonly SavedProgram[]> {
       return (await all()).filter((each) => maySee(each, by));
     },
 
-    /** Throws TOOL_NOT_FOUND, with the nearest name, if there is none that the caller may see. */
+    /** Throws TOOL_NOT_FOUND, with the nearest name, if the caller may see no program of that name. */
     get: async (name: string, by: SavedBy): Promise<SavedProgram> => (await find(name, by)).program,
 
-    /** Removes a program, and its tool. Callers without the operator role can withdraw their own proposals. */
+    /** Removes a program and its tool. Callers without the operator role can withdraw their own proposals. */
     async remove(name: string, by: SavedBy): Promise<void> {
       const { program, version } = await find(name, by);
       if (!by.isOperator && program.status !== "proposed") throw notOperator(by, "remove");
@@ -217,7 +216,7 @@ export function createSavedPrograms(parts: {
       });
     },
 
-    /** The accepted programs. A program whose stored document was altered by other means is left out, and reported. */
+    /** Returns the accepted programs. A program whose stored document was altered by other means is left out and reported. */
     async accepted(): Promise<{ readonly programs: readonly SavedProgram[]; readonly changed: readonly string[] }> {
       const found = (await all()).filter(({ status }) => status === "accepted");
       return {
@@ -255,17 +254,17 @@ export function createSavedPrograms(parts: {
   }
 }
 
-/** True if the document is as it was saved. */
+/** Returns true if the document was not altered since it was saved. */
 function isWhole(program: SavedProgram): boolean {
   return digestOf(program) === program.digest;
 }
 
-/** The problem of a stored document that was altered by other means. */
+/** Returns the problem of a stored document that was altered by other means. */
 export function notWhole(name: string): string {
   return `The saved program ${name} is not the one that was saved: its digest differs.`;
 }
 
-/** An operator sees all programs of its tenant, or of every tenant; other callers see their own. */
+/** An operator sees all programs of its tenant, or of every tenant if it has none. Other callers see their own. */
 function maySee({ savedBy, tenant }: SavedProgram, { principal, isOperator }: SavedBy): boolean {
   if (isOperator && (principal.tenant === undefined || principal.tenant === tenant)) return true;
   return savedBy === principal.id && tenant === principal.tenant;
@@ -276,7 +275,6 @@ function isOwn({ owner }: Run, { principal, isOperator }: SavedBy): boolean {
   return isOperator && (principal.tenant === undefined || principal.tenant === owner.tenant);
 }
 
-/** Throws if the caller may not replace the program. */
 function checkReplace(before: SavedProgram, by: SavedBy): void {
   checkTenant(before, by);
   const isOwnProposal = before.status === "proposed" && before.savedBy === by.principal.id;
@@ -300,7 +298,7 @@ function notOperator({ principal }: SavedBy, action: string): Error {
 }
 
 function changedMeanwhile(name: string): Error {
-  return fixable("STORE_FAILED", `The saved program ${name} was changed at the same time.`, "Try it again.", {
+  return fixable("STORE_FAILED", `The saved program ${name} was changed at the same time.`, "Retry.", {
     field: "name",
     value: name,
   });

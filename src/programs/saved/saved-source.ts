@@ -13,7 +13,7 @@ import { SAVED_TOPIC } from "./keys.ts";
 import { SAVED_NAMESPACE, type SavedProgram } from "./saved-program.ts";
 import { notWhole, type SavedPrograms } from "./saved-programs.ts";
 
-/** The accepted programs as tools. A program is offered while all the tools that it may call exist. */
+/** Offers the accepted programs as tools. A program is offered while all tools that it may call exist. */
 export function savedProgramsSource(parts: {
   readonly saved: Pick<SavedPrograms, "accepted">;
   readonly host: Pick<ToolHost, "tool" | "watch" | "runs">;
@@ -27,9 +27,9 @@ export function savedProgramsSource(parts: {
     name: SAVED_NAMESPACE,
     kind: "program",
     namespaces: [SAVED_NAMESPACE],
-    // An operator accepted them, and their effects follow from those of the tools that they may call.
+    // An operator accepted these programs, and their effects follow from the tools that they may call.
     trustsAnnotations: true,
-    // A call inside is retried if that is safe. The whole is not.
+    // Calls inside the program are retried if that is safe. The whole program is not retried.
     maxRetries: 1,
     connect: async () => {},
     async list() {
@@ -80,7 +80,7 @@ export function savedProgramsSource(parts: {
         ...derivedRights(tools),
         timeoutMs: LIMITS.timeoutMaxMs,
         ...(tenant !== undefined && { metadata: { tenant } }),
-        // A program that is saved again is another definition, so earlier approvals are not valid for it.
+        // A program that is saved again has a new definition, so earlier approvals are no longer valid.
         sourceMeta: { program: digest },
       },
       handler: async (args, context) => runSaved(program, args, context as WorkflowContext, await host.runs()),

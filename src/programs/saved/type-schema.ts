@@ -26,8 +26,8 @@ interface Token {
 }
 
 /**
- * Reads a TypeScript type as a JSON Schema: objects, lists, unions, literals and Record. Throws with the part that it cannot read; types that are
- * declared elsewhere are not followed.
+ * Converts a TypeScript type to a JSON Schema. Supports objects, lists, unions, literals and Record. Throws with the part that it cannot read; types
+ * that are declared elsewhere are not resolved.
  */
 export function schemaOfType(text: string): JsonSchema {
   const tokens = tokensOf(text);

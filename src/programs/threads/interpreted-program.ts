@@ -9,23 +9,23 @@ import type { ProgramBounds, ProgramOutcome } from "../program.ts";
 import type { FromThread, ToThread } from "./messages.ts";
 import { fromRepliesText, toStepText } from "./step-texts.ts";
 
-/** Deeper recursion is an error in the program, well before the thread's own stack ends. */
+/** Deeper recursion is an error of the program, well before the thread's own stack overflows. */
 const STACK_BYTES = 512 * 1024;
 
-/** Milliseconds of computing after which a program gets the lowest priority. */
+/** Computing time in milliseconds after which a program gets the lowest priority. */
 const LONG_MS = 50;
 
-/** QuickJS flags: evaluate as a script with `await`, in strict mode or not, and whether to stop after parsing. */
+/** QuickJS flags: evaluation as a script with `await`, in strict mode or not, and whether to stop after parsing. */
 const SCRIPT = 0;
 const ASYNC = 1 << 7;
 const COMPILE_ONLY = 1 << 5;
 
 type StartMessage = Extract<ToThread, { readonly kind: "start" }>;
 
-/** False on a Node that does not measure the processor time of a thread. Then wall time is counted. */
+/** False if this Node version cannot measure the processor time of a thread. Then wall time is used. */
 const HAS_PROCESSOR_TIME = typeof process.threadCpuUsage === "function";
 
-/** Processor time of this thread, in milliseconds. */
+/** Returns the processor time of this thread, in milliseconds. */
 const processorMs: () => number = HAS_PROCESSOR_TIME
   ? () => {
       const { user, system } = process.threadCpuUsage();
@@ -36,8 +36,8 @@ const processorMs: () => number = HAS_PROCESSOR_TIME
 let countedMs = processorMs();
 
 /**
- * The processor time of this thread since the last call of this function, in milliseconds. The system adds up the time of a running thread only every few
- * milliseconds, or when it sleeps. So the time of a short program is missing at its end, and is counted with the next one.
+ * Returns the processor time of this thread since the previous call, in milliseconds. The operating system updates the time of a running thread only
+ * every few milliseconds, or when the thread sleeps. So part of a short program's time is counted with the next program.
  */
 export function countMs(): number {
   const before = countedMs;
@@ -45,10 +45,10 @@ export function countMs(): number {
   return countedMs - before;
 }
 
-/** True once this thread has the lowest priority, which it keeps. */
+/** True once this thread has the lowest priority, which is permanent. */
 let isSlowed = false;
 
-/** A program that computes for long must not slow down the gateway. On Linux this is the priority of the thread alone. */
+/** Lowers the priority, so that a program that computes for long does not slow down the gateway. On Linux, only this thread is affected. */
 function slowDown(): void {
   isSlowed = true;
   if (process.platform === "linux") setPriority(0, constants.priority.PRIORITY_LOW);
@@ -59,8 +59,8 @@ export const isSlowThread = (): boolean => isSlowed;
 export type Interpreter = Awaited<ReturnType<typeof prepareInterpreter>>;
 
 /**
- * Creates an interpreter with the prelude evaluated. It runs one program, and the next one after `reset`, which restores the memory that it has now:
- * creating an interpreter for each program takes five times as long, and leaves V8 so much garbage that collecting it slows down other threads.
+ * Creates an interpreter with the prelude evaluated. It can run many programs: `reset` restores its initial memory. Creating an interpreter for each
+ * program takes five times as long, and leaves V8 so much garbage that collecting it slows down other threads.
  */
 export async function prepareInterpreter(
   interpreter: object,
@@ -74,7 +74,7 @@ export async function prepareInterpreter(
   let cpuMs = Number.POSITIVE_INFINITY;
   let valueBytes = 0;
   let startedMs = processorMs();
-  /** Set when the program must end: the reason. */
+  /** The reason why the program must end. */
   let halted: string | undefined;
   let hasEnded = false;
   let waiting = 0;
@@ -122,7 +122,7 @@ export async function prepareInterpreter(
     if (ran.error !== undefined) ran.error.dispose();
   }
 
-  /** Passes the next result to the program: the first one of a text, or one of the same text as before. */
+  /** Passes the next result to the program: the first result of a new text, or the next one of the current text. */
   function pass(text?: string): void {
     const settled = text === undefined ? vm.callFunction(settleGuest, vm.undefined) : withText(text);
     if (settled.error === undefined) return settled.value.dispose();
@@ -137,7 +137,7 @@ export async function prepareInterpreter(
     return settled;
   }
 
-  /** The calls that the program made since the last time, as text, and their number. */
+  /** Returns the calls that the program made since the previous call of this function, as text, and their number. */
   function taken(): { readonly count: number; readonly calls: string } {
     const text = vm.callFunction(takeCalls, vm.undefined);
     if (text.error !== undefined) {
@@ -150,14 +150,14 @@ export async function prepareInterpreter(
     return { count: Number(counted.slice(0, at)), calls: counted.slice(at + 1) };
   }
 
-  /** Reports the calls made, or the end. */
+  /** Reports the calls made, or the end of the program. */
   function report(): void {
     if (hasEnded) return;
     const made = halted === undefined && promise !== undefined ? taken() : undefined;
     if (halted !== undefined) return end({ error: { message: halted } });
     if (made === undefined || promise === undefined) return;
     waiting += made.count;
-    // A program that has its value still waits for the calls that it started.
+    // A program that already has its value still waits for the calls that it started.
     if (waiting > 0) return post(toStepText(waiting, made.calls));
     const state = vm.getPromiseState(promise);
     if (state.type === "pending")
@@ -180,7 +180,7 @@ export async function prepareInterpreter(
     };
   }
 
-  /** The number of lines that the program did not print. */
+  /** Returns the number of printed lines that were dropped. */
   function dropped(): number | undefined {
     const count = vm.callFunction(droppedOf, vm.undefined);
     return count.error === undefined ? vm.getNumber(count.value) : undefined;
@@ -195,8 +195,8 @@ export async function prepareInterpreter(
   const restoreMemory = keepMemory(memory);
   return {
     /**
-     * Forgets the program that ran, so that another one can start. The objects of this function were all made before the memory was kept, so they
-     * still fit. Returns false if this interpreter cannot be used again.
+     * Discards the previous program, so that another one can start. All objects of this function were created before the memory was saved, so they
+     * stay valid. Returns false if this interpreter cannot be used again.
      */
     reset(): boolean {
       [cpuMs, valueBytes, waiting] = [Number.POSITIVE_INFINITY, 0, 0];
@@ -210,7 +210,7 @@ export async function prepareInterpreter(
       ({ cpuMs, valueBytes } = limits);
       printed = createPrinted(limits.logBytes, (line) => void logs.push(line));
       startedMs = processorMs();
-      // A thread that waits uses no processor time.
+      // A waiting thread uses no processor time.
       if (!HAS_PROCESSOR_TIME) countMs();
       const given = vm.newString(JSON.stringify({ namespaces, input, seed, now, calls: limits.calls }));
       vm.unwrapResult(vm.callFunction(startGuest, vm.undefined, given)).dispose();
@@ -228,7 +228,7 @@ export async function prepareInterpreter(
       runJobs();
       report();
     },
-    /** Passes results on one after the other, so that their order alone decides what the program does next. */
+    /** Passes results on one after the other, so that only their order decides the program's next steps. */
     settle(replies: string): void {
       const { count, list } = fromRepliesText(replies);
       for (let index = 0; index < count; index++) {
@@ -242,7 +242,7 @@ export async function prepareInterpreter(
   };
 }
 
-/** On one line with the beginning of the program, so that lines keep their numbers. */
+/** The code begins on the first line, so that lines keep their numbers. */
 function wrapped(code: string): string {
   return `(async () => {${code}\n})()`;
 }

@@ -1,15 +1,14 @@
 import type { ProgramBounds, ProgramJob, ProgramOutcome } from "../program.ts";
 
-/** The data that a thread starts with. */
 export interface ThreadData {
   /** The compiled interpreter, a WebAssembly.Module. */
   readonly interpreter: object;
   readonly memoryBytes: number;
-  /** Counts the messages to the thread, which waits for the next one here while its program waits for calls. */
+  /** Counts the messages to the thread. While its program waits for calls, the thread sleeps on this counter until the next message. */
   readonly wake: Int32Array<SharedArrayBuffer>;
 }
 
-/** A message to a thread: a start, results as text, or `drop`, which gives the program up. */
+/** A message to a thread: a start, results as text, or `drop`, which discards the program. */
 export type ToThread =
   | ({
       readonly kind: "start";
@@ -20,7 +19,10 @@ export type ToThread =
   | string
   | { readonly kind: "drop" };
 
-/** A message of a thread: a step of the program as text, or one of these. `isSlow`: the thread has the lowest priority from now on. `ms`: the processor time of the program, or of getting ready. */
+/**
+ * A message from a thread: a step of the program as text, or one of these objects. `isSlow`: the thread has the lowest priority from now on. `ms`:
+ * the processor time of the program or of the preparation.
+ */
 export type FromThread =
   | { readonly kind: "ready"; readonly isSlow: boolean; readonly ms: number }
   | string

@@ -6,21 +6,20 @@ import type { FromThread, ThreadData, ToThread } from "./messages.ts";
 const { interpreter, memoryBytes, wake } = workerData as ThreadData;
 const port = parentPort as MessagePort;
 
-// Removing types is an experimental part of Node. The warning would appear in the log of the gateway.
+// Suppresses the warning that removing types is experimental in Node, which would appear in the gateway's log.
 process.emitWarning = () => {};
 
 let program: Interpreter | undefined;
-/** True while the program waits for calls. */
 let isWaiting = false;
 
 function post(message: FromThread): void {
   isWaiting = typeof message === "string";
   port.postMessage(message, []);
-  // Later, because the interpreter that called this function still reads the state of the program that ended.
+  // Deferred, because the interpreter that called this function still reads the state of the ended program.
   if (typeof message === "object" && message.kind === "ended") queueMicrotask(() => void prepare());
 }
 
-/** Gets ready for the next program, which finds nothing of the last one. */
+/** Prepares for the next program, which cannot see anything of the previous one. */
 async function prepare(): Promise<void> {
   if (program?.reset() !== true) {
     program = undefined;
@@ -36,7 +35,7 @@ function handle(message: ToThread): void {
   else void prepare();
 }
 
-/** The next message, for which the thread sleeps. Waking it up this way costs less than an event. */
+/** Sleeps until the next message and returns it. This kind of wake-up costs less than an event. */
 function nextMessage(): ToThread {
   for (;;) {
     const seen = Atomics.load(wake, 0);

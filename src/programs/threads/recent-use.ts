@@ -1,9 +1,9 @@
 import { setNewest } from "../../base/remember.ts";
 
-/** Callers whose use is remembered; beyond it those seen longest ago are forgotten. */
+/** Callers who ran nothing for longest are forgotten first. */
 const MOST_CALLERS = 1_000;
 
-/** Adds up the processor time of each caller's programs, and forgets it at a steady rate. Times are in milliseconds. */
+/** Adds up the processor time of each caller's programs. The sum decays at a steady rate. Times are in milliseconds. */
 export function createRecentUse({
   most,
   forgottenPerSecond,
@@ -20,7 +20,7 @@ export function createRecentUse({
     add(caller: string, ms: number, now: number): void {
       setNewest(used, caller, { ms: remembered(caller, now) + ms, at: now }, MOST_CALLERS);
     },
-    /** True if the caller's programs computed for more than `most` lately. */
+    /** Returns true if the caller's recent processor time is more than `most`. */
     isHeavy: (caller: string, now: number): boolean => remembered(caller, now) > most,
   };
 }

@@ -1,10 +1,10 @@
 /**
- * The texts between the gateway and the thread of a program. Each text to the thread is answered by one text, or by the end of the program. A text
- * costs a fraction of an object with the same content.
+ * The texts between the gateway and the thread of a program. The thread answers each text with one text, or with the end of the program. A text costs
+ * a fraction of an object with the same content.
  */
 import type { GuestCall, GuestReply } from "../program.ts";
 
-/** Results as a count and a list of `[number, time, isError, value]`. Values are JSON already. */
+/** Writes results as a count and a list of `[number, time, isError, value]`. Values are already JSON. */
 export function toRepliesText(replies: readonly GuestReply[]): string {
   const texts = replies.map((reply) => {
     const { id, now } = reply;
@@ -19,7 +19,7 @@ export function fromRepliesText(text: string): { readonly count: number; readonl
   return { count: Number(text.slice(0, at)), list: text.slice(at) };
 }
 
-/** A step: the number of calls that the program waits for, and the calls as the channel of the program writes them. */
+/** Writes a step: the number of calls that the program waits for, and the calls in the format of the program's channel. */
 export function toStepText(waiting: number, calls: string): string {
   return `${waiting}\n${calls}`;
 }

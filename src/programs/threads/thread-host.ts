@@ -8,53 +8,54 @@ import type { FromThread, ThreadData, ToThread } from "./messages.ts";
 import { createRecentUse } from "./recent-use.ts";
 import { fromStepText, toRepliesText } from "./step-texts.ts";
 
-/** The interpreter's data is in WebAssembly memory; the thread's heap holds only texts in transit, and the compiler. */
+/** The interpreter's data is in WebAssembly memory. The thread's heap holds only the compiler and texts in transit. */
 const THREAD_LIMITS = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 16 };
 
-/** Programs of one depth that run at the same time, each on its own thread. Further ones wait for their turn. */
+/** Maximum number of concurrent programs of one depth, each on its own thread. Further programs are queued. */
 const MOST_THREADS = 8;
 
-/** The programs of one caller and depth that run at the same time, so that other callers find a thread. */
+/** Maximum number of concurrent programs of one caller and depth, so that other callers find a free thread. */
 const MOST_PER_CALLER = 4;
 
-/** Idle threads that are kept for the next programs. */
+/** Number of idle threads that are kept for the next programs. */
 const SPARE_THREADS = 2;
 
 /**
- * A caller whose programs computed for more than this lately, in milliseconds, gets the lowest priority from the start of a program. Each further
- * program waits a moment, so that a flood of short ones does not fill this thread with their starts.
+ * Recent processor time, in milliseconds, above which a caller is heavy. Programs of a heavy caller start with the lowest priority, and each waits a
+ * moment, so that starting a flood of short programs does not fill the gateway's thread.
  */
 const HEAVY_USE = { most: 200, forgottenPerSecond: 200 };
 const HEAVY_PAUSE_MS = 5;
 
-/** A thread, and the program on it. */
 interface Thread {
   readonly worker: Worker;
-  /** Passes a message on, and wakes the thread. */
   post(message: ToThread): void;
   isReady: boolean;
-  /** False until it was ready once. */
+  /** True once the thread was ready for the first time. */
   hasStarted: boolean;
   program: RunningProgram | undefined;
-  /** The caller of the last program on it. */
+  /** The caller of the thread's last program. */
   caller: string | undefined;
-  /** The caller whose program computed for long, if it has the lowest priority since. */
+  /** The only caller that may use this thread, because the thread has the lowest priority since that caller's program computed for long. */
   slowFor: string | undefined;
 }
 
 interface RunningProgram {
   readonly job: ProgramJob;
   thread: Thread | undefined;
-  /** True until the pause of a heavy caller is over. */
+  /** True during the pause for a heavy caller. */
   isHeld: boolean;
-  /** True while the thread computes: it has not reported since it was last given something. */
+  /** True while the thread computes: it has not reported since the last message to it. */
   isBusy: boolean;
-  /** When it was last given something, in milliseconds. */
+  /** Time of the last message to the thread, in milliseconds. */
   busySince: number;
   settle(outcome: ProgramOutcome | Error): void;
 }
 
-/** Runs programs in QuickJS (WebAssembly), each on a thread of this process that can be ended. A prepared thread is kept, so that programs start at once. */
+/**
+ * Runs programs in QuickJS (WebAssembly), each on its own thread of this process, which can be terminated. A prepared thread is kept, so that
+ * programs start without delay.
+ */
 export function threadHost(
   { memoryBytes }: Pick<ProgramBounds, "memoryBytes">,
   now: () => number = () => performance.now(),
@@ -64,7 +65,7 @@ export function threadHost(
   const use = createRecentUse(HEAVY_USE);
   let closed = false;
 
-  /** Programs inside others have threads of their own, so that no program waits for the thread of the one that called it. */
+  /** Returns the maximum number of threads. Each depth has its own threads, so that no program waits for the thread of the program that called it. */
   function mostThreads(): number {
     const running = [...threads].map(({ program }) => program?.job.depth ?? 1);
     return MOST_THREADS * Math.max(1, ...running, ...waiting.map(({ job }) => job.depth));
@@ -102,7 +103,7 @@ export function threadHost(
   }
 
   function heard(thread: Thread, message: FromThread): void {
-    // The process stays alive until a thread that is being ended has ended.
+    // Keeps the process alive until an ending thread has ended.
     if (!threads.has(thread)) return;
     const { program } = thread;
     if (typeof message === "string") {
@@ -133,13 +134,13 @@ export function threadHost(
     const { program } = thread;
     thread.program = undefined;
     program?.settle({ logs: [], error: { message: `The program was ended: ${why}.` } });
-    // A thread that cannot start would not start the next time either.
+    // If a thread cannot start, the next attempt would fail too.
     const error = new ArsenalError("SANDBOX_FAILED", `The thread of programs cannot start: ${why}.`);
     if (!thread.hasStarted) for (const each of waiting.splice(0)) each.settle(error);
     if (waiting.length > 0) ensure();
   }
 
-  /** Frees the thread of a program. One that computes, or whose program went wrong, is ended. */
+  /** Frees the thread of a program. A thread that computes, or whose program went wrong, is terminated. */
   function release(program: RunningProgram, how: "end" | "drop" | "keep"): void {
     const { thread } = program;
     program.thread = undefined;
@@ -158,7 +159,7 @@ export function threadHost(
     } else if (how === "drop") thread.post({ kind: "drop" });
   }
 
-  /** Gives waiting programs the threads that are ready. A slow thread is for its caller alone. */
+  /** Assigns ready threads to waiting programs. A slow thread is only for its own caller. */
   function assign(): void {
     for (const program of waiting.slice()) {
       if (program.isHeld) continue;
@@ -177,7 +178,7 @@ export function threadHost(
       thread.caller = caller;
       program.isBusy = true;
       program.busySince = now();
-      // The process stays alive while a program runs.
+      // Keeps the process alive while a program runs.
       thread.worker.ref();
       const { code, namespaces, input, bounds, now: startsAt, seed } = program.job;
       const isSlow = thread.slowFor === undefined && use.isHeavy(caller, program.busySince);
@@ -185,10 +186,10 @@ export function threadHost(
     }
   }
 
-  /** Starts a thread if a program waits for one, or the spare ones are used up. */
+  /** Starts a thread if a program waits for one, or if no spare thread is left. */
   function ensure(): void {
     const idle = [...threads].filter(isIdle).length;
-    // The process stays alive while a program waits.
+    // Keeps the process alive while a program waits.
     if (waiting.length > 0) for (const { worker } of threads) worker.ref();
     if (closed || idle > waiting.length) return;
     if (threads.size >= mostThreads()) {
@@ -215,7 +216,7 @@ export function threadHost(
       const end = (): void => {
         const place = waiting.indexOf(program);
         if (place >= 0) waiting.splice(place, 1);
-        // A program that is ended while it computes reports no processor time.
+        // A program that is ended while it computes cannot report its processor time.
         if (program.isBusy) use.add(job.caller, now() - program.busySince, now());
         release(program, program.isBusy ? "end" : "drop");
       };
@@ -263,7 +264,7 @@ export function threadHost(
       closed = true;
       const all = [...threads];
       threads.clear();
-      // The process stays alive until they have ended.
+      // Keeps the process alive until all threads have ended.
       for (const { worker } of all) worker.ref();
       for (const program of waiting.splice(0)) program.settle(new ArsenalError("CLOSED", "This arsenal was closed."));
       await Promise.all(all.map(({ worker }) => worker.terminate()));
@@ -278,7 +279,7 @@ function interpreterOf(): ReturnType<typeof compileInterpreter> {
   });
 }
 
-/** True for a thread that may run any caller's program. */
+/** Returns true for a thread that may run any caller's program. */
 function isIdle({ program, slowFor }: Thread): boolean {
   return program === undefined && slowFor === undefined;
 }

@@ -12,7 +12,7 @@ import type { Runs } from "../../runs/runs.ts";
 import type { Toolsets } from "../../toolset/toolsets.ts";
 import type { CallStages } from "../calls.ts";
 
-/** Rejects with CONFIG_INVALID, and the fix, if the configured sandbox of programs does not work on this machine. */
+/** Rejects with CONFIG_INVALID, and a fix, if the configured sandbox of programs does not work on this machine. */
 export async function checkPrograms({ programs }: Pick<ResolvedConfig, "programs">): Promise<void> {
   const { sandbox, denoPath, ...bounds } = programs;
   const host = programHost(sandbox, bounds, { denoPath });
@@ -26,13 +26,12 @@ export async function checkPrograms({ programs }: Pick<ResolvedConfig, "programs
   }
 }
 
-/** Code mode, with the resources that it holds. */
 export interface WiredCodeMode {
   readonly code: CodeMode;
   close(): Promise<void>;
 }
 
-/** Wires code mode. Loaded with the first program, or with a gateway that offers it. */
+/** Wires code mode. Loaded with the first program, or with a gateway that offers code mode. */
 export function wireCodeMode(stages: {
   readonly config: Pick<ResolvedConfig, "programs">;
   readonly runs: Runs;

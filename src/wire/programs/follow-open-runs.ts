@@ -2,9 +2,9 @@ import { OPEN_RUN_KEY, RUNS_TOPIC } from "../../runs/keys.ts";
 import type { SharedState } from "../../state/shared-state.ts";
 
 /**
- * Calls `load` once there are programs or workflows in the state that another process may leave behind: now, or when a process starts its first one.
- * So a gateway can continue the programs of other processes before it has run one itself. Other processes have no part in a state in memory. Returns a
- * function that ends it.
+ * Calls `load` once the state contains programs or workflows that this process may have to continue: now, or when any process starts its first one.
+ * So a gateway can continue programs of other processes before it has run one itself. Does nothing for a state in memory, which no other process
+ * uses. Returns a function that stops it.
  */
 export function followOpenRuns(
   { name, documents, changes }: Pick<SharedState, "name" | "documents" | "changes">,

@@ -4,8 +4,8 @@ import { SAVED_KEY, SAVED_TOPIC } from "../../programs/saved/keys.ts";
 import type { SharedState } from "../../state/shared-state.ts";
 
 /**
- * Offers the saved programs of a state that outlives the process, and those that other processes save later. Loads nothing while there are none.
- * Returns a function that ends it.
+ * Offers the saved programs of a persistent state, including programs that other processes save later. Loads nothing until there are saved programs.
+ * Returns a function that stops it.
  */
 export async function followSavedPrograms(
   state: Pick<SharedState, "documents" | "changes">,
@@ -21,7 +21,7 @@ export async function followSavedPrograms(
   };
   let isOffered = false;
   const end = state.changes.subscribe(SAVED_TOPIC, () => {
-    // Once they are offered, their source follows the changes itself.
+    // Once the programs are offered, their source follows changes itself.
     if (isOffered) return;
     isOffered = true;
     void tryOffer();

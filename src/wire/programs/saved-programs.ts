@@ -11,14 +11,13 @@ import type { Source } from "../../register/source.port.ts";
 import { hasRole } from "../../serve/administration.ts";
 import type { ConfiguredGuard } from "../guard.ts";
 
-/** Saved programs, and the ensemble of their tools. */
 export interface WiredSavedPrograms {
   readonly operations: SavedProgramOperations;
-  /** Offers the accepted programs as tools, from now on. */
+  /** Starts to offer the accepted programs as tools. */
   offer(): Promise<void>;
 }
 
-/** Wires saved programs. Loaded with the first of them. */
+/** Wires saved programs. Loaded with the first saved program. */
 export function wireSavedPrograms(stages: {
   readonly config: Pick<ResolvedConfig, "server">;
   readonly guard: Pick<ConfiguredGuard, "state" | "load" | "pins">;
@@ -40,7 +39,7 @@ export function wireSavedPrograms(stages: {
     audit: async () => (await guard.load()).audit,
     async onChange(accepted) {
       await offer();
-      // The person who accepted the program accepted the tool that it is now.
+      // Accepting a program also accepts its tool's current definition.
       if (accepted !== undefined) await acceptPin(`${SAVED_NAMESPACE}.${accepted.name}`, accepted.by);
     },
   });
@@ -53,7 +52,7 @@ export function wireSavedPrograms(stages: {
   }
 
   async function offer(): Promise<void> {
-    // The program runner belongs to code mode, also for runs of processes that died.
+    // Code mode registers the program runner, which runs of dead processes need too.
     await codeMode();
     const isAdded = adding !== undefined;
     adding ??= addEnsemble(savedProgramsSource({ saved, host, changes }));
