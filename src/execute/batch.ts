@@ -10,15 +10,15 @@ import type { BatchResult, ToolResult } from "./result.ts";
 import { isConfirmedReadOnly } from "./steps/retry.ts";
 import { checkBatch } from "./steps/validate-call.ts";
 
-/** Calls that start at once. Further ones of a group start in turns of the event loop, so that a batch leaves room for everything else. */
+/** The number of calls that start at once. Further calls of a group start in later turns of the event loop, so that a batch does not block other work. */
 const AT_ONCE = 4;
 
-/** Runs the calls of a batch in its strategy's order. Their results are in the order of the calls. */
+/** Runs the calls of a batch with its strategy. Results are in the order of the calls. */
 export async function runBatch(
   batch: BatchCall,
   parts: {
     readonly run: (call: ToolCall) => Promise<ToolResult>;
-    /** The tool that a call names, as its caller sees the catalog. */
+    /** Finds the tool of a call, as its caller sees the catalog. */
     readonly toolOf: (call: ToolCall) => Promise<Tool | undefined>;
     readonly clock: Clock;
   },
@@ -55,12 +55,12 @@ export async function runBatch(
   };
 }
 
-/** A call that waits for a person has neither succeeded nor failed. */
+/** A call that waits for approval has neither succeeded nor failed. */
 function isFailure({ status }: ToolResult): boolean {
   return status !== "success" && status !== "pending_confirmation";
 }
 
-/** Indexes of calls that run at once; group after group. */
+/** Groups the indexes of calls that run concurrently. The groups run one after the other. */
 async function groupsOf(
   calls: readonly unknown[],
   strategy: NonNullable<BatchCall["strategy"]>,
@@ -90,25 +90,25 @@ async function mayRunBesideOthers(
     const tool = await toolOf(call as unknown as ToolCall);
     return tool !== undefined && isConfirmedReadOnly(tool);
   } catch {
-    return false; // A call that throws when it is read gets its result when its turn comes.
+    return false; // A call whose properties throw when read gets its result in its turn.
   }
 }
 
-/** The call with the earlier of its own deadline and the batch's. */
+/** Applies the batch's deadline to a call, unless its own is earlier. */
 function withDeadline(call: ToolCall, deadline: number | undefined): ToolCall {
   if (deadline === undefined || !isPlainObject(call) || !isReadable(call)) return call;
   const own: unknown = call.deadline;
-  // A deadline that is not a time is reported when the call is checked.
+  // An invalid deadline is reported when the call is checked.
   return own === undefined || (typeof own === "number" && own > deadline) ? { ...call, deadline } : call;
 }
 
-/** Runs a call that also ends when the batch does. */
+/** Runs a call that is also cancelled with the batch. */
 async function runLinked(
   call: ToolCall,
   batchSignal: AbortSignal,
   run: (call: ToolCall) => Promise<ToolResult>,
 ): Promise<ToolResult> {
-  // A value that is not a call, or that throws when it is read, gets its own result.
+  // A value that is not a call, or whose properties throw when read, gets its own result.
   if (!isPlainObject(call) || !isReadable(call)) return run(call);
   if (call.signal === undefined) return run({ ...call, signal: batchSignal });
   if (!isSignal(call.signal)) return run(call);

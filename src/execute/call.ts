@@ -20,7 +20,7 @@ import {
   whole,
 } from "../tool/shape/shape.ts";
 
-/** The longest name, id or key. They are stored and compared, and real ones are shorter. */
+/** The maximum length of names, ids and keys, because they are stored and compared. */
 const MAX_LENGTH = { maxLength: 1_024 };
 const id = (description: string): Shape<string, string, false> => refined(string(description), MAX_LENGTH);
 
@@ -37,7 +37,7 @@ const signal = hinted(schema<AbortSignal>({ description: "Cancels the call, or t
   onlyInCode: true,
 });
 
-/** The shape of a request to run one tool. Other members are ignored in code. */
+/** Describes a request to run one tool. Other members are ignored in code. */
 export const TOOL_CALL = hinted(
   openEntry(
     "A call of one tool.",
@@ -55,32 +55,31 @@ export const TOOL_CALL = hinted(
       }),
       /** False runs the tool even if `execution.result_cache` holds its result, which the new one then replaces. Defaults to true. */
       cache: flag("False runs the tool even if its result is cached. Defaults to true."),
-      /** False leaves checking the arguments to the tool's own source, whose answer is then the caller's. */
+      /** False lets the tool's own source check the arguments. The caller then gets the errors of the source. */
       checkArguments: hinted(flag("False leaves checking the arguments to the tool's own source."), {
         onlyInCode: true,
       }),
-      /** Time one attempt may take, 100 to 300,000 ms. Defaults to the tool's own, then to the configured one. */
+      /** The timeout of one attempt, 100 to 300,000 ms. Defaults to the tool's own, then to the configured one. */
       timeoutMs: hinted(number("Milliseconds that one attempt may take.", LIMITS.timeoutMinMs, LIMITS.timeoutMaxMs), {
         problem: "is out of range",
         fix: "Give 100 to 300000 milliseconds, or leave it out.",
       }),
-      /**
-       * The time at which the caller stops waiting, in milliseconds since the epoch. Bounds the whole call, with its waits and attempts. Defaults to
-       * none.
-       */
+      /** When the caller stops waiting, in milliseconds since the epoch. Limits the whole call with all waits and attempts. Defaults to none. */
       deadline: deadline("When you stop waiting. Bounds the whole call."),
-      /** Attempts in all, 1 to 5; 0 or omitted: the default of its ensemble, then the configured one. Only calls that are safe to repeat are retried. */
+      /**
+       * The maximum number of attempts, 1 to 5. If 0 or omitted, the setting of the ensemble applies, then the configured one. Only calls that are
+       * safe to repeat are retried.
+       */
       retryCount: hinted(whole("Attempts in all. 0: the default.", 0, 5), {
         problem: "is out of range",
         fix: "Give a whole number from 0 to 5, or leave it out.",
       }),
-      /** True requires a confirmation even if the policy does not. It can add a confirmation, never remove one. */
+      /** True requires an approval even if the policy does not. False never removes one. */
       requireConfirmation: flag("True asks for a person's approval whatever the policy says."),
-      /** The approved confirmation this call redeems. */
       confirmationId: id("The approved confirmation that this call redeems."),
       /**
-       * A name for this one call, 1 to 255 characters, unique among the caller's calls of the tool: repeating the call with it, when its answer was
-       * lost, gives the same result and runs nothing again. With other arguments it is refused. It is remembered for a day.
+       * Identifies this call among the caller's calls of the tool, 1 to 255 characters. A repeated call with the same key returns the first result
+       * and runs nothing. With other arguments, it is refused. Keys are kept for a day.
        */
       idempotencyKey: hinted(
         refined(
@@ -95,30 +94,28 @@ export const TOOL_CALL = hinted(
           fix: "Give 1 to 255 characters, or leave it out.",
         },
       ),
-      /** The trace that the call belongs to: 32 hexadecimal digits for one that other programs can continue. Defaults to a new one. */
+      /** The trace of the call. Other programs can continue the trace if the id has 32 hexadecimal digits. Defaults to a new trace. */
       traceId: id("Your trace id. Defaults to that of the header `traceparent`."),
-      /** The span that makes the call: 16 hexadecimal digits. */
+      /** The caller's span: 16 hexadecimal digits. */
       parentSpanId: id("Your span. Defaults to that of the header `traceparent`."),
-      /** False if the caller does not record its trace. Then no span of it is exported, and upstreams learn that too. Defaults to true. */
+      /** False if the caller does not record its trace. Its spans are then not exported, and upstreams get the flag too. Defaults to true. */
       sampled: hinted(flag("False if you do not record the trace. Defaults to true."), { onlyInCode: true }),
-      /** The header `tracestate` (W3C Trace Context) of the trace, passed on to upstreams. An invalid one is ignored. */
+      /** The header `tracestate` (W3C Trace Context), which is passed to upstreams. An invalid value is ignored. */
       tracestate: hinted(string("The header `tracestate` of the trace."), { onlyInCode: true }),
       /** The id that the model gave the call, for traces. */
       callId: hinted(id("The id that the model gave the call, for traces."), { onlyInCode: true }),
-      /** The caller. Defaults to the local operator. */
       principal: hinted(schema<Principal>({ description: "The caller. Defaults to the local operator." }), {
         fits: isPrincipal,
         problem: "is not a principal",
         fix: "Give { id, roles, capabilities, scopes, local }.",
         onlyInCode: true,
       }),
-      /** The toolset that the caller looks through. Defaults to the whole catalog. */
+      /** The caller's toolset. Defaults to the whole catalog. */
       toolset: id("Limits the request to the tools of this toolset."),
-      /** True for a call that a program or a workflow makes while it runs. */
       inRun: hinted(flag("True for a call that a program or a workflow makes."), { onlyInCode: true }),
       /** Passed to the handler unchanged. */
       auxdata: anything("Passed to the handler as it is."),
-      /** The client's request behind the call, for surfaces that use a source's protocol. Only that source's handlers get the request. */
+      /** The client's request behind the call, for surfaces that speak a source's protocol. Only handlers of that source receive it. */
       request: hinted(schema<SourceRequest>({ description: "The client's request behind the call.", type: "object" }), {
         onlyInCode: true,
       }),
@@ -138,20 +135,19 @@ export const TOOL_CALL = hinted(
 /** A request to run one tool. */
 export interface ToolCall extends InputOf<typeof TOOL_CALL> {}
 
-/** The shape of several calls. */
 export const BATCH = hinted(
   openEntry(
     "Several calls.",
     {
       calls: hinted(refined(list<ToolCall>("The calls; over REST, at most 100.", TOOL_CALL), { maxItems: 100 }), {
-        // A call that is malformed gets a result of its own, and code may pass any number of calls.
+        // A malformed call gets its own result. Code may pass any number of calls.
         fits: Array.isArray,
         problem: "is not an array",
         fix: "Give an array of calls.",
       }),
       /**
-       * `parallel`: all at once; `sequential`: one after the other; `adaptive` (the default): neighbours that are confirmed read-only run at
-       * once, everything else in order.
+       * `parallel` runs all calls at once, `sequential` one after the other. `adaptive` (the default) runs adjacent calls at once if they are
+       * confirmed read-only, and everything else in order.
        */
       strategy: hinted(
         choice(
@@ -160,9 +156,9 @@ export const BATCH = hinted(
         ),
         { problem: "is unknown", fix: 'Give "parallel", "sequential" or "adaptive".' },
       ),
-      /** Cancels what has not finished once one call fails. */
+      /** True cancels the unfinished calls once one call fails. */
       failFast: hinted(flag("Cancels what has not finished once a call fails."), { fix: "Give true or false." }),
-      /** The deadline of every call in the batch, unless the call has an earlier one. */
+      /** The deadline of every call without an earlier deadline of its own. */
       deadline: deadline("The deadline of every call that has no earlier one."),
       signal,
     },

@@ -101,7 +101,7 @@ describe("a call with a deadline", () => {
     const running = engine.execute({ toolName: "t", deadline: 10_200 });
     await clock.advance(200);
     expect((await running).error?.message).toBe(
-      "default.t was not started: the call's deadline came while it waited for the policy's decision. Try again with a later one.",
+      "default.t was not started: the call's deadline came while it waited for the policy's decision. Try again with a later deadline.",
     );
   });
 

@@ -25,7 +25,7 @@ describe("a call with an idempotency key", () => {
       error: {
         code: "IDEMPOTENCY_CONFLICT",
         message:
-          'The idempotency key "k" was used for default.works with other arguments. Give each call a key of its own; repeat a key only with exactly the same arguments.',
+          'The idempotency key "k" was used for default.works with other arguments. Give each call its own key; repeat a key only with exactly the same arguments.',
       },
     });
     expect(runs()).toBe(1);
@@ -111,7 +111,7 @@ describe("a call with an idempotency key", () => {
     const { engine } = auditedEngine({ keepsKeys: false });
     expect((await engine.execute({ toolName: "works", idempotencyKey: "k" })).error).toMatchObject({
       code: "CALL_INVALID",
-      message: "This engine keeps no idempotency keys. Make the call without idempotencyKey.",
+      message: "This engine does not support idempotency keys. Make the call without idempotencyKey.",
     });
   });
 });

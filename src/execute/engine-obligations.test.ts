@@ -206,7 +206,7 @@ describe("what a rule takes out of a result", () => {
       throw new ArsenalError("EXECUTION_FAILED", "card 4111 declined", { answered: true, cause: answer });
     }, redact("card"));
     const { error } = await execute();
-    const message = "The error that default.t reported is withheld: a rule takes it out.";
+    const message = "The error that default.t reported is withheld: a rule removes it.";
     expect(error).toEqual({ code: "EXECUTION_FAILED", message });
   });
 
@@ -229,7 +229,7 @@ describe("what a rule takes out of a result", () => {
     });
     expect((await setUp(failing, redact("card")).execute()).error).toEqual({
       code: "EXECUTION_FAILED",
-      message: "The error that default.t reported is withheld: a rule takes it out.",
+      message: "The error that default.t reported is withheld: a rule removes it.",
     });
     const limited = await setUp(failing, { maxResultBytes: 1_000 }).execute();
     expect(limited.error?.message).toMatch(

@@ -24,30 +24,30 @@ import { createResultCache } from "./steps/result-cache.ts";
 import { createTraceIds } from "./trace-ids.ts";
 import type { Validator } from "./validator.port.ts";
 
-/** Runs calls: the one way to a handler. */
+/** Runs calls. All calls reach handlers through the engine. */
 export type Engine = ReturnType<typeof createEngine>;
 
 export interface EngineParts extends FindToolParts {
   readonly aegis: Aegis;
   readonly validator: Validator;
-  /** Repairs arguments if the intent is clear. Without it, arguments that do not fit are refused. */
+  /** Repairs arguments if the intent is clear. If omitted, arguments that do not fit are refused. */
   readonly repair?: RepairArguments;
   readonly executors: readonly Executor[];
-  /** Records every call. Without it, nothing is recorded. */
+  /** Records every call. If omitted, calls are not recorded. */
   readonly audit?: CallAudit | undefined;
-  /** Takes secrets out of the error that a result carries. Returns the same error if there are none. */
+  /** Redacts secrets in a result's error. Returns the same error if it contains none. */
   readonly redact?: ((error: ResultError) => ResultError) | undefined;
-  /** Keeps the results of calls that name a key. Without it, such calls are refused. */
+  /** Stores the results of calls with an idempotency key. If omitted, such calls are refused. */
   readonly idempotency?: Idempotency | undefined;
-  /** Rates, places, breakers and retry budgets, which other processes may share. */
+  /** Rate limits, concurrency slots, breakers and retry budgets, which processes may share. */
   readonly limits: Limits;
-  /** The quotas of tenants. Without it, nothing is counted. */
+  /** The quotas of tenants. If omitted, usage is not counted. */
   readonly quotas?: Quotas | undefined;
   readonly health: HealthBook;
   readonly ensembleSettings: (name: string) => EnsembleSettings;
   readonly emit: Emit;
   readonly clock: Clock;
-  /** In [0, 1). Defaults to `Math.random`. */
+  /** Returns numbers in [0, 1). Defaults to `Math.random`. */
   readonly random?: () => number;
   readonly localPrincipal: Principal;
   readonly settings: EngineSettings;
@@ -75,13 +75,13 @@ export function createEngine(parts: EngineParts) {
   const { clock, settings } = engine;
   const run = (call: ToolCall): Promise<ToolResult> => runCall(call, engine);
   return {
-    /** Runs one call and returns one result. A failed call is a result too; it is thrown only if `onFailure` is `throw`. */
+    /** Runs one call and returns its result, also if it failed. Throws failures only if `onFailure` is `throw`. */
     execute: settings.onFailure === "throw" ? async (call: ToolCall) => thrownIfFailed(await run(call)) : run,
-    /** Returns the result of a call that the guard stops, without making the call; undefined if it may run now. */
+    /** Checks with the guard without making the call. Returns the result if the guard stops the call, and undefined if it may run now. */
     ask: (call: ToolCall): Promise<ToolResult | undefined> => askCall(call, engine),
     /** Returns whether the call would wait for a person. Requests no approval and records nothing. */
     needsApproval: (call: ToolCall): Promise<boolean> => needsApproval(call, engine),
-    /** Throws CALL_INVALID if the batch itself is malformed; what happens to its calls is in their results. */
+    /** Runs a batch. Throws CALL_INVALID if the batch itself is malformed; failures of calls are in their results. */
     executeBatch: (batch: BatchCall): Promise<BatchResult> =>
       runBatch(batch, {
         run,
@@ -89,15 +89,15 @@ export function createEngine(parts: EngineParts) {
           (await findVisible(call.toolName, call.principal ?? parts.localPrincipal, parts, call))?.tool,
         clock,
       }),
-    /** The number of calls that run now, and the number of calls that wait for a place to run. */
+    /** The number of calls that are running, and that wait for a slot. */
     load: (): CallLoad => engine.admissions.load(),
-    /** Drops the state of a tool between calls. For a tool that is deleted or replaced. */
+    /** Drops the state that is kept for a tool between calls, when the tool is deleted or replaced. */
     forget(toolId: string): void {
       engine.checks.forget(toolId);
       engine.results?.forget(toolId);
       engine.admissions.forget(toolId);
     },
-    /** From now on no call starts: waiting calls fail with CLOSED, running calls continue. */
+    /** Stops new calls. Waiting calls fail with CLOSED; running calls continue. */
     close(): void {
       engine.closed = true;
       engine.admissions.close();
@@ -105,7 +105,7 @@ export function createEngine(parts: EngineParts) {
   };
 }
 
-/** A call that waits for a person has not failed. */
+/** A call that waits for approval has not failed. */
 function thrownIfFailed(result: ToolResult): ToolResult {
   if (result.status === "success" || result.status === "pending_confirmation" || result.error === undefined)
     return result;

@@ -2,7 +2,7 @@ import type { Principal } from "../guard/principal.ts";
 import type { Handler, HandlerContext } from "../tool/handler.ts";
 import type { Tool, ToolSource } from "../tool/tool.ts";
 
-/** Runs a tool somewhere: in this process, in a sandbox, on another machine. */
+/** Runs tools somewhere: in this process, in a sandbox, or on another machine. */
 export interface Executor {
   readonly name: string;
   supports(source: ToolSource): boolean;
@@ -16,8 +16,7 @@ export interface RunRequest {
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly handler: Handler | undefined;
   readonly context: HandlerContext;
-  /** The caller, with all its rights. Handlers do not get it. Omitted outside an arsenal. */
+  /** The caller, with all its permissions. Handlers do not get it. Omitted outside an arsenal. */
   readonly principal?: Principal;
-  /** The toolset that the caller looks through. */
   readonly toolset?: string | undefined;
 }

@@ -4,7 +4,7 @@ import { isPastDeadline, type WaitLimits } from "./steps/deadline.ts";
 import type { ResultError, ToolResult } from "./result.ts";
 import { statusOf } from "./results/to-result-error.ts";
 
-/** The end of a call, before times and ids are added to make a result. */
+/** The end of a call, without the times and ids of a result. */
 export interface Outcome extends Pick<
   ToolResult,
   "status" | "result" | "error" | "answer" | "confirmationId" | "startedAt" | "replayed" | "cached"
@@ -13,7 +13,7 @@ export interface Outcome extends Pick<
   readonly attempts?: number;
   /** The tokens of the arguments and the result, if they are counted. */
   readonly tokens?: number;
-  /** The rule of the policy that refused the call, had it wait or let it run. */
+  /** The policy rule that refused the call, suspended it or allowed it. */
   readonly rule?: string;
 }
 
@@ -22,8 +22,8 @@ export function failed(error: ResultError): Outcome {
 }
 
 /**
- * A call that its caller cancelled, whose caller's credentials were revoked, or that a closing gateway cut off. `started` is true if the handler was called, so the call may have taken
- * effect.
+ * The outcome of a cancelled call: by its caller, by revoked credentials, or by a gateway that shut down. `started` is true if the handler was
+ * called, so the call may have taken effect.
  */
 export function cancelled(name: string, signal: AbortSignal | undefined, started = false): Outcome {
   const reason: unknown = signal?.reason;
@@ -42,16 +42,16 @@ export function cancelled(name: string, signal: AbortSignal | undefined, started
   };
 }
 
-/** A call that ran out of time before its handler was called: repeating it is safe. */
+/** The outcome of a call that ran out of time before its handler was called. Repeating it is safe. */
 export function neverStarted(tool: Tool, limits: WaitLimits, waitedFor: string, why?: string): Outcome {
   const [happened, fix] = isPastDeadline(limits)
-    ? [`the call's deadline came while it waited for ${waitedFor}.`, "Try again with a later one."]
+    ? [`the call's deadline came while it waited for ${waitedFor}.`, "Try again with a later deadline."]
     : [`it waited ${limits.timeoutMs} ms for ${waitedFor}.`, "Try again, or give it more time with timeoutMs."];
   const message = `${tool.id} was not started: ${happened} ${why === undefined ? fix : `${why} ${fix}`}`;
   return failed({ code: "TIMEOUT", message, beforeSend: true });
 }
 
-/** A call whose turn came after the arsenal was closed. */
+/** The outcome of a call that was still waiting when the arsenal closed. */
 export function closedBefore(tool: Tool): Outcome {
   const message = `${tool.id} was not started: the arsenal was closed while it waited for its turn.`;
   return failed({ code: "CLOSED", message, beforeSend: true });

@@ -14,33 +14,31 @@ export const EXECUTION_STATUSES = [
 ] as const;
 export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
 
-/** The one outcome of one call. */
 export interface ToolResult {
   /** The name as the caller gave it. */
   readonly toolName: string;
-  /** The tool that was meant; omitted if none was found. */
+  /** The called tool. Omitted if none was found. */
   readonly toolId?: string;
   readonly status: ExecutionStatus;
-  /** The output of the tool. */
   readonly result?: unknown;
   readonly error?: ResultError;
   /**
-   * The server's whole answer to the call's `request`, which a surface passes on as it is. It never contains content that the guard removed: if the
-   * guard changed the result, this is the changed result. Omitted if the guard changed an error, or if no answer in the protocol's format is left.
+   * The server's complete answer to the call's `request`, for surfaces that pass it on. If the guard changed the result, the answer has the same
+   * changes. Omitted if the guard changed an error, or if the changed answer no longer fits the protocol.
    */
   readonly answer?: SourceAnswer;
-  /** Approve this id, then make the same call with it as `confirmationId`. */
+  /** The id to approve. Then repeat the call with it as `confirmationId`. */
   readonly confirmationId?: string;
-  /** True if an earlier call with the same idempotency key ran, and this is its result. */
+  /** True if this is the result of an earlier call with the same idempotency key. */
   readonly replayed?: true;
-  /** True if an earlier call ran the tool and this is its result, from `execution.result_cache`. */
+  /** True if this is the result of an earlier call, from `execution.result_cache`. */
   readonly cached?: true;
   /** Milliseconds since the epoch. */
   readonly queuedAt: number;
-  /** The time of the handler's first call; omitted if the handler was never called. */
+  /** When the handler was first called. Omitted if it was never called. */
   readonly startedAt?: number;
   readonly completedAt: number;
-  /** From the start of the handler to its end; 0 if the handler never started. */
+  /** The time from the start of the handler to its end. 0 if it never started. */
   readonly latencyMs: number;
   /** The number of times the handler was called. */
   readonly attempts: number;
@@ -48,13 +46,12 @@ export interface ToolResult {
   readonly spanId: string;
 }
 
-/** The reason why a call did not succeed. */
 export interface ResultError extends ErrorDetails {
   readonly code: ErrorCode;
   readonly message: string;
 }
 
-/** The outcomes of a batch, in the order of its calls. */
+/** The results of a batch, in the order of its calls. */
 export interface BatchResult {
   readonly results: readonly ToolResult[];
   readonly totalTimeMs: number;

@@ -23,7 +23,7 @@ import { recallResult, runOnce } from "./steps/run-once.ts";
 import { unreadable } from "./steps/validate-call.ts";
 import { recordHealth, verdictOf } from "./steps/verdict.ts";
 
-/** Runs one call to its one result. Never rejects. */
+/** Runs one call to its result. Never rejects. */
 export async function runCall(call: ToolCall, engine: RunningEngine): Promise<ToolResult> {
   const { clock, traceIds, localPrincipal } = engine;
   const queuedAt = clock.now();
@@ -32,7 +32,7 @@ export async function runCall(call: ToolCall, engine: RunningEngine): Promise<To
     const running = started(call, engine, { queuedAt, spanId });
     return finishCall(running, await outcomeOf(running, engine), engine);
   } catch (error) {
-    // The checks read these values again, so a call that throws here has not run.
+    // The checks read these values again, so a call whose properties throw is refused before it runs.
     const ids = { traceId: traceIds.traceId(), spanId };
     const refused: RunningCall = { call: { toolName: "" }, ids, principal: localPrincipal, queuedAt, steps: {} };
     return finishCall(refused, failed(toResultError(unreadable(error))), engine);
@@ -40,8 +40,8 @@ export async function runCall(call: ToolCall, engine: RunningEngine): Promise<To
 }
 
 /**
- * Takes a call as far as the guard. If the call is refused or waits for a person, its result is recorded and returned. Returns undefined if the
- * call may run now. Runs nothing, and uses up no approval.
+ * Takes a call up to the guard. Records and returns its result if the call is refused or waits for approval; returns undefined if it may run now.
+ * Runs nothing and consumes no approval.
  */
 export async function askCall(call: ToolCall, engine: RunningEngine): Promise<ToolResult | undefined> {
   const running = started(call, engine, { queuedAt: engine.clock.now(), spanId: engine.traceIds.spanId() });
@@ -49,7 +49,7 @@ export async function askCall(call: ToolCall, engine: RunningEngine): Promise<To
   return stopped && finishCall(running, stopped, engine);
 }
 
-/** Returns whether the guard would let this call wait for a person. Requests no approval and records nothing. */
+/** Returns whether the call would wait for approval. Requests no approval and records nothing. */
 export async function needsApproval(call: ToolCall, engine: RunningEngine): Promise<boolean> {
   const { principal = engine.localPrincipal, toolset } = call;
   const found = await findVisible(call.toolName, principal, engine, call);
@@ -81,7 +81,7 @@ async function stopOf(running: RunningCall, engine: RunningEngine): Promise<Outc
   }
 }
 
-/** The steps of a call, in order. Each ends the call with an outcome, or leads to the next. */
+/** The steps of a call, in order. Each step ends the call with an outcome or continues with the next. */
 async function outcomeOf(running: RunningCall, engine: RunningEngine): Promise<Outcome> {
   try {
     // find the tool
@@ -109,7 +109,7 @@ async function outcomeOf(running: RunningCall, engine: RunningEngine): Promise<O
       if (cached !== undefined)
         return withRule(permission, tool, await giveCached(cached, checked, permission, bounds, engine));
 
-      // run it: once for its idempotency key, if it has one
+      // run it: once per idempotency key, if it has one
       const approved = withApproval(checked, permission);
       const outcome = await (isKeyed
         ? runOnce(checked, ofEveryCall(bounds), engine, () =>
@@ -117,12 +117,12 @@ async function outcomeOf(running: RunningCall, engine: RunningEngine): Promise<O
           )
         : runPermitted(approved, permission, bounds, engine, entry));
 
-      // An identical call at the same moment may have used up the approval that the guard found. Then this call requests its own.
+      // A concurrent identical call may have consumed the approval that the guard found. This call then requests its own.
       const lostApproval = outcome.error?.code === "APPROVAL_INVALID" && !outcome.attempts;
       if (approved === checked || !lostApproval) return withRule(permission, tool, outcome);
     }
   } catch (error) {
-    // The call is invalid, or a part of the arsenal itself threw: the caller still gets the one result it was promised.
+    // The call is invalid, or the arsenal itself threw. The caller gets a result in any case.
     return failed(toResultError(error));
   }
 }
@@ -138,12 +138,12 @@ async function runPermitted(
   const { tool, call, limits, request } = checked;
   const { admissions, aegis, settings } = engine;
 
-  // make sure that it can be audited
+  // check that the call can be audited
   const auditing = engine.audit?.refusal(call.toolset, !isConfirmedReadOnly(tool));
   const problem = auditing === undefined ? undefined : await auditing;
   if (problem !== undefined) return notAudited(tool, problem);
 
-  // wait for its turn
+  // wait for a slot
   const entered = admissions.enter(checked, bounds);
   const pass = entered instanceof Promise ? await entered : entered;
   if ("status" in pass) return pass;
@@ -152,7 +152,7 @@ async function runPermitted(
   try {
     if (engine.closed) return closedBefore(tool);
 
-    // use up its approval, unless the caller gives up meanwhile
+    // consume its approval, unless the caller cancels meanwhile
     const stopped = await redeemApproval(request, limits, aegis);
     if (stopped !== undefined) return stopped;
     const late = givenUp(tool, limits);
@@ -161,13 +161,13 @@ async function runPermitted(
       return late;
     }
 
-    // call the handler, within the domains that the rule allows
+    // call the handler, within the domains that the rule permits
     const egress = obligations?.egress;
     const { outcome, reported, lastAttemptMs } = await (egress === undefined
       ? runAttempts(checked, engine)
       : aegis.confine(egress, () => runAttempts(checked, engine)));
 
-    // record how the tool did
+    // record the outcome for the tool's health
     verdict = verdictOf(outcome);
     recordHealth(engine.health, tool, verdict, lastAttemptMs);
     engine.results?.noteRun(tool);
@@ -181,7 +181,7 @@ async function runPermitted(
     if (guarded.status === "success") entry?.keep(outcome);
     return (ended = measured(guarded, checked, engine.quotas));
   } finally {
-    // make room for the next call
+    // free the slot for the next call
     const left = admissions.leave(tool, pass, verdict, spentBy(bounds.quotas, ended));
     if (left !== undefined) await left;
   }

@@ -9,23 +9,22 @@ import type { WaitLimits } from "./steps/deadline.ts";
 import type { EnsembleSettings } from "../register/source.port.ts";
 import type { CallIds } from "./steps/handler-context.ts";
 
-/** The state of one call so far. */
 export interface RunningCall {
   readonly call: ToolCall;
   readonly ids: CallIds;
   readonly principal: Principal;
   readonly queuedAt: number;
-  /** The times of the steps that have happened. */
+  /** The times of the completed steps. */
   readonly steps: { policy?: StepTime; queue?: StepTime; attempts?: AttemptTime[] };
-  /** True if its arguments are so large that each step over them is a turn of the event loop of its own. */
+  /** True if the arguments are so large that each step over them runs in its own turn of the event loop. */
   isLarge?: boolean;
   tool?: Tool;
-  /** The tool that the name matched, if the caller may not see it. */
+  /** The id of the tool with the requested name, if the caller may not see it. */
   hiddenId?: string | undefined;
   audited?: AuditedArguments | undefined;
 }
 
-/** A call whose tool was found and whose arguments fit: all that asking the guard and running it need. */
+/** A call with a known tool and valid arguments, ready for the guard and the handler. */
 export interface CheckedCall extends RunningCall {
   readonly tool: Tool;
   readonly handler: Handler | undefined;

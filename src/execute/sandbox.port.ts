@@ -1,21 +1,19 @@
-/** Runs foreign code isolated from the program, with limits on what the code may touch and how much of the machine it may take. */
+/** Runs foreign code isolated from the program, with limits on its access and its resources. */
 export interface Sandbox {
   readonly name: string;
-  /** The kinds of job it can run. */
   readonly kinds: readonly SandboxJob["kind"][];
   /** Returns whether the sandbox works on this machine; if not, the reason and the fix in sentences. */
   available(): Promise<true | string>;
   /**
-   * Everything that the code does, breaks or exceeds is an outcome. Rejects with SANDBOX_FAILED if the job cannot be started or needs something
-   * that this sandbox cannot give, and with CANCELLED soon after the signal fires. No part of the job keeps running afterwards.
+   * Runs a job. Every failure of the code, including an exceeded limit, is an outcome. Rejects with SANDBOX_FAILED if the job cannot be started or
+   * needs a feature that this sandbox lacks, and with CANCELLED soon after the signal fires. Afterwards, no part of the job is running.
    */
   run(job: SandboxJob): Promise<SandboxOutcome>;
 }
 
-/** A piece of work for a sandbox. */
 export type SandboxJob = CommandJob | JavaScriptJob;
 
-/** A program and its arguments. No shell reads them. */
+/** A program and its arguments, which no shell interprets. */
 export interface CommandJob extends JobBounds {
   readonly kind: "command";
   readonly argv: readonly [program: string, ...rest: string[]];
@@ -28,18 +26,18 @@ export interface JavaScriptJob extends JobBounds {
   readonly kind: "javascript";
   /** The body of an async function with the one parameter `input`. */
   readonly code: string;
-  /** JSON data. */
   readonly input?: unknown;
-  /** Functions of the program that the code can call, as `host.name(argument)`. Only `isolate` has them. */
+  /** Functions of the program that the code can call, as `host.name(argument)`. Only `isolate` supports them. */
   readonly functions?: Readonly<Record<string, HostFunction>>;
 }
 
 /**
- * A function of the program that confined code can call. JSON data goes in and comes out; if the function throws, the code gets only the message.
+ * A function of the program that sandboxed code can call. The argument and the result are JSON data. If the function throws, the code gets only the
+ * message.
  */
 export type HostFunction = (argument: unknown, options: { readonly signal: AbortSignal }) => unknown;
 
-/** The access and limits of a job. The job gets nothing that is not listed. */
+/** The access and limits of a job. Everything that is not listed is denied. */
 export interface JobBounds {
   /** Environment variables, in addition to `PATH` and `LANG`. */
   readonly env?: Readonly<Record<string, string>>;
@@ -54,17 +52,17 @@ export interface JobBounds {
 
 /** The resource limits of a job. */
 export interface SandboxLimits {
-  /** Milliseconds from the start to the end. */
+  /** The maximum duration, in milliseconds. */
   readonly timeoutMs: number;
-  /** Milliseconds of computing. Systems count whole seconds, so there it is rounded up. */
+  /** The maximum processor time, in milliseconds. Operating systems round it up to whole seconds. */
   readonly cpuMs: number;
-  /** Bytes of memory, in addition to what the runtime needs for itself. */
+  /** The maximum memory in bytes, in addition to what the runtime itself needs. */
   readonly memoryBytes: number;
-  /** Bytes of stdout, stderr and result together. */
+  /** The maximum total of stdout, stderr and result, in bytes. */
   readonly outputBytes: number;
 }
 
-/** Limits for a small piece of code. */
+/** Limits that suit a small piece of code. */
 export const SANDBOX_LIMITS: SandboxLimits = {
   timeoutMs: 10_000,
   cpuMs: 5_000,
@@ -72,16 +70,16 @@ export const SANDBOX_LIMITS: SandboxLimits = {
   outputBytes: 1024 * 1024,
 };
 
-/** The end of a job. Everything in it comes from the code and is untrusted. */
+/** The end of a job. Everything in it comes from the code, so it is untrusted. */
 export interface SandboxOutcome {
-  /** `failed`: the code ended with an error of its own. `timeout`: time ran out. `killed`: another limit, or a signal, ended it. */
+  /** `failed`: the code ended with its own error. `timeout`: the time limit ended it. `killed`: another limit or a signal ended it. */
   readonly status: "ok" | "failed" | "timeout" | "killed";
-  /** Only for a program that ended by itself. */
+  /** Only for programs that exited on their own. */
   readonly exitCode?: number;
   readonly stdout: string;
   readonly stderr: string;
-  /** The return value of JavaScript, as JSON data; omitted if it returned nothing. */
+  /** The return value of JavaScript code, as JSON data. Omitted if there is none. */
   readonly result?: unknown;
-  /** The reason why the status is not `ok`, as a sentence. */
+  /** A sentence that explains any status except `ok`. */
   readonly reason?: string;
 }

@@ -1,4 +1,7 @@
-/** Makes the ids that tie the events of one call together: random ones from a pool, since asking the system for 16 bytes at a time costs more than the rest of a call. */
+/**
+ * Creates the ids that connect the events of one call. Takes random bytes from a pool: a system call for every 16 bytes costs more than the rest of a
+ * call.
+ */
 export function createTraceIds() {
   const pool = Buffer.alloc(4096);
   let used = pool.length;

@@ -1,37 +1,40 @@
 import type { JsonSchema } from "../tool/json-schema.ts";
 
-/** Compiles schemas into checks, once for each tool. */
+/** Compiles schemas into checks, once per tool. */
 export interface Validator {
-  /** Throws TOOL_INVALID, or rejects with it, if the schema is invalid. Returns a promise only for schemas that would block the event loop. */
+  /**
+   * Compiles a schema. Throws TOOL_INVALID, or rejects with it, if the schema is invalid. Returns a promise only for schemas that would block the
+   * event loop.
+   */
   compile(schema: JsonSchema, options?: CompileOptions): Check | Promise<Check>;
   /** Releases threads and other resources. Safe to call twice. */
   close?(): Promise<void>;
 }
 
 export interface CompileOptions {
-  /** True if the program's own author wrote the schema. Defaults to false: schemas from outside may be hostile. */
+  /** True if the program's own author wrote the schema. Defaults to false, because external schemas may be hostile. */
   readonly trusted?: boolean;
 }
 
-/** Checks a value without changing it: at once, or on another thread if it takes long. */
+/** Checks a value without changing it. Synchronous, or on another thread if it takes long. */
 export interface Check {
   (value: unknown): Checked | Promise<Checked>;
-  /** The parts of the schema that are not checked, with the reasons. */
+  /** The parts of the schema that are not checked, and why. */
   readonly notes?: readonly string[];
 }
 
-/** The value with defaults filled in, or every problem found. */
+/** The value with defaults filled in, or all problems found. */
 export type Checked =
   | { readonly valid: true; readonly value: unknown }
   | { readonly valid: false; readonly problems: readonly Problem[] };
 
-/** One way in which a value does not fit its schema. */
+/** A mismatch between a value and its schema. */
 export interface Problem {
   /** Dotted path into the value: `address.zip`, `items.0`. Empty for the value itself. */
   readonly field: string;
   readonly message: string;
-  /** The value that the schema expects, in words: `string`, `one of "a", "b"`. */
+  /** The expected value in words: `string`, `one of "a", "b"`. */
   readonly expected: string;
-  /** The value that was found, in words. */
+  /** The actual value in words. */
   readonly received: string;
 }

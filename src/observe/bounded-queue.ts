@@ -1,4 +1,4 @@
-/** A first-in, first-out queue that never grows beyond its capacity: a ring, so that adding costs the same at any size. */
+/** Creates a first-in, first-out queue with a fixed capacity. A ring buffer, so adding an item takes constant time. */
 export function createBoundedQueue<Item>(capacity: number) {
   const slots: (Item | undefined)[] = [];
   let first = 0;
@@ -26,7 +26,7 @@ export function createBoundedQueue<Item>(capacity: number) {
         first = (first + 1) % capacity;
         size--;
       }
-      // Resetting keeps the ring as small as the longest queue so far.
+      // Resetting keeps the ring no larger than the longest queue so far.
       if (size === 0) first = 0;
       return taken;
     },

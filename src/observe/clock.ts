@@ -1,8 +1,8 @@
-/** Time, injected so that tests control it and nothing sleeps. */
+/** Time. Injected, so that tests control it and never sleep. */
 export interface Clock {
-  /** Milliseconds since the epoch with fractions, never decreasing. */
+  /** Returns milliseconds since the epoch, with fractions. Never decreases. */
   now(): number;
-  /** Calls back once after `ms` milliseconds. Returns a function that cancels it. A background timer does not keep the process alive. */
+  /** Calls `callback` once, after `ms` milliseconds. Returns a function that cancels the call. A background timer does not keep the process alive. */
   after(ms: number, callback: () => void, options?: { readonly background?: boolean }): () => void;
 }
 

@@ -6,13 +6,13 @@ import type { ArsenalEvent, Emit, EventChoice, EventLevel, EventMap, EventName }
 import { levelOf } from "./levels.ts";
 import type { Sink } from "./sink.port.ts";
 
-/** Takes events from the stages to the sinks and listeners, outside the path of any call. */
+/** Delivers events from the stages to sinks and listeners, outside the path of calls. */
 export type Events = ReturnType<typeof createEvents>;
 
 /** The events that a listener receives, and when. */
 export interface ListenOptions extends EventChoice {
   readonly wants?: Sink["wants"];
-  /** True if the listener accepts events in batches up to 20 ms late, which costs far less per event. Sinks always do. */
+  /** True if the listener accepts batches of events up to 20 ms late, which costs far less per event. Sinks always accept them. */
   readonly isPatient?: boolean;
 }
 
@@ -21,33 +21,32 @@ interface EventsOptions {
   readonly clock: Clock;
   /** Redacts secrets in every event before it is delivered. */
   readonly redactor?: Pick<Redactor, "value" | "stream">;
-  /** The most events buffered for a slow sink; then the oldest are dropped. Defaults to 10,000. */
+  /** The maximum number of events buffered for a slow sink. Older events are dropped. Defaults to 10,000. */
   readonly maxBuffered?: number;
-  /** The longest that `flush` waits, and each half of `close`. Defaults to 5,000. */
+  /** The maximum duration of `flush`, and of each half of `close`. Defaults to 5,000. */
   readonly maxWaitMs?: number;
 }
 
-/** The most events delivered at once. A long backlog is written in turns, so that it never blocks a call for long. */
+/** The maximum number of events per delivery. A long backlog is written over several turns, so that it never blocks calls for long. */
 const MAX_BATCH = 256;
 
-/** How long events are batched if only patient listeners want them. */
+/** How long events are batched if only patient listeners want them, in milliseconds. */
 const GATHER_MS = 20;
 
-/** The most events batched while no turn comes, because calls follow each other without a pause. */
+/** The maximum batch while calls follow each other so closely that no timer fires. */
 const MAX_FRESH = 2048;
 
-/** How often a failing sink is reported, with its losses since the last report. */
+/** The interval of reports about a failing sink, which include its losses. */
 const REPORT_EVERY_MS = 60_000;
 
-/** The destination of events: a sink with its own queue. */
 type Outlet = ReturnType<typeof createOutlet>;
 
-/** Starts delivering events. Each sink has its own queue, so that one that hangs or throws affects no other, and no call. */
+/** Starts delivering events. Each sink has its own queue, so a sink that hangs or throws affects no other sink and no call. */
 export function createEvents({ sinks, clock, redactor, maxBuffered = 10_000, maxWaitMs = 5_000 }: EventsOptions) {
   const redact: RedactEvent = redactor === undefined ? (_name, data) => data : createEventRedaction(redactor);
   const outlets = new Set<Outlet>(sinks.map((sink) => createOutlet(sink, maxBuffered, true)));
   const lost = new Map<string, number>();
-  /** Events that were not delivered yet, before redaction. */
+  /** Events before redaction and delivery. */
   let fresh: ArsenalEvent[] = [];
   let gathering: ReturnType<typeof setTimeout> | undefined;
   let isTurnDue = false;
@@ -57,14 +56,14 @@ export function createEvents({ sinks, clock, redactor, maxBuffered = 10_000, max
     if (outlets.size === 0 || closing !== undefined) return;
     const level = levelOf(name, data);
     if (!isWanted(name, level)) return;
-    // The cast joins a name and its own payload, which the compiler cannot do for a generic name.
+    // TypeScript cannot match a generic name with its payload.
     fresh.push({ name, level, at: Math.round(clock.now()), data } as ArsenalEvent);
     if (fresh.length >= MAX_FRESH) distribute();
     if (fresh.length >= MAX_BATCH || isUrgent(name, level)) handOverSoon();
     else gathering ??= setTimeout(handOverSoon, GATHER_MS);
   };
 
-  /** Whether a sink or listener wants a debug event, by name. Cleared when listeners come and go. */
+  /** Whether any sink or listener wants a debug event, by name. Cleared when listeners subscribe or unsubscribe. */
   const debugWanted = new Map<EventName, boolean>();
   const emit: Emit = Object.assign(send, {
     wants(name: EventName): boolean {
@@ -99,7 +98,7 @@ export function createEvents({ sinks, clock, redactor, maxBuffered = 10_000, max
     for (const outlet of outlets) handOver(outlet);
   }
 
-  /** Redacts new events, once for all and in order, and queues them for interested sinks. */
+  /** Redacts new events once, in order, and queues them for interested sinks. */
   function distribute(): void {
     const events = fresh;
     if (events.length === 0) return;
@@ -118,14 +117,14 @@ export function createEvents({ sinks, clock, redactor, maxBuffered = 10_000, max
     handOverSoon();
   }
 
-  /** Delivers the next batch, unless the previous one is still being written. */
+  /** Delivers the next batch, unless the previous batch is still being written. */
   function handOver(outlet: Outlet): void {
     if (outlet.isBusy || outlet.ended || outlet.queue.size === 0) return;
     const batch = outlet.queue.take(MAX_BATCH);
     const failed = (error: unknown): void => lose(outlet, batch.length, messageOf(error));
     const ended = (): void => {
       outlet.isBusy = false;
-      // A waiting `flush` includes events emitted during the write.
+      // A pending `flush` includes events that were emitted during the write.
       if (outlet.idle !== undefined) distribute();
       if (outlet.queue.size > 0 && !outlet.ended) return handOverSoon();
       outlet.idle?.resolve();
@@ -148,7 +147,7 @@ export function createEvents({ sinks, clock, redactor, maxBuffered = 10_000, max
     if (clock.now() - outlet.reportedAt >= REPORT_EVERY_MS) report(outlet);
   }
 
-  /** Reports lost events to the other sinks. Rate-limited per sink, or two broken ones would report each other forever. */
+  /** Reports lost events to the other sinks. Rate-limited per sink, because two broken sinks would otherwise report each other endlessly. */
   function report(outlet: Outlet): void {
     const { sink, lastProblem: message, lost: dropped } = outlet;
     const data = redact("sink-failed", { sink: sink.name, message, dropped });
@@ -172,7 +171,7 @@ export function createEvents({ sinks, clock, redactor, maxBuffered = 10_000, max
     const hanging = new Set(Array.from(outlets).filter((outlet) => !isIdle(outlet)));
     for (const outlet of outlets) if (outlet.lost > 0) report(outlet);
     const closed = Array.from(outlets, async (outlet) => {
-      // A sink that hangs on a write is closed anyway, so that it can release its resources.
+      // A sink that hangs in a write is closed anyway, so that it can release its resources.
       if (!hanging.has(outlet)) await whenIdle(outlet);
       outlet.ended = true;
       await outlet.sink.close?.();
@@ -183,10 +182,10 @@ export function createEvents({ sinks, clock, redactor, maxBuffered = 10_000, max
 
   return {
     emit,
-    /** Calls back for every wanted event from now on, in the turn after it happened. Returns a function that unsubscribes. */
+    /** Calls the listener for every wanted event from now on, in the turn after the event. Returns a function that unsubscribes. */
     subscribe(listener: (event: ArsenalEvent) => void, options: ListenOptions = {}): () => void {
       const { names, wants = names && ((name: EventName) => names.includes(name)), isPatient = false } = options;
-      // Events from before the subscription are not sent to the new listener.
+      // The new listener does not get events from before its subscription.
       distribute();
       const outlet: Outlet = createOutlet(
         listenerSink(listener, wants, () => outlet.ended),
@@ -202,14 +201,14 @@ export function createEvents({ sinks, clock, redactor, maxBuffered = 10_000, max
         outlet.idle?.resolve();
       };
     },
-    /** Events lost since the start, by sink. */
+    /** The number of lost events since the start, by sink. */
     dropped: (): ReadonlyMap<string, number> => lost,
-    /** Delivers all events emitted so far to the listeners at once, without waiting. */
+    /** Delivers all emitted events to the listeners immediately, without waiting. */
     catchUp(): void {
       distribute();
       for (const outlet of outlets) while (!outlet.isBusy && !outlet.ended && outlet.queue.size > 0) handOver(outlet);
     },
-    /** Resolves once all events emitted so far were delivered, or a sink took too long. */
+    /** Resolves once all emitted events are delivered, or a sink takes too long. */
     flush: drained,
     /** Delivers the remaining events and closes the sinks, within the time limit. Later events are ignored. */
     close: (): Promise<void> => (closing ??= close()),
@@ -222,7 +221,7 @@ function createOutlet(sink: Sink, maxBuffered: number, isPatient: boolean) {
     queue: createBoundedQueue<ArsenalEvent>(maxBuffered),
     isPatient,
     isBusy: false,
-    /** Resolves when everything was delivered; undefined without a waiting caller. */
+    /** Resolves when everything is delivered; undefined if no caller waits. */
     idle: undefined as PromiseWithResolvers<void> | undefined,
     /** Events lost since the last report. */
     lost: 0,
@@ -232,9 +231,9 @@ function createOutlet(sink: Sink, maxBuffered: number, isPatient: boolean) {
   };
 }
 
-/** A listener that throws loses the event it threw on, not the rest of the batch. */
+/** A listener that throws loses only the event that it threw on. */
 function listenerSink(listener: (event: ArsenalEvent) => void, wants: Sink["wants"], hasEnded: () => boolean): Sink {
-  /** Calls the listener from one event on. An async listener is awaited after each; its rejection must not crash the process. */
+  /** Calls the listener with the events after an index. Awaits an async listener after each event; its rejection must not crash the process. */
   function hear(events: readonly ArsenalEvent[], from: number, problems: unknown[]): void | Promise<void> {
     for (let at = from; at < events.length && !hasEnded(); at++) {
       try {
@@ -252,7 +251,7 @@ function listenerSink(listener: (event: ArsenalEvent) => void, wants: Sink["want
 
 type RedactEvent = <Name extends EventName>(name: Name, data: EventMap[Name]) => EventMap[Name];
 
-/** Creates the redaction of events. The progress messages of one call form one text: a secret may be split over them. */
+/** Creates the redaction of events. The progress messages of one call are one text, because a secret may be split across them. */
 function createEventRedaction(redactor: Pick<Redactor, "value" | "stream">): RedactEvent {
   const running = new Map<string, (part: string) => string>();
 

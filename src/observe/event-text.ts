@@ -1,7 +1,7 @@
 import { count, harmless } from "../errors/show-value.ts";
 import type { ArsenalEvent } from "./events.ts";
 
-/** Describes an event in one line of text. */
+/** Formats an event as one line of text. */
 export function eventText(event: ArsenalEvent): string {
   return onOneLine(inWords(event), event.name === "mcp-message" ? 8_192 : 500);
 }
@@ -61,7 +61,7 @@ function inWords({ name, data }: ArsenalEvent): string {
   }
 }
 
-/** Puts others' text on one line without terminal control characters, cut to a width with an ellipsis. */
+/** Formats third-party text on one line, without terminal control characters, and truncates it with an ellipsis. */
 export function onOneLine(text: string, width: number): string {
   const line = harmless(text).replaceAll(/\s+/g, " ").trim();
   return line.length <= width ? line : `${line.slice(0, Math.max(0, width - 1))}…`;

@@ -10,7 +10,7 @@ interface OfCall {
   readonly spanId: string;
 }
 
-/** Work with a beginning and an end, and its position in a trace. Sinks convert it to spans. */
+/** Work with a start and an end, and its position in a trace. Sinks convert it to spans. */
 interface OfSpan {
   readonly traceId: string;
   readonly spanId: string;
@@ -24,11 +24,11 @@ interface OfSpan {
   readonly durationMs: number;
 }
 
-/** The duration of each step of a retrieval, in milliseconds. The steps follow each other in this order. */
+/** The duration of each step of a retrieval, in milliseconds, in order. */
 export interface RetrievalSteps {
   /** Parsing the request and its conversation, and embedding it. */
   readonly understandMs: number;
-  /** Searching the catalog. Some engines also report the time of each part. */
+  /** Searching the catalog. Some engines also report the durations of its parts. */
   readonly searchMs: number;
   readonly filterMs?: number;
   readonly lexicalMs?: number;
@@ -40,10 +40,10 @@ export interface RetrievalSteps {
   readonly fitMs: number;
 }
 
-/** The times of a call's steps, in milliseconds since the epoch, with fractions. */
+/** When each step of a call started and ended, in milliseconds since the epoch, with fractions. */
 export interface CallSteps {
   readonly policy?: StepTime;
-  /** Reserving rates, places and the breaker, and waiting in the queue. */
+  /** Reserving rate limits, slots and the breaker, and waiting in the queue. */
   readonly queue?: StepTime;
   readonly attempts?: readonly AttemptTime[];
 }
@@ -56,24 +56,30 @@ export interface StepTime {
 export interface AttemptTime extends StepTime {
   /** The parent span of the attempt's own requests. */
   readonly spanId: string;
-  /** Why it failed; undefined if it succeeded. */
+  /** The error code. Omitted if the attempt succeeded. */
   readonly code?: ErrorCode;
 }
 
-/** Every event, by name. Names are noun-verb; payloads are plain data without arguments or results. */
+/** Every event by name. Names are noun-verb. Payloads are plain data without arguments or results. */
 export interface EventMap {
   "tool-registered": { readonly toolId: string; readonly version: string; readonly source: ToolSource };
   "tool-replaced": { readonly toolId: string; readonly version: string; readonly previousVersion: string };
   "tool-rejected": { readonly name: string; readonly code: ErrorCode; readonly message: string };
   "tool-deleted": { readonly toolId: string };
-  /** The shared catalog has a different definition of a tool that runs here. It is not used here. `contentHash` is that of the catalog's entry. */
+  /**
+   * The shared catalog has a different definition of a tool that runs here, which this process ignores. `contentHash` is the hash of the catalog's
+   * entry.
+   */
   "tool-conflicted": {
     readonly toolId: string;
     readonly ensemble?: string;
     readonly contentHash: string;
     readonly fields: string;
   };
-  /** A tool, or a server's instructions or command, differs from the accepted version. `fields` names the changed fields, never their values. */
+  /**
+   * A tool, or a server's instructions or command, differs from the accepted version. `fields` has the names of the changed fields, never their
+   * values.
+   */
   "tool-changed": { readonly id: string; readonly ensemble: string; readonly fields: string };
   "pin-accepted": {
     readonly id: string;
@@ -83,37 +89,37 @@ export interface EventMap {
   };
   /** An attempt to accept a tool, or a server's instructions, failed. */
   "pin-refused": {
-    /** The id as it was given, shortened. */
+    /** The given id, shortened. */
     readonly id: string;
     readonly because: "lacks-role" | "nothing-waits" | "changed";
     readonly by: string;
     readonly tenant?: string;
   };
-  /** This many items of a source are new and hidden until they are accepted. */
+  /** Items of a source are new, and hidden until they are accepted. `waiting` counts them. */
   "pins-waiting": { readonly ensemble: string; readonly waiting: number; readonly message: string };
-  /** The first item of a source was accepted: its resources and prompts are visible from now on. */
+  /** The first item of a source was accepted, which makes the source's resources and prompts visible. */
   "ensemble-accepted": { readonly ensemble: string };
   /** A source's offer could not be compared with the accepted version. */
   "pins-failed": { readonly ensemble: string; readonly message: string };
-  /** The state file was damaged, deleted or replaced: its contents are lost, and tools of sources wait to be accepted. */
+  /** The state file was damaged, deleted or replaced. Its content is lost, so tools of sources wait for acceptance. */
   "state-lost": { readonly message: string };
   /**
-   * A part of the shared state is unavailable: `limits` fail open, so each process keeps its own; `documents` (approvals, pins,
-   * idempotency keys, sessions) fail closed, so features that need them are refused.
+   * A part of the shared state is unavailable. `limits` fail open: each process keeps its own. `documents` (approvals, pins, idempotency keys,
+   * sessions) fail closed: features that need them are refused.
    */
   "state-unavailable": { readonly part: string; readonly fails: "open" | "closed"; readonly message: string };
   "state-restored": { readonly part: string };
-  /** Calls from now on follow the new policy file. */
+  /** The new policy file is active. */
   "policy-reloaded": { readonly file: string };
   /** New connections use the new certificate file. */
   "certificate-reloaded": { readonly file: string; readonly validTo: string };
   /** The certificate file is invalid or cannot be watched. The old certificate stays in use. */
   "certificate-failed": { readonly file: string; readonly message: string };
-  /** The gateway failed to answer an HTTP request because of an internal error. The caller received only that fact and the id. */
+  /** An HTTP request failed because of an internal error. The caller got only this fact and the id. */
   "request-failed": { readonly requestId: string; readonly path: string; readonly message: string };
-  /** A source named a namespace that belongs to another; `toolId` is the id that its tool got. */
+  /** A source claimed a namespace that belongs to another source. `toolId` is the id that its tool got instead. */
   "namespace-refused": { readonly ensemble: string; readonly toolId: string; readonly namespace: string };
-  /** A toolset names ids that are not in the catalog. They join it when they are registered. */
+  /** A toolset contains ids that are not in the catalog. They take effect when they are registered. */
   "toolset-tools-missing": { readonly toolset: string; readonly ids: readonly string[]; readonly message: string };
   "catalog-synced": {
     readonly indexed: number;
@@ -121,21 +127,21 @@ export interface EventMap {
     readonly total: number;
     readonly durationMs: number;
   };
-  /** Another process that shares the catalog changed this many tools. */
+  /** Another process on the same catalog changed this many tools. */
   "catalog-changed": { readonly changed: number; readonly deleted: number };
   /** A catalog snapshot could not be read or written. The message states the consequence and the fix. */
   "snapshot-failed": { readonly file: string; readonly message: string };
-  /** `tools` counts the tools that have no vector for now; 0 if a request could not be embedded. */
+  /** `tools` counts the tools without a vector. 0 means that a request could not be embedded. */
   "embedder-failed": { readonly model: string; readonly tools: number; readonly message: string };
-  /** A message between this program and an MCP server, as JSON, cut to 8,192 characters. Only with `telemetry.debugProtocol`. */
+  /** A message between this program and an MCP server, as JSON, cut to 8,192 characters. Emitted only with `telemetry.debugProtocol`. */
   "mcp-message": { readonly server: string; readonly direction: "sent" | "received"; readonly message: string };
   "ensemble-connected": { readonly ensemble: string; readonly tools: number };
-  /** A source whose tools may have changed was listed again. */
+  /** A source was listed again, so its tools may have changed. */
   "ensemble-listed": { readonly ensemble: string; readonly tools: number };
   "ensemble-disconnected": { readonly ensemble: string };
-  /** An agent signed its card, and no trusted key could verify the signature. */
+  /** The signature of an agent's card matches no trusted key. */
   "card-unverified": { readonly ensemble: string; readonly message: string };
-  /** `kind` is the kind of its source, if known. */
+  /** `kind` is the kind of the source, if known. */
   "ensemble-failed": { readonly ensemble: string; readonly kind?: ToolSource; readonly message: string };
   "retrieval-finished": OfSpan & {
     readonly query: string;
@@ -148,17 +154,17 @@ export interface EventMap {
     readonly tokens: number;
     readonly candidateCount: number;
     readonly filteredCount: number;
-    /** How likely it is that the tools serve the request, in [0, 1]. */
+    /** The estimated probability that the tools serve the request, in [0, 1]. */
     readonly confidence: number;
     readonly nothingFits: boolean;
-    /** The ranker that answered. */
+    /** The ranker that was used. */
     readonly tier: string;
     readonly steps: RetrievalSteps;
   };
   /** A retrieval was refused, cancelled or failed. */
   "retrieval-failed": OfSpan & { readonly toolset?: string; readonly code: ErrorCode; readonly message: string };
   "call-started": OfCall & { readonly toolset?: string; readonly attempt: number };
-  /** A model's arguments were repaired; lists each change. */
+  /** A model's arguments were repaired. `repairs` lists each change. */
   "arguments-repaired": OfCall & {
     readonly repairs: readonly { readonly path: string; readonly message: string }[];
   };
@@ -170,7 +176,7 @@ export interface EventMap {
   /** An attempt failed, and the retry budget was exhausted. */
   "retry-refused": OfCall & { readonly attempt: number };
   "call-progressed": OfCall & Progress;
-  /** The call arrived at `startedAt` and was answered `durationMs` later. */
+  /** A call ended. It arrived at `startedAt`, and took `durationMs`. */
   "call-finished": OfCall &
     OfSpan & {
       /** The toolset of the caller. */
@@ -185,35 +191,35 @@ export interface EventMap {
       readonly latencyMs: number;
       readonly principal: string;
       readonly tenant?: string;
-      /** The cost of the attempts, if the tool declares one. */
+      /** The cost of all attempts, if the tool declares a cost. */
       readonly cost?: number;
-      /** The estimated tokens of the arguments and the result, if the usage of the tenant is counted. */
+      /** The estimated tokens of the arguments and the result. Omitted unless the tenant's usage is counted. */
       readonly tokens?: number;
-      /** The source of the tool; undefined if the caller may not see such a tool. */
+      /** The source of the tool. Omitted if the caller may not see the tool. */
       readonly source?: ToolSource;
       readonly ensemble?: string;
-      /** The id from the model. */
+      /** The model's id of the call. */
       readonly callId?: string;
       readonly steps: CallSteps;
     };
-  /** A request to an upstream for a call ended. `spanId` is the parent that the upstream received for its own spans. */
+  /** A request of a call to an upstream ended. `spanId` is the parent of the upstream's own spans. */
   "upstream-called": OfSpan &
     EndedRequest & { readonly toolId: string; readonly source: ToolSource; readonly ensemble?: string };
-  /** A request to the gateway was answered: an HTTP request, and for MCP also the message in it. */
+  /** The gateway answered an HTTP request, or an MCP message inside one. */
   "request-finished": OfSpan & {
     readonly kind: "http" | "mcp";
     /** `POST`, or `tools/call`. */
     readonly method: string;
-    /** The template of the route (`/api/v1/tools/{id}`), or the tool, prompt or resource that an MCP request names. */
+    /** The route template (`/api/v1/tools/{id}`), or the tool, prompt or resource of an MCP request. */
     readonly target?: string;
     readonly status?: number;
     readonly protocolVersion?: string;
     readonly sessionId?: string;
     readonly requestId?: string;
-    /** The JSON-RPC code of an MCP request that failed. */
+    /** The JSON-RPC error code of a failed MCP request. */
     readonly error?: string;
   };
-  /** A program or a workflow ended, or waits for a person. */
+  /** A program or a workflow ended, or waits for an approval. */
   "run-turned": OfSpan & {
     readonly runId: string;
     readonly kind: "program" | "workflow";
@@ -223,7 +229,7 @@ export interface EventMap {
     readonly principal: string;
     readonly tenant?: string;
     readonly toolset?: string;
-    /** Why it failed. */
+    /** Why the run failed. */
     readonly message?: string;
   };
   "confirmation-requested": {
@@ -235,26 +241,26 @@ export interface EventMap {
   "confirmation-resolved": {
     readonly id: string;
     readonly toolId: string;
-    /** `returned`: a call used the approval, did not run, and made it valid again. */
+    /** `returned`: a call consumed the approval but did not run, which made the approval valid again. */
     readonly outcome: "approved" | "denied" | "expired" | "used" | "returned";
     readonly by?: string;
     /** Why the approver decided so. */
     readonly note?: string | undefined;
-    /** Why it ended early. */
+    /** Why the approval ended early. */
     readonly reason?: string;
   };
   /** An answer to an approval was rejected. */
   "confirmation-refused": {
-    /** The id as it was given, shortened. */
+    /** The given id, shortened. */
     readonly id: string;
-    /** Omitted if the approval is unknown, or settled. */
+    /** Omitted if the approval is unknown or settled. */
     readonly toolId?: string;
     readonly answer: "approve" | "deny";
     readonly because: "lacks-role" | "own-call" | "unknown" | "settled";
     readonly by: string;
     readonly tenant?: string;
   };
-  /** A scan found something; the text itself is never included. */
+  /** A scan found something. The event never contains the text. */
   "scan-flagged": {
     readonly toolId: string;
     readonly where: TextPlace;
@@ -262,18 +268,18 @@ export interface EventMap {
     readonly severity: Severity;
     readonly action: ScanAction;
   };
-  /** Something could not be scanned completely, and was allowed or refused as configured. */
+  /** A text could not be scanned completely, and was allowed or refused as configured. */
   "scan-failed": {
     readonly toolId: string;
     readonly where: TextPlace;
     readonly message: string;
     readonly action: "allowed" | "refused";
   };
-  /** `records` could not be written since the last such event: the log began to fail, or failed for another 30 s. */
+  /** The audit log fails. `records` counts the records lost since the previous such event, at most one every 30 s. */
   "audit-failed": { readonly records: number; readonly message: string };
-  /** The log works again. `records` are missing in total, and a `gap` record marks it. */
+  /** The log works again. `records` counts all lost records; a `gap` record in the log does too. */
   "audit-restored": { readonly records: number };
-  /** A secret is too short to be redacted; `field` is the location of its reference. */
+  /** A secret is too short to be redacted. `field` is the location of its reference. */
   "secret-skipped": { readonly scope: string; readonly field: string; readonly message: string };
   /** A push notification about an A2A task could not be delivered. */
   "push-failed": {
@@ -286,17 +292,17 @@ export interface EventMap {
   "circuit-probed": { readonly toolId: string };
   "circuit-closed": { readonly toolId: string };
   "health-changed": { readonly toolId: string; readonly before: Health; readonly after: Health };
-  /** A tenant reached a soft or hard limit of a quota, or a share of its budget. Emitted once for each period, by one process. */
+  /** A tenant reached a soft or hard limit of a quota, or a share of its budget. Emitted once per period, by one process. */
   "quota-reached": {
     readonly tenant: string;
     readonly unit: "calls" | "tokens" | "cost";
     readonly period: "day" | "month";
     readonly kind: "soft" | "hard" | "budget";
-    /** The limit, or the amount of the budget that was reached. */
+    /** The limit, or the reached amount of the budget. */
     readonly limit: number;
-    /** The share of the budget, in percent. */
+    /** The reached share of the budget, in percent. */
     readonly percent?: number;
-    /** Milliseconds since the epoch when counting begins anew. */
+    /** When the period ends and counting restarts, in milliseconds since the epoch. */
     readonly endsAt: number;
   };
   "sink-failed": { readonly sink: string; readonly message: string; readonly dropped: number };
@@ -326,6 +332,6 @@ export type ArsenalEvent<Name extends EventName = EventName> = {
 /** Emits an event. Never throws, never waits. */
 export interface Emit {
   <Name extends EventName>(name: Name, data: EventMap[Name]): void;
-  /** Returns false if no sink or listener wants a debug event, so that its data need not be collected. Omitted if that is unknown. */
+  /** Returns false if no sink or listener wants a debug event. The caller then need not collect its data. Omitted if unknown. */
   readonly wants?: (name: EventName) => boolean;
 }

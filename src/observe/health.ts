@@ -2,13 +2,12 @@ import type { Health } from "../tool/tool.ts";
 import type { Clock } from "./clock.ts";
 import type { Emit } from "./events.ts";
 
-/** The health of each tool. */
 export type HealthBook = ReturnType<typeof createHealth>;
 
-/** The number of latest calls for success rate and latency: a fixed tool recovers. */
+/** The number of latest calls that count for success rate and latency, so that a fixed tool recovers. */
 const HEALTH_WINDOW = 100;
 
-/** A success rate that crosses one of these, in either direction, is reported. */
+/** Crossing one of these success rates, in either direction, is reported. */
 const NOTABLE_RATES = [0.9, 0.5];
 
 const NEVER_CALLED: Health = Object.freeze({
@@ -19,7 +18,10 @@ const NEVER_CALLED: Health = Object.freeze({
   circuitOpen: false,
 });
 
-/** Keeps the health of every tool that was called. Emits `health-changed` for first failures, circuits, and success rates that cross 0.9 or 0.5. */
+/**
+ * Tracks the health of every tool that was called. Emits `health-changed` for first failures, circuit changes, and success rates that cross 0.9 or
+ * 0.5.
+ */
 export function createHealth({ clock, emit }: { readonly clock: Clock; readonly emit: Emit }) {
   const records = new Map<string, ToolRecord>();
   const open = new Set<string>();
@@ -29,7 +31,7 @@ export function createHealth({ clock, emit }: { readonly clock: Clock; readonly 
     records.set(toolId, record);
     const before = record.health;
     const after = change(record);
-    // Precomputed, because ranking reads the health of every candidate and calls are rarer.
+    // Precomputed, because ranking reads the health of every candidate, and calls are rarer.
     record.health = after;
     if (isNews(before, after)) emit("health-changed", { toolId, before, after });
   }
@@ -49,7 +51,7 @@ export function createHealth({ clock, emit }: { readonly clock: Clock; readonly 
   }
 
   return {
-    /** A tool never called is healthy. */
+    /** A tool that was never called is healthy. */
     of: (toolId: string): Health => records.get(toolId)?.health ?? NEVER_CALLED,
     recordSuccess: (toolId: string, latencyMs: number): void => recordCall(toolId, true, latencyMs),
     recordFailure: (toolId: string, latencyMs: number): void => recordCall(toolId, false, latencyMs),
@@ -59,7 +61,7 @@ export function createHealth({ clock, emit }: { readonly clock: Clock; readonly 
       else open.delete(toolId);
       update(toolId, ({ health }) => ({ ...health, circuitOpen: isOpen }));
     },
-    /** The tools whose circuits are open now, in any process. */
+    /** The tools whose circuits are open, in any process. */
     openCircuits: (): readonly string[] => [...open],
     forget(toolId: string): void {
       records.delete(toolId);
@@ -86,7 +88,7 @@ function createRecentCalls() {
     },
     successRate: (): number => successful / count,
     averageLatencyMs(): number {
-      // Summed anew: a running sum would gather rounding errors for as long as the process lives.
+      // Recomputed each time, because a running sum would accumulate rounding errors.
       let sum = 0;
       for (let index = 0; index < count; index++) sum += latencies[index] ?? 0;
       return sum / count;

@@ -1,7 +1,10 @@
 import { readTracestate } from "../base/trace-headers.ts";
 import type { TraceContext } from "./trace-context.ts";
 
-/** The global of `@opentelemetry/api` with the application's registrations, and the key of the span in a context. Both are stable between versions. */
+/**
+ * The global of `@opentelemetry/api` that holds the application's registrations, and the key of the span in a context. Both are stable across
+ * versions.
+ */
 const API = Symbol.for("opentelemetry.js.api.1");
 const SPAN = Symbol.for("OpenTelemetry Context Key SPAN");
 
@@ -21,7 +24,7 @@ interface HostSpan {
 
 const hostApi = (): HostApi | undefined => (globalThis as { readonly [API]?: HostApi })[API];
 
-/** Returns true if the application that uses this library has registered a tracer provider with `@opentelemetry/api`. */
+/** Returns true if the application that embeds this library has registered a tracer provider with `@opentelemetry/api`. */
 export function hasHostTracer(): boolean {
   return hostApi()?.trace !== undefined;
 }

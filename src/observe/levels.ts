@@ -2,10 +2,10 @@ import type { ArsenalEvent, EventLevel, EventMap, EventName } from "./events.ts"
 
 export const EVENT_LEVELS: readonly EventLevel[] = ["debug", "info", "warn", "error"];
 
-/** Calls with any other outcome are warnings. */
+/** The expected outcomes of calls. All others are warnings. */
 const EXPECTED: readonly string[] = ["success", "pending_confirmation", "cancelled"];
 
-/** The stages that emit events. A log can have a level for each. */
+/** The stages that emit events. Each stage can have its own log level. */
 export type LogStage = "register" | "catalog" | "retrieve" | "guard" | "execute" | "state" | "observe" | "serve";
 
 const EVENTS: {
@@ -13,7 +13,8 @@ const EVENTS: {
 } = {
   "tool-registered": ["register", "debug"],
   "tool-replaced": ["register", "info"],
-  // A hundred tools may merely wait to be accepted, which "pins-waiting" reports in one line, and a workflow for the tools of a server that still connects.
+  // A hundred tools may be rejected only because they wait for acceptance, which "pins-waiting" reports in one line. A workflow may be rejected
+  // because a server is still connecting.
   "tool-rejected": [
     "register",
     ({ code }) => (code === "PERMISSION_DENIED" || code === "TOOL_NOT_FOUND" ? "info" : "warn"),
@@ -28,7 +29,7 @@ const EVENTS: {
   "pins-failed": ["guard", "error"],
   "state-lost": ["state", "error"],
   "state-unavailable": ["state", "error"],
-  // A log at the default level reports the outage, so it also reports the recovery.
+  // The default log level reports the outage, so it must also report the recovery.
   "state-restored": ["state", "warn"],
   "policy-reloaded": ["guard", "info"],
   "certificate-reloaded": ["serve", "info"],
@@ -81,7 +82,6 @@ export function levelOf<Name extends EventName>(name: Name, data: EventMap[Name]
   return typeof level === "function" ? level(data) : level;
 }
 
-/** The stage that emits an event. */
 export function stageOf(name: EventName): LogStage {
   return EVENTS[name][0];
 }
@@ -89,7 +89,7 @@ export function stageOf(name: EventName): LogStage {
 /** The lowest level that is shown, for some stages. */
 export type LogLevels = Readonly<Partial<Record<LogStage, EventLevel>>>;
 
-/** Returns true if an event is shown: at the level of its stage, or else at the common level. */
+/** Returns true if an event is shown, at the level of its stage or else at the common level. */
 export function isLoudEnough(
   { name, level }: Pick<ArsenalEvent, "name" | "level">,
   common: EventLevel,
@@ -98,7 +98,7 @@ export function isLoudEnough(
   return isAtLeast(level, levels[stageOf(name)] ?? common);
 }
 
-/** Returns true if an event of this level is shown at that threshold. */
+/** Returns true if the level is at or above the threshold. */
 export function isAtLeast(level: EventLevel, threshold: EventLevel): boolean {
   return EVENT_LEVELS.indexOf(level) >= EVENT_LEVELS.indexOf(threshold);
 }

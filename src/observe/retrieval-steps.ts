@@ -1,6 +1,6 @@
 import type { RetrievalSteps } from "./events.ts";
 
-/** The steps of a retrieval, in order, with start and duration. An engine without search timings has one step for the whole search. */
+/** Returns the steps of a retrieval in order, with start and duration. Without the engine's search timings, the whole search is one step. */
 export function timeSteps(steps: RetrievalSteps) {
   const { understandMs, searchMs, filterMs, lexicalMs, denseMs, fuseMs, rerankMs, fitMs } = steps;
   const isTold = filterMs !== undefined && lexicalMs !== undefined && denseMs !== undefined;

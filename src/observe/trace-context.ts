@@ -1,18 +1,18 @@
 import { readTracestate } from "../base/trace-headers.ts";
 
-/** A caller's place in a trace: W3C Trace Context. */
+/** The caller's position in a trace (W3C Trace Context). */
 export interface TraceContext {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
-  /** 16 hexadecimal digits: the caller's own span. */
+  /** The caller's span: 16 hexadecimal digits. */
   readonly parentSpanId: string;
   /** False if the caller does not record the trace. */
   readonly sampled?: false;
-  /** The header `tracestate`: the data of other tracing systems. */
+  /** The header `tracestate`, with data of other tracing systems. */
   readonly tracestate?: string;
 }
 
-/** Starts a span below the caller's, or at the root of a new trace. Returns its ids, and the context for its own requests. */
+/** Starts a span below the caller's span, or at the root of a new trace. Returns its ids, and the trace context for requests that it makes. */
 export function spanBelow(caller: TraceContext | undefined, ids: { traceId(): string; spanId(): string }) {
   const traceId = caller?.traceId ?? ids.traceId();
   const spanId = ids.spanId();
@@ -24,11 +24,14 @@ export function spanBelow(caller: TraceContext | undefined, ids: { traceId(): st
   return { span: { traceId, spanId, ...(caller && { parentSpanId: caller.parentSpanId }), ...inherited }, below };
 }
 
-/** Version 00, and later ones, which may add members after these. */
+/** Matches version 00, and later versions, which may append members. */
 const TRACEPARENT =
   /^(?!ff)(?!00.{53}.)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/;
 
-/** Reads `traceparent` and `tracestate` of the headers of a request, or of `_meta`. Undefined without a valid `traceparent`; an invalid `tracestate` is dropped. */
+/**
+ * Parses `traceparent` and `tracestate` from request headers or `_meta`. Returns undefined without a valid `traceparent`. Drops an invalid
+ * `tracestate`.
+ */
 export function readTraceContext(carrier: Readonly<Record<string, unknown>> = {}): TraceContext | undefined {
   const { traceparent, tracestate: state } = carrier;
   if (typeof traceparent !== "string") return undefined;

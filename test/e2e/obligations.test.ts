@@ -132,7 +132,7 @@ describe.each(CASES)("what a rule takes out, for a $era client of the $surface",
 
     const detailed = await call("detailed");
     expect(JSON.stringify(detailed)).toContain(
-      "The error that bank.detailed reported is withheld: a rule takes it out.",
+      "The error that bank.detailed reported is withheld: a rule removes it.",
     );
     expect(JSON.stringify(detailed)).not.toContain(CARD);
 

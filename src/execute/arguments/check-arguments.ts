@@ -7,7 +7,6 @@ import type { Check, Checked, Problem, Validator } from "../validator.port.ts";
 import { setNewest } from "../../base/remember.ts";
 import { fixOf } from "./fix-of.ts";
 
-/** Arguments with defaults filled in, or why they are refused. */
 export type CheckedArguments =
   | { readonly valid: true; readonly arguments: Readonly<Record<string, unknown>> }
   | { readonly valid: false; readonly error: ResultError };
@@ -18,7 +17,7 @@ export type ArgumentChecks = ReturnType<typeof createArgumentChecks>;
 /** The number of cached checks. The least recently used one is dropped. */
 const MAX_CHECKS = 5_000;
 
-/** Problems named in the message; the result's `issues` have more. */
+/** The number of problems in the message and in the result's `issues`. */
 const PROBLEMS_IN_MESSAGE = 5;
 const PROBLEMS_IN_ISSUES = 50;
 
@@ -26,14 +25,14 @@ type Compiled = { readonly check: Check } | { readonly broken: ResultError };
 
 interface Entry {
   readonly contentHash: string;
-  /** The promise is replaced by its value, so that later calls need not wait. */
+  /** Resolved promises are replaced by their value, so that later calls are synchronous. */
   compiled: Compiled | Promise<Compiled>;
 }
 
-/** Creates the cache of compiled checks. A schema that does not compile is remembered too. */
+/** Creates the cache of compiled checks. It also remembers schemas that do not compile. */
 export function createArgumentChecks(validator: Validator, maxChecks: number = MAX_CHECKS) {
   const entries = new Map<string, Entry>();
-  /** The id that was used last. Its entry is already the newest. */
+  /** The id of the newest entry, which need not be moved. */
   let newest: string | undefined;
 
   function compile(tool: Tool): Compiled | Promise<Compiled> {
@@ -45,7 +44,7 @@ export function createArgumentChecks(validator: Validator, maxChecks: number = M
         const fix = "Make the schema smaller in the tool's source.";
         return broken(fixable("TOOL_INVALID", problem, fix, { field: "parameters" }));
       }
-      // Tools that the program registers are its own code; the schemas of all other tools are untrusted.
+      // The program itself registers these tools; all other schemas are untrusted.
       const trusted = tool.source === "function" || tool.source === "builtin";
       const check = validator.compile(tool.parameters, { trusted });
       return check instanceof Promise ? check.then((ready) => ({ check: ready }), broken) : { check };
@@ -64,7 +63,7 @@ export function createArgumentChecks(validator: Validator, maxChecks: number = M
   }
 
   return {
-    /** Synchronous for nearly every tool; a promise if the schema or the arguments are so large that another thread checks them. */
+    /** Synchronous for most tools. Returns a promise if another thread checks a very large schema or very large arguments. */
     check(tool: Tool, args: Readonly<Record<string, unknown>>): CheckedArguments | Promise<CheckedArguments> {
       const entry = entryFor(tool);
       if (!(entry.compiled instanceof Promise)) return apply(entry.compiled, tool, args);

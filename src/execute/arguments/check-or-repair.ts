@@ -4,7 +4,7 @@ import type { Tool } from "../../tool/tool.ts";
 import type { ArgumentChecks, CheckedArguments } from "./check-arguments.ts";
 import type { CallIds } from "../steps/handler-context.ts";
 
-/** Repairs arguments to fit a schema if the intent is clear: changes by a provider's dialect, and common mistakes of models. */
+/** Repairs arguments to fit a schema if the intent is clear. Reverts changes by a provider's dialect, and fixes common mistakes of models. */
 export type RepairArguments = (
   args: Readonly<Record<string, unknown>>,
   schema: JsonSchema,
@@ -19,7 +19,10 @@ interface CheckParts {
   readonly emit: Emit;
 }
 
-/** Checks arguments. If they do not fit, or name unknown parameters, checks them again as repaired; if that does not help, reports those given. */
+/**
+ * Checks arguments. If they do not fit, or name unknown parameters, repairs them and checks again. If that fails too, reports the problems of the
+ * given arguments.
+ */
 export async function checkOrRepair(
   tool: Tool,
   given: Readonly<Record<string, unknown>>,
@@ -37,7 +40,7 @@ export async function checkOrRepair(
   return second;
 }
 
-/** A dialect may have given a parameter a name that its provider takes. */
+/** A dialect may have renamed a parameter to a name that its provider accepts. */
 function hasStrangeName(given: Readonly<Record<string, unknown>>, { properties }: JsonSchema): boolean {
   return isPlainObject(properties) && Object.keys(given).some((name) => !Object.hasOwn(properties, name));
 }

@@ -51,7 +51,7 @@ describe("copyArguments", () => {
     const cases: readonly (readonly [unknown, string])[] = [
       [10n, "arguments.a.0 is a bigint, which JSON cannot hold. Give plain JSON data."],
       [undefined, "arguments.a.0 is undefined, which JSON cannot hold. Give plain JSON data."],
-      [new Map(), "arguments.a.0 is a Map, not plain data. Give a plain object, or a string that stands for it."],
+      [new Map(), "arguments.a.0 is a Map, not plain data. Give a plain object, or a string that represents it."],
       [
         Number.POSITIVE_INFINITY,
         "arguments.a.0 is Infinity, which JSON cannot hold. Give a finite number, a string or null.",

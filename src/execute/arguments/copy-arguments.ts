@@ -1,23 +1,25 @@
 import { fixable } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 
-/** Deeper arguments are refused, because later steps walk them recursively. */
+/** Deeper arguments are refused, because later steps traverse them recursively. */
 const MAX_DEPTH = 200;
 
-/** Values shared by many parents are copied once for each, which grows without end in hostile data. */
+/** A value with several parents is copied once per parent, which can grow exponentially in hostile data. */
 const MAX_VALUES = 1_000_000;
 
-/** Each step over data with more values or characters takes milliseconds. */
+/** Above these sizes, each step over the data takes milliseconds. */
 const LARGE = { values: 2_000, characters: 32 * 1024 };
 
-/** A copy of a call's arguments. */
 export interface CopiedArguments {
   readonly arguments: Record<string, unknown>;
   /** True if each step over the arguments takes milliseconds. */
   readonly isLarge: boolean;
 }
 
-/** A copy of a call's arguments as plain JSON data, which the caller cannot change while the call waits. Throws CALL_INVALID on what JSON cannot hold. */
+/**
+ * Copies a call's arguments as plain JSON data, which the caller cannot change while the call waits. Throws CALL_INVALID if JSON cannot represent the
+ * data.
+ */
 export function copyArguments(given: object): CopiedArguments {
   const path: (string | number)[] = ["arguments"];
   const ancestors: object[] = [];
@@ -63,14 +65,14 @@ export function copyArguments(given: object): CopiedArguments {
 
   function copyObject(value: object): Record<string, unknown> {
     if (!isPlain(value))
-      refuse(value, `is ${kindOf(value)}, not plain data`, "Give a plain object, or a string that stands for it.");
+      refuse(value, `is ${kindOf(value)}, not plain data`, "Give a plain object, or a string that represents it.");
     const result: Record<string, unknown> = {};
     for (const [key, member] of Object.entries(value)) {
       if (member === undefined) continue;
       count(value);
       characters += key.length;
       path.push(key);
-      // Assigning to this key sets an object's prototype, in here or in whatever the handler calls.
+      // Assigning to this key would set the prototype of an object, here or in code that the handler calls.
       if (key === "__proto__") refuse(member, "is a reserved name", "Leave it out.");
       result[key] = copy(member);
       path.pop();
@@ -87,7 +89,7 @@ export function copyArguments(given: object): CopiedArguments {
   return { arguments: copied, isLarge: values > LARGE.values || characters > LARGE.characters };
 }
 
-/** A copy of checked data in which arrays and plain objects are new; other values are shared with the original. */
+/** Copies arrays and plain objects of checked data. Other values are shared with the original. */
 export function copyPlain<Value>(value: Value): Value {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(copyPlain) as Value;
@@ -97,7 +99,7 @@ export function copyPlain<Value>(value: Value): Value {
   return result as Value;
 }
 
-/** True for an object literal, one without a prototype, and one of another realm; false for an instance of any class. */
+/** True for object literals, objects without a prototype and plain objects of other realms. False for class instances. */
 function isPlain(value: object): boolean {
   const prototype = Object.getPrototypeOf(value) as object | null;
   if (prototype === null || prototype === Object.prototype) return true;

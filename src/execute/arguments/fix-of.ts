@@ -1,7 +1,7 @@
 import { nearest } from "../../errors/show-value.ts";
 import type { Problem } from "../validator.port.ts";
 
-/** Returns a sentence on how to fix a problem. `names` are the known names that an unknown name could stand for. */
+/** Returns a sentence on how to fix a problem. `names` are the candidates that a misspelt name could mean. */
 export function fixOf({ field, expected, received }: Problem, names: Iterable<string>): string {
   if (isUnknown({ expected })) {
     const near = nearest(field, names);
@@ -17,7 +17,6 @@ export function fixOf({ field, expected, received }: Problem, names: Iterable<st
   return near === undefined ? "Change it to one of these." : `Did you mean "${near}"?`;
 }
 
-/** True if the schema allows no value at this position. */
 export function isUnknown({ expected }: Pick<Problem, "expected">): boolean {
   return expected.startsWith("nothing (");
 }

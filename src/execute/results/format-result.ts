@@ -1,7 +1,7 @@
 import type { ToolCall } from "../call.ts";
 import type { ExecutionStatus, ResultError, ToolResult } from "../result.ts";
 
-/** Formats a result as text for a model's context. Outputs are never shortened. Without the call, the text does not mention its arguments. */
+/** Formats a result as text for a model's context. Never shortens the output. Mentions the arguments only if the call is given. */
 export function formatResult(result: ToolResult, call?: Pick<ToolCall, "arguments">): string {
   const { status, error } = result;
   const lines = [
@@ -22,7 +22,7 @@ const HEADINGS: Partial<Record<ExecutionStatus, string>> = {
   cancelled: "Cancelled",
 };
 
-/** Returns the model's next step: repeating a call helps only if the arguments or the moment were wrong. */
+/** Advises the model on its next step. Repeating a call helps only if its arguments or its timing were wrong. */
 function nextStep({ code, retryAfterMs }: ResultError): string {
   const later = retryAfterMs === undefined ? "later" : `in ${Math.ceil(retryAfterMs / 1000)} s`;
   switch (code) {
@@ -57,12 +57,12 @@ function nextStep({ code, retryAfterMs }: ResultError): string {
   }
 }
 
-/** Strings as they are; everything else as JSON on one line, with a blank after commas and colons. */
+/** Formats a value: strings unchanged, everything else as JSON on one line with spaces after commas and colons. */
 function show(value: unknown): string {
   if (typeof value === "string") return value;
   if (value === undefined) return "(nothing)";
   try {
-    // Line breaks inside strings are escaped, so every one in the text is between values.
+    // Line breaks inside strings are escaped, so every line break here is between values.
     const text: string | undefined = JSON.stringify(value, null, 1);
     return text === undefined ? String(value) : text.replace(/,\n */g, ", ").replace(/\n */g, "");
   } catch {

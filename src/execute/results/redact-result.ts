@@ -3,28 +3,27 @@ import { createPauses, nextTurn } from "../../base/turns/event-loop.ts";
 import { countKeys } from "../../base/json/json-text.ts";
 import { mapMembers } from "../../tool/json/map-members.ts";
 
-/** JSON may hold texts that are JSON, and so on: this many layers are read. */
+/** JSON texts may contain JSON texts. This many layers are parsed. */
 const MAX_LAYERS = 4;
 
-/** Deeper values are made plain by writing them out. */
+/** Deeper values are converted to plain data through JSON text. */
 const MAX_DEPTH = 100;
 
-/** Larger results would block the event loop. They are withheld if a rule demands redaction. */
+/** Larger results would block the event loop. They are withheld if a rule requires redaction. */
 const MAX_VALUES = 500_000;
 const MAX_TEXT_VALUES = 200_000;
 const MAX_TEXT_MEMBERS = 50_000;
 
 /**
- * Removes the redacted values from a result. Returns the same value if there is nothing to remove. A path counts from the top of the result, of
- * an MCP result's structured content, and of every text that is JSON. A value that is not plain data is converted to plain data first. Throws if
- * the conversion fails.
+ * Removes the redacted values from a result. Returns the same value if there is nothing to remove. Paths apply to the result, to the structured
+ * content of an MCP result, and to every text that is JSON. Converts other values to plain data first, and throws if that fails.
  */
 export function redactResult(value: unknown, redactions: readonly Redaction[] = []): unknown {
   if (redactions.length === 0) return value;
   return redactions.reduce((redacted, redaction) => redact(redacted, redaction, 0), toPlain(value));
 }
 
-/** Applies one redaction to a large result, and yields to the event loop in between. */
+/** Applies one redaction to a large result. Yields to the event loop in between. */
 export async function redactLarge(value: unknown, redaction: Redaction): Promise<unknown> {
   await nextTurn();
   const plain = toPlain(value);
@@ -35,7 +34,7 @@ export async function redactLarge(value: unknown, redaction: Redaction): Promise
 async function redactInTurns(value: unknown, redaction: Redaction, layer: number): Promise<unknown> {
   const redacted = redaction.applyLarge === undefined ? redaction.apply(value) : await redaction.applyLarge(value);
   await nextTurn();
-  // Each text that holds JSON, and each structured content, once.
+  // Each JSON text and each structured content is redacted once.
   const tops = new Map<unknown, unknown>();
   withinTexts(redacted, layer, (top) => (tops.set(top, top), top));
   if (tops.size === 0) return redacted;
@@ -67,7 +66,7 @@ function redact(value: unknown, redaction: Redaction, layer: number): unknown {
   );
 }
 
-/** Also replaces the values that paths start from: texts that may hold JSON, and structured content. */
+/** Replaces the values that paths start from: JSON texts and structured content. */
 function withinTexts(value: unknown, layer: number, replace: (top: unknown) => unknown): unknown {
   const isTop = layer < MAX_LAYERS;
   const within = (each: unknown): unknown => {
@@ -86,7 +85,7 @@ function redactJson(text: string, redaction: Redaction, layer: number): string {
   return redacted === held.value ? text : JSON.stringify(redacted);
 }
 
-/** Parses a text as JSON. Returns undefined if it is not JSON, and throws if it would take long to read. */
+/** Parses a text as JSON. Returns undefined if it is not JSON. Throws if parsing would take long. */
 function parse(text: string): { readonly value: unknown } | undefined {
   if (text.length > MAX_TEXT_VALUES && countKeys(text, Infinity, MAX_TEXT_VALUES, MAX_TEXT_MEMBERS) < 0)
     throw new Error(`a text in it is JSON with more than ${MAX_TEXT_VALUES} elements or ${MAX_TEXT_MEMBERS} members`);
@@ -97,7 +96,7 @@ function parse(text: string): { readonly value: unknown } | undefined {
   }
 }
 
-/** The value as plain JSON data: itself if it is. */
+/** Converts a value to plain JSON data. Returns the same value if it is plain data already. */
 function toPlain(value: unknown): unknown {
   if (isPlainData(value, 0, { left: MAX_VALUES })) return value;
   const text: string | undefined = JSON.stringify(value);

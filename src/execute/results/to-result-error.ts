@@ -3,7 +3,7 @@ import { ERROR_CODES, type ErrorCode } from "../../errors/codes.ts";
 import { showValue } from "../../errors/show-value.ts";
 import type { ExecutionStatus, ResultError } from "../result.ts";
 
-/** Converts a thrown value to the error of a result. Leaves out stacks and causes, because models and strangers read results. */
+/** Converts a thrown value to the error of a result. Omits stacks and causes, because models and third parties read results. */
 export function toResultError(thrown: unknown): ResultError {
   if (isArsenalError(thrown) && Object.hasOwn(ERROR_CODES, thrown.code))
     return { ...thrown.details, code: thrown.code, message: thrown.message };
@@ -19,7 +19,7 @@ const STATUSES: Partial<Record<ErrorCode, ExecutionStatus>> = {
   CANCELLED: "cancelled",
 };
 
-/** The status of a call that ends with an error of this code. */
+/** Returns the status of a call that ends with this error code. */
 export function statusOf(code: ErrorCode): ExecutionStatus {
   return STATUSES[code] ?? "failure";
 }
@@ -30,7 +30,7 @@ function messageOf(thrown: unknown): string {
     if (typeof thrown === "object" && thrown !== null) {
       const { message, name, errors } = thrown as { message?: unknown; name?: unknown; errors?: unknown };
       if (typeof message === "string" && message !== "") return message;
-      // An AggregateError, such as that of a refused connection, has its messages inside.
+      // An AggregateError, for example of a refused connection, contains the actual messages.
       if (Array.isArray(errors) && errors.length > 0) return errors.map(messageOf).join("; ");
       if (thrown instanceof Error && typeof name === "string") return `${name} without a message`;
     }

@@ -12,27 +12,26 @@ import type { CheckedCall } from "../running-call.ts";
 import type { EngineSettings } from "../settings.ts";
 import { longestRunMs, timeLeftMs } from "./deadline.ts";
 
-/** The rate limits of a call. */
 export type Rates = ReturnType<Aegis["limitsOf"]>;
 
-/** The rates and the quotas that a call must fit into. */
+/** The rate limits and quotas that a call counts against. */
 export interface CallBounds {
   readonly rates: Rates;
   readonly quotas?: readonly CallQuota[] | undefined;
 }
 
-/** The number of calls of this process that run now, and of those that wait for a place to run. */
+/** The number of calls in this process that are running, and that wait for a slot. */
 export interface CallLoad {
   readonly running: number;
   readonly waiting: number;
 }
 
-/** Calls that run at once in one ensemble. Its settings can override it. */
+/** The maximum number of concurrent calls in one ensemble, unless its settings override it. */
 const DEFAULT_PER_ENSEMBLE = 32;
 
 /**
- * Checks the shared limits before and after each call. One ensemble cannot take every place, and by default two ensembles cannot either. One remote
- * caller cannot take every place of an ensemble, or every place overall.
+ * Checks the shared limits before and after each call. One ensemble cannot occupy every slot, and by default two cannot either. One remote caller
+ * cannot occupy every slot of an ensemble, or of the whole process.
  */
 export function createAdmissions(parts: {
   readonly limits: Limits;
@@ -47,7 +46,7 @@ export function createAdmissions(parts: {
   const all: Places = { key: "all", limit: Math.max(1, Math.floor(maxConcurrent)) };
   const ofAll = { ...all, name: "all tools", setting: "execution.max_concurrent" };
   const perEnsemble = maxConcurrentPerEnsemble ?? Math.min(DEFAULT_PER_ENSEMBLE, Math.floor((maxConcurrent - 1) / 2));
-  /** The time at which each open circuit may be probed, as far as this process has heard. */
+  /** When each open circuit may be probed, as far as this process knows. */
   const open = new Map<string, number>();
   let [running, waiting] = [0, 0];
   const stopWatching = limits.watchBreakers(({ key, probeAt }) => setCircuit(key, probeAt));
@@ -58,7 +57,7 @@ export function createAdmissions(parts: {
     health.setCircuit(toolId, probeAt !== undefined);
   }
 
-  /** The limits that apply to each tool. A tool is the same object from call to call. */
+  /** The limits of each tool. The same tool is the same object in every call. */
   const needs = new WeakMap<Tool, ReturnType<typeof findNeeds>>();
 
   function needsOf(tool: Tool, ensembleLimit: number | undefined) {
@@ -84,7 +83,7 @@ export function createAdmissions(parts: {
     return { key: tool.ensemble ?? tool.namespace, share: settings.retryBudget };
   }
 
-  /** Notes the totals of the quotas of an admitted call. Returns the outcome of a refused one. */
+  /** Records the quota totals of an admitted call. Returns the outcome of a refused call. */
   function settle(
     admission: Admission,
     checked: CheckedCall,
@@ -115,25 +114,25 @@ export function createAdmissions(parts: {
   }
 
   return {
-    /** Returns the outcome of a call if its tool's circuit is known to be open. Takes no place and sends no request to the shared limits. */
+    /** Returns the outcome of a call if its tool's circuit is known to be open. Takes no slot, and sends no request to the shared limits. */
     refusal(tool: Tool): Outcome | undefined {
       const probeAt = open.get(tool.id);
       const wait = probeAt === undefined ? 0 : probeAt - clock.now();
       return wait > 0 ? circuitOpen(tool, Math.ceil(wait)) : undefined;
     },
-    /** Counts a call against its rates and quotas alone. Returns its outcome, or undefined if they have room. */
+    /** Counts a call against its rates and quotas only. Returns its outcome if one is exhausted. */
     async takeRates(checked: CheckedCall, bounds: CallBounds): Promise<Outcome | undefined> {
       const { rates, quotas } = bounds;
       const admission = await limits.admit({ windows: rates, ...(quotas && { quotas }), holdMs: 0 });
       return settle(admission, checked, bounds, ofAll);
     },
-    /** Takes all that a call needs, and waits for a place. Returns its pass, or its outcome without one. Every pass must be given back. */
+    /** Takes everything that a call needs, and waits for a slot. Returns the pass, or the outcome of the refused call. Every pass must be given back. */
     enter(checked: CheckedCall, demanded: CallBounds): Pass | Outcome | Promise<Pass | Outcome> {
       const enteredAt = clock.now();
       const { tool, ensemble, limits: bounds, maxAttempts, principal, call } = checked;
       const { places, shares, breaker, budget } = needsOf(tool, ensemble?.maxConcurrent);
-      // A workflow or saved program inside a run only waits for its calls, which take places of their own. It must not wait for the place of the
-      // run that called it.
+      // A workflow or saved program inside a run takes no slot: it only waits for its own calls, which take slots. If it waited for a slot, it could
+      // wait for the run that called it.
       const isFree = makesCalls(tool) && call.inRun === true;
       const { rates, quotas } = demanded;
       const request = {
@@ -150,7 +149,7 @@ export function createAdmissions(parts: {
       waiting++;
       return admission.finally(() => waiting--).then((answer) => toPass(answer, checked, demanded, enteredAt));
     },
-    /** Gives a pass back, records the verdict on the call, and adds the call's consumption to its quotas. */
+    /** Gives a pass back, records the call's verdict, and adds its consumption to its quotas. */
     leave(tool: Tool, pass: Pass, verdict: CallOutcome, spent?: readonly CallQuota[]): void | Promise<void> {
       running--;
       const book = ({ breaker, failures = 0, used }: Awaited<ReturnType<Limits["release"]>>): void => {
@@ -164,7 +163,7 @@ export function createAdmissions(parts: {
       const released = spent === undefined ? limits.release(pass, verdict) : limits.release(pass, verdict, spent);
       return released instanceof Promise ? released.then(book) : book(released);
     },
-    /** Takes one retry from the budget of the ensemble. Returns false if the budget of the last minute is used up. */
+    /** Takes one retry from the ensemble's budget. Returns false if the budget of the last minute is exhausted. */
     retry: (tool: Tool): boolean | Promise<boolean> => limits.retry(budgetOf(tool)),
     load: (): CallLoad => ({ running, waiting }),
     forget(toolId: string): void {
@@ -175,14 +174,14 @@ export function createAdmissions(parts: {
   };
 }
 
-/** Places, their owner, and the setting that bounds their number. */
 interface BoundedPlaces extends Places {
   readonly name: string;
   readonly setting: string;
 }
 
 /**
- * The places of one caller. They come first: while the caller has taken all of them, its further calls wait, and calls of other callers pass them.
+ * Returns the slots of one caller, to be taken first. While the caller has used them up, its further calls wait, and calls of other callers overtake
+ * them.
  */
 function ownShares(principal: Principal, shares: readonly Places[]): readonly Places[] {
   const caller = callerKey(principal);

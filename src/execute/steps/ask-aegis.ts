@@ -8,12 +8,12 @@ import { toResultError } from "../results/to-result-error.ts";
 import type { CheckedCall } from "../running-call.ts";
 import { redactReplayed } from "./guard-outcome.ts";
 
-/** The guard's permission to run, with the rule that grants it and the obligations of that rule. */
+/** The guard's permission, with the rule that grants it and its obligations. */
 export type Permission = Extract<AegisDecision, { readonly effect: "allow" }>;
 
 /**
- * Requests permission for a call from the guard. Returns the permission, or the outcome without one. A call that waits for a person counts like
- * one that runs.
+ * Requests permission for a call from the guard. Returns the permission, or the outcome if the call may not run. A call that waits for approval
+ * counts against the limits.
  */
 export async function askAegis(
   checked: CheckedCall,
@@ -40,12 +40,12 @@ export async function askAegis(
   return decision.effect === "allow" ? decision : stop(stoppedBy(decision));
 }
 
-/** Returns the call with the approval that the guard found for it; the same call if it found none. */
+/** Returns the call with the approval that the guard found. Returns the same call if there was none. */
 export function withApproval(checked: CheckedCall, { confirmationId }: Permission): CheckedCall {
   return confirmationId === undefined ? checked : { ...checked, request: { ...checked.request, confirmationId } };
 }
 
-/** Adds the rule that allowed the call to the outcome of a call that ran. Redacts a replayed result as the rules demand now. */
+/** Adds the rule that allowed the call to its outcome. Redacts a replayed result according to the current rules. */
 export function withRule({ rule, obligations }: Permission, tool: Tool, outcome: Outcome): Outcome {
   const { redact } = obligations ?? {};
   const isReplayed = outcome.replayed === true;
@@ -54,20 +54,20 @@ export function withRule({ rule, obligations }: Permission, tool: Tool, outcome:
   return ran && rule !== undefined && redacted.rule === undefined ? { ...redacted, rule } : redacted;
 }
 
-/** Checks the call with the guard for the last time, which uses up the approval that the call names. Returns undefined if the call may run now. */
+/** Checks the call with the guard a last time, which consumes its approval. Returns undefined if the call may run now. */
 export async function redeemApproval(
   request: AegisRequest,
   limits: WaitLimits,
   aegis: Aegis,
 ): Promise<Outcome | undefined> {
-  // A call that was given up while it waited does not run, so it keeps its approval.
+  // A call that was cancelled while it waited does not run, so it keeps its approval.
   const late = givenUp(request.tool, limits);
   if (late !== undefined) return late;
   const decision = await aegis.redeem(request);
   return decision.effect === "allow" ? undefined : stoppedBy(decision);
 }
 
-/** Returns the outcome of a call that was cancelled, or whose deadline came, before it ran; undefined if neither has happened. */
+/** Returns the outcome if the call was cancelled, or its deadline passed, before it ran; otherwise undefined. */
 export function givenUp(tool: Tool, limits: WaitLimits): Outcome | undefined {
   if (limits.signal?.aborted) return cancelled(tool.id, limits.signal);
   return isPastDeadline(limits) ? neverStarted(tool, limits, "its turn") : undefined;

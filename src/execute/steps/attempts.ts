@@ -18,16 +18,16 @@ import { toResultError } from "../results/to-result-error.ts";
 interface AttemptsOutcome {
   readonly outcome: Outcome;
   readonly lastAttemptMs: number;
-  /** Present if the tool itself reported the error: its whole answer, if there is one. */
+  /** Present if the tool itself reported the error. Contains its complete answer, if it has one. */
   readonly reported?: ReportedError;
 }
 
-/** An error in the tool's own words, and the whole answer that they come from. */
+/** An error that the tool reported, with the complete answer. */
 export interface ReportedError {
   readonly answer?: SourceAnswer;
 }
 
-/** Calls the handler until it succeeds, must not be called again, or the attempts are used up. */
+/** Calls the handler until it succeeds, must not be retried, or the attempts are used up. */
 export async function runAttempts(checked: CheckedCall, engine: RunningEngine): Promise<AttemptsOutcome> {
   const { tool, limits, ids, maxAttempts, call } = checked;
   const through = call.toolset === undefined ? {} : { toolset: call.toolset };
@@ -54,11 +54,11 @@ export async function runAttempts(checked: CheckedCall, engine: RunningEngine): 
     if (ended.kind === "cancelled") return { outcome: cancelledAfter(attempt), lastAttemptMs };
     const { confirmationId, ...error } =
       ended.kind === "timeout" ? timedOut(checked, lastAttemptMs, settings) : toResultError(ended.error);
-    // Only a workflow or a saved program can wait for the approval of another call.
+    // Only a workflow or a saved program can wait for another call's approval.
     const waits = makesCalls(tool) && confirmationId !== undefined ? { confirmationId } : {};
     if (error.code === "HANDLER_MISSING") return { outcome: failed(error), lastAttemptMs: 0 };
     const delayMs = retryDelayMs(attempt, settings.retryBaseMs, engine.random, error.retryAfterMs);
-    // If a tool asks for a longer pause than the call may take, the call ends and the caller gets the tool's `retryAfterMs`.
+    // If the tool requests a longer delay than the call has left, the call ends and the caller gets `retryAfterMs`.
     const isInTime =
       (error.retryAfterMs ?? 0) <= limits.timeoutMs && (limits.deadline === undefined || delayMs < timeLeftMs(limits));
     if (attempt >= maxAttempts || !mayRetry(tool, error) || !isInTime || !(await isWithinBudget(attempt))) {
@@ -96,9 +96,9 @@ async function runAttempt(
   const { signal } = controller;
   const own = { attempt, attemptSpanId, signal, deadline };
   const { context, answersRequest, close } = createHandlerContext(checked, engine, own);
-  // Changes that a handler makes to its arguments must not reach the next attempt.
+  // Each attempt gets its own copy, because handlers may change their arguments.
   const args = attempt < maxAttempts ? copyPlain(request.arguments) : request.arguments;
-  // An executor that throws at once fails like one that rejects.
+  // An executor that throws synchronously fails like one that rejects.
   const { principal, toolset } = request;
   const running = (async () => executor.run({ tool, arguments: args, handler, context, principal, toolset }))();
   const ended = await untilEnd(running, limits, (reason) => {
@@ -109,14 +109,13 @@ async function runAttempt(
   return { ended, answersRequest: answersRequest() };
 }
 
-/** Returns the error code of a failed attempt; undefined if it succeeded. */
 function codeOf(ended: Ended<unknown>): ErrorCode | undefined {
   if (ended.kind === "value") return undefined;
   if (ended.kind === "thrown") return toResultError(ended.error).code;
   return ended.kind === "timeout" ? "TIMEOUT" : "CANCELLED";
 }
 
-/** An error that a tool reported has the whole answer as its cause. */
+/** The cause of a tool's own error is its complete answer. */
 function reportedBy(thrown: unknown): ReportedError {
   if (!isArsenalError(thrown) || thrown.details.answered !== true || thrown.cause === undefined) return {};
   const { cause } = thrown;
@@ -133,7 +132,7 @@ function timedOut(checked: CheckedCall, waitedMs: number, settings: EngineSettin
   return { ...error, message: `${tool.id} did not answer within ${value} ms.`, field: "timeoutMs", value };
 }
 
-/** True if a remote caller gave the tool less time than its operator does. Otherwise one caller could open its circuit for all. */
+/** Returns true if a remote caller set a shorter timeout than the operator. Such timeouts must not open the circuit for all callers. */
 function isCutShort(
   { tool, ensemble, principal }: CheckedCall,
   givenMs: number,

@@ -4,7 +4,7 @@ import { failed, type Outcome } from "../outcome.ts";
 import type { ToolResult } from "../result.ts";
 import type { RunningCall } from "../running-call.ts";
 
-/** The longest text of a caller's own that a record repeats. */
+/** The maximum number of characters that a record keeps of text from the caller. */
 const MAX_TEXT = 200;
 
 export function toCallRecord(
@@ -42,7 +42,7 @@ export function toCallRecord(
   };
 }
 
-/** A call that ran and whose record was not kept: its result is withheld. One that did not run keeps its answer. */
+/** Withholds the result of a call that ran without a stored audit record. The outcome of a call that did not run is unchanged. */
 export function withheld(toolId: string, outcome: Outcome, problem: string): Outcome {
   if (outcome.status !== "success") return outcome;
   const { startedAt, attempts } = outcome;
@@ -54,13 +54,13 @@ export function withheld(toolId: string, outcome: Outcome, problem: string): Out
   };
 }
 
-/** A call that does not run because its record could not be kept. */
+/** The outcome of a call that may not run because its record could not be stored. */
 export function notAudited(tool: Tool, problem: string): Outcome {
   const message = `${tool.id} was not started: its audit record could not be kept. ${problem}`;
   return failed({ code: "AUDIT_FAILED", message, beforeSend: true });
 }
 
-/** Returns the guard's decision, as far as the outcome shows it. A tool that is hidden from the caller counts as denied, whatever the caller sees. */
+/** Derives the guard's decision from the outcome. A tool that is hidden from the caller counts as denied. */
 function decisionOf(
   { status, error, attempts = 0, rule, replayed, cached }: Outcome,
   hiddenId: string | undefined,

@@ -7,7 +7,7 @@ import type { CheckedCall, RunningCall } from "../running-call.ts";
 import { isPastDeadline, LONGEST_TIMER_MS } from "./deadline.ts";
 import type { CalledTool } from "./find-tool.ts";
 
-/** Checks the breaker, the arguments and the deadline, and sets the limits of the call. */
+/** Checks the breaker, the arguments and the deadline. Sets the limits of the call. */
 export async function checkCall(
   running: RunningCall,
   { tool, handler, given }: CalledTool,

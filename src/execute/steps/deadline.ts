@@ -10,22 +10,22 @@ export interface WaitLimits {
   readonly clock: Clock;
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
-  /** The time at which all of the call's waits must have ended, in milliseconds since the epoch. */
+  /** When all waits of the call must have ended, in milliseconds since the epoch. */
   readonly deadline?: number | undefined;
 }
 
-/** Added to the longest a run can take, so that a process that is merely slow is not taken for dead. */
+/** Added to the maximum duration of a run, so that a slow process is not mistaken for a dead one. */
 const RUN_SLACK_MS = 60_000;
 
-/** The longest a call can take once its turn has come: every attempt, and the wait before the next. */
+/** Returns the maximum duration of a call after its admission: all attempts and the delays between them. */
 export function longestRunMs(timeoutMs: number, maxAttempts: number): number {
   return timeoutMs * 2 * maxAttempts + RUN_SLACK_MS;
 }
 
-/** A timer set for longer fires at once. */
+/** Node fires a longer timer immediately. */
 export const LONGEST_TIMER_MS: number = 2_147_483_647;
 
-/** Returns how long a wait may take from now: its own timeout, or the time until the deadline if that is shorter. */
+/** Returns the maximum duration of a wait from now: its timeout, or the time until the deadline if that is shorter. */
 export function timeLeftMs({ clock, timeoutMs, deadline }: Omit<WaitLimits, "signal">): number {
   return deadline === undefined ? timeoutMs : Math.max(0, Math.min(timeoutMs, deadline - clock.now()));
 }
@@ -34,7 +34,7 @@ export function isPastDeadline({ clock, deadline }: Pick<WaitLimits, "clock" | "
   return deadline !== undefined && clock.now() >= deadline;
 }
 
-/** Waits for work until it settles, the time is up or the caller cancels. `stop` is called for the last two; work that ignores it is left behind. */
+/** Waits until the work settles, the time is over or the caller cancels. In the last two cases, calls `stop`, and abandons work that does not stop. */
 export function untilEnd<Value>(
   work: PromiseLike<Value>,
   limits: WaitLimits,
@@ -55,7 +55,7 @@ export function untilEnd<Value>(
       end({ kind: "cancelled" });
       stop?.(new DOMException("The caller cancelled the call.", "AbortError"));
     };
-    // Both outcomes are always handled, so a late rejection is never unhandled.
+    // Both outcomes have handlers, so a late rejection is never unhandled.
     work.then(
       (value) => end({ kind: "value", value }),
       (error: unknown) => end({ kind: "thrown", error }),
@@ -70,7 +70,7 @@ export function untilEnd<Value>(
   });
 }
 
-/** Does the same for work that nearly always settles in this turn of the event loop. Only work that does not needs a timer and a listener. */
+/** Like `untilEnd`, for work that usually settles in this turn of the event loop. Such work needs no timer and no listener. */
 export async function untilEndSoon<Value>(work: Promise<Value>, limits: WaitLimits): Promise<Ended<Value>> {
   if (limits.signal?.aborted) return untilEnd(work, limits);
   const settled = await new Promise<Ended<Value> | undefined>((resolve) => {
@@ -78,13 +78,13 @@ export async function untilEndSoon<Value>(work: Promise<Value>, limits: WaitLimi
       (value) => resolve({ kind: "value", value }),
       (error: unknown) => resolve({ kind: "thrown", error }),
     );
-    // It runs after the promise callbacks that are pending now.
+    // Runs after the promise callbacks that are pending now.
     process.nextTick(resolve);
   });
   return settled ?? untilEnd(work, limits);
 }
 
-/** Waits for a time. False if the caller cancelled first. */
+/** Waits for a time. Returns false if the caller cancels first. */
 export async function pause(ms: number, { clock, signal }: Pick<WaitLimits, "clock" | "signal">): Promise<boolean> {
   const limits = { clock, signal, timeoutMs: Math.min(ms, LONGEST_TIMER_MS) };
   return (await untilEnd(new Promise<never>(() => {}), limits)).kind === "timeout";

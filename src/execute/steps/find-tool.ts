@@ -14,24 +14,24 @@ import { readArguments } from "./validate-call.ts";
 import { isSignal } from "../../tool/shape/check.ts";
 
 export interface FindToolParts {
-  /** Tools that `sees` refuses do not exist for the search. Defaults to all tools. */
+  /** Finds a tool by name. Tools that `sees` refuses do not exist for the search. Defaults to all tools. */
   readonly find: (
     name: string,
     options?: { readonly sees?: (tool: Tool) => boolean },
   ) => Registration | undefined | Promise<Registration | undefined>;
   readonly aegis: Aegis;
-  /** Explains why a name was not found, using only tools that `sees` accepts. It is called alike for unknown and hidden tools. */
+  /** Explains why a name was not found, using only tools that `sees` accepts. Called for unknown and hidden tools alike. */
   readonly explainMissing?: (name: string, sees: (tool: Tool) => boolean) => string | Promise<string>;
 }
 
-/** The tool that a call names, and a copy of the arguments. */
+/** The called tool, and a copy of the arguments. */
 export interface CalledTool {
   readonly tool: Tool;
   readonly handler: Handler | undefined;
   readonly given: Readonly<Record<string, unknown>>;
 }
 
-/** Reads a call and finds its tool. */
+/** Validates a call and finds its tool. */
 export async function findCalledTool(running: RunningCall, engine: RunningEngine): Promise<CalledTool | Outcome> {
   const { call, principal } = running;
   if (isSignal(call?.signal) && call.signal.aborted) return cancelled(String(call.toolName), call.signal);
@@ -50,7 +50,7 @@ export async function findCalledTool(running: RunningCall, engine: RunningEngine
   return { tool: found.tool, handler: found.handler, given };
 }
 
-/** Finds the tool that a principal means by a name. Returns undefined also for a tool that the principal may not see. */
+/** Finds a tool by name for a principal. Returns undefined also if the principal may not see the tool. */
 export async function findVisible(
   name: string,
   principal: Principal,
@@ -62,7 +62,7 @@ export async function findVisible(
   return found && sees(found.tool) ? found : undefined;
 }
 
-/** Looks up a tool by name, as the principal sees the catalog. The answer to one that is unknown or hidden is the same. */
+/** Finds a tool by name, as the principal sees the catalog. An unknown and a hidden tool cause the same error. */
 export async function findTool(
   name: string,
   principal: Principal,

@@ -5,10 +5,10 @@ import type { Outcome } from "../outcome.ts";
 import type { ToolResult } from "../result.ts";
 import type { RunningCall } from "../running-call.ts";
 
-/** Shared by all tools that do not exist, so that callers cannot fill a metric with names of their own. */
+/** The name of all unknown tools in metrics, so that callers cannot create labels. */
 const UNKNOWN_TOOL = "(unknown)";
 
-/** Makes the result of a call, records it and emits that it finished. The result is returned once the record survives a crash of this process. */
+/** Creates the result of a call, records it and emits `call-finished`. Returns the result once the record would survive a crash of this process. */
 export function finishCall(
   running: RunningCall,
   outcome: Outcome,
@@ -25,7 +25,7 @@ export function finishCall(
     emitted(problem === undefined ? result : shown(withheld(toolId, outcome, problem))),
   );
 
-  /** The one place where every error of every call passes on its way to the caller, to events and to the record. */
+  /** Every error of a call passes here before callers, events and records get it. */
   function shown(ended: Outcome): ToolResult {
     const { error } = ended;
     const safe = error === undefined || redact === undefined ? ended : { ...ended, error: redact(error) };

@@ -7,7 +7,7 @@ import { notAudited } from "./audit-call.ts";
 import { guardOutcome } from "./guard-outcome.ts";
 import { measured, ofCached } from "./quotas.ts";
 
-/** Returns a cached result. It is counted, guarded and audited like a fresh one, but does not wait for its turn or affect the tool's health. */
+/** Returns a cached result. It is counted, guarded and audited like a new result, but takes no slot and does not affect the tool's health. */
 export async function giveCached(
   cached: Outcome,
   checked: CheckedCall,

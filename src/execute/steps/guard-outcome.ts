@@ -16,13 +16,13 @@ interface OutcomeGuard {
   readonly tool: Tool;
   readonly obligations: Obligations | undefined;
   readonly aegis: Pick<Aegis, "inspect" | "inspectLarge">;
-  /** In bytes, for every result; a rule can demand less. */
+  /** The limit for every result, in bytes. A rule can set a lower one. */
   readonly maxResultBytes: number;
 }
 
 /**
- * Redacts and inspects the output of a tool, and checks its size. Returns the same outcome if nothing changed; otherwise the answer is changed too,
- * or removed. Yields to the event loop between the steps over a large result.
+ * Redacts and inspects the output of a tool, and checks its size. Returns the same outcome if nothing changed; otherwise changes or removes the
+ * answer as well. For a large result, yields to the event loop between steps.
  */
 export function guardOutcome(
   outcome: Outcome,
@@ -98,13 +98,13 @@ function isLarge(value: unknown): boolean {
   return measured.fits && measured.isLarge;
 }
 
-/** The answer that a tool's error comes from. */
+/** The complete answer behind a tool's error. */
 function answerOf(reported: ReportedError | undefined): unknown {
   const answer = reported?.answer;
   return answer !== undefined && "error" in answer ? answer.error : answer?.result;
 }
 
-/** `measured` is how the result compares with the limit as the tool gave it. */
+/** `measured` compares the result, as the tool returned it, with the size limit. */
 function guardNow(
   outcome: Outcome,
   reported: ReportedError | undefined,
@@ -130,7 +130,7 @@ function withResult(outcome: Outcome, given: unknown): Outcome {
   return { ...rest, result: given, ...(stands && { answer: { result: given } }) };
 }
 
-/** The replayed result of an earlier call, redacted by the rules in force now. */
+/** Redacts the result of an earlier call according to the current rules. */
 export function redactReplayed(outcome: Outcome, tool: Tool, redactions: readonly Redaction[]): Outcome {
   const aegis: OutcomeGuard["aegis"] = {
     inspect: (_tool, value) => ({ value }),
@@ -140,7 +140,7 @@ export function redactReplayed(outcome: Outcome, tool: Tool, redactions: readonl
   return guardNow(outcome, {}, guard);
 }
 
-/** True if the changed answer still has its lists: without them, clients of its protocol could not read it. */
+/** Returns true if the changed answer still has its lists. Clients of its protocol could not parse it otherwise. */
 function keepsForm(changed: unknown, given: unknown): boolean {
   if (!isPlainObject(changed) || !isPlainObject(given)) return false;
   return Object.keys({ ...given, ...changed }).every(
@@ -154,16 +154,16 @@ function guardValue(value: unknown, guard: OutcomeGuard, measured?: MeasuredJson
   return given;
 }
 
-/** Guards the words of an error and the answer that they come from. If either changes, the error loses the mark of the tool's own answer. */
+/** Guards an error's message and the answer behind it. If either changes, the error no longer counts as the tool's own answer. */
 function guardError(error: ResultError, answer: unknown, guard: OutcomeGuard): ResultError {
   const { redact: redactions = [] } = guard.obligations ?? {};
   const words = asWords(redactResult(error, redactions), error);
-  // A path into the answer does not match the error's message, so the message would still reveal the value.
+  // A path that matches in the answer may not match in the message, which would then still reveal the value.
   const revealsMore = (each: Redaction): boolean =>
     redactResult(answer, [each]) !== answer && redactResult(error.message, [each]) === error.message;
   if (words === undefined || redactions.some(revealsMore)) throw takenOut();
   const isUntouched = answer !== undefined && guardValue(answer, guard) === answer;
-  // The words of an unchanged answer were already inspected as part of it.
+  // The message of an unchanged answer was already inspected as part of the answer.
   const message = isUntouched ? words.message : String(inspect(words.message, guard));
   checkSize(message, guard);
   if (words === error && message === error.message && (isUntouched || answer === undefined)) return error;
@@ -171,7 +171,7 @@ function guardError(error: ResultError, answer: unknown, guard: OutcomeGuard): R
   return { ...rest, message };
 }
 
-/** A redacted error; undefined if nothing is left that may be shown. */
+/** Returns a redacted error; undefined if nothing may be shown. */
 function asWords(words: unknown, error: ResultError): ResultError | undefined {
   if (words === error) return error;
   if (!isPlainObject(words) || typeof words["message"] !== "string") return undefined;
@@ -203,7 +203,7 @@ function checkSize(
   const whose = demanded < maxResultBytes ? "a rule" : "execution.max_result_bytes";
   const { bytes, atLeast } = measured;
   if (bytes === undefined) {
-    // A value that cannot be written as JSON has no size, so it fails a rule that demands a maximum size.
+    // A value without a JSON form has no size, so it violates a rule with a maximum size.
     if (demanded === Number.POSITIVE_INFINITY) return;
     throw withhold(`${whose} allows ${limit} bytes, and it cannot be measured`);
   }
@@ -216,10 +216,10 @@ function withhold(why: string, code: "EXECUTION_FAILED" | "RESULT_TOO_LARGE" = "
 }
 
 function takenOut(): ArsenalError {
-  return withhold("a rule takes it out");
+  return withhold("a rule removes it");
 }
 
-/** The outcome of the call stays known; only the tool's output is withheld. */
+/** The outcome stays known; only the tool's output is withheld. */
 function withheld(outcome: Outcome, tool: Tool, problem: unknown): Outcome {
   const { result: _, answer: __, error, ...rest } = outcome;
   const { message: why } = toResultError(problem);

@@ -10,7 +10,6 @@ export interface CallIds {
   readonly spanId: string;
 }
 
-/** Keeps the state that the tools of one ensemble, or of one namespace, share. */
 export function createStates() {
   const states = new Map<string, Map<string, unknown>>();
   return (tool: Tool): Map<string, unknown> => {
@@ -21,7 +20,7 @@ export function createStates() {
   };
 }
 
-/** Tools of one ensemble, or of one namespace without an ensemble, belong together. */
+/** Groups tools that share state: by ensemble, or by namespace if there is no ensemble. */
 export function groupOf({ ensemble, namespace }: Tool): string {
   return ensemble === undefined ? `namespace ${namespace}` : `ensemble ${ensemble}`;
 }
@@ -32,7 +31,7 @@ interface Attempt extends Required<Pick<HandlerContext, "attempt" | "signal" | "
 
 const W3C_TRACE_ID = /^(?!0{32})[0-9a-f]{32}$/;
 
-/** Creates the second argument of a handler, for one attempt. Progress reported after `close` is dropped. */
+/** Creates the second argument of a handler, for one attempt. Ignores progress after `close`. */
 export function createHandlerContext(
   { call, tool, request, ids }: CheckedCall,
   { stateOf, emit, clock, traceIds }: Pick<RunningEngine, "stateOf" | "emit" | "clock" | "traceIds">,
@@ -57,7 +56,7 @@ export function createHandlerContext(
     traceparent: traceparentOf(attemptSpanId),
     tracestate,
     beginRequest() {
-      // Without a listener the request has no span of its own.
+      // Without a listener, the request gets no span of its own.
       if (emit.wants?.("upstream-called") === false)
         return { traceparent: context.traceparent, tracestate, recorded: false, end: ignore };
       const spanId = traceIds.spanId();
@@ -111,7 +110,7 @@ export function createHandlerContext(
 
 function ignore(): void {}
 
-/** A handler gets the identity of the caller, not its rights. */
+/** Handlers get the identity of the caller, not its permissions. */
 const toCaller = ({ id, tenant, local }: Principal): Caller => ({
   id,
   ...(tenant !== undefined && { tenant }),

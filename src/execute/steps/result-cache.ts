@@ -12,15 +12,15 @@ import { groupOf } from "./handler-context.ts";
 import { isConfirmedReadOnly } from "./retry.ts";
 
 export interface CacheEntry {
-  /** Returns a new copy of the tool's result; undefined if there is no cached result, or the call requests a fresh one. */
+  /** Returns a new copy of the cached result; undefined if there is none, or the call requests a fresh one. */
   read(): Outcome | undefined;
-  /** Keeps a success as the tool gave it: the guard is applied each time it is read. */
+  /** Stores a successful result as the tool returned it. The guard applies to each read. */
   keep(outcome: Outcome): void;
 }
 
 interface CachedResult {
   readonly toolId: string;
-  /** A tool that was registered anew has another handler. */
+  /** Compared on each read, because a tool that is registered again has a new handler. */
   readonly handler: Handler | undefined;
   /** `{ value }` as JSON. */
   readonly text: string;
@@ -29,17 +29,14 @@ interface CachedResult {
   readonly expiresAt: number;
 }
 
-/**
- * Caches the results of read-only tools, each for the caller that got it. Every process has its own cache. The least recently used result is
- * dropped first.
- */
+/** Caches the results of read-only tools per caller. Each process has its own cache. Evicts the least recently used result first. */
 export function createResultCache(
   { ttlMs, maxBytes, maxEntries, covers = () => true }: ResultCacheSettings,
   clock: Clock,
 ) {
   const entries = new Map<string, CachedResult>();
   let bytes = 0;
-  /** The number of times each ensemble may have changed. It is part of the key, so a read that overlaps a change is never found again. */
+  /** The number of possible changes to each ensemble's data. Part of the key, so a result that was read during a change is never returned. */
   const changes = new Map<string, number>();
 
   function drop(key: string): void {
@@ -59,7 +56,7 @@ export function createResultCache(
   }
 
   return {
-    /** Returns the cache entry for the result of a call; undefined if the call must run its tool every time. */
+    /** Returns the cache entry of a call; undefined if its tool must run each time. */
     entryOf(checked: CheckedCall, permission: Permission): CacheEntry | undefined {
       const { tool, handler, call } = checked;
       if (!isConfirmedReadOnly(tool) || !covers(tool)) return undefined;
@@ -89,7 +86,7 @@ export function createResultCache(
         },
       };
     },
-    /** Drops the cached results of the tool's group if the tool may have changed their data. */
+    /** Drops the cached results of the tool's group if the call may have changed their data. */
     noteRun(tool: Tool): void {
       if (isConfirmedReadOnly(tool)) return;
       const group = groupOf(tool);
@@ -106,7 +103,7 @@ function requestOf({ call, tool }: CheckedCall): CheckedCall["call"]["request"] 
   return call.request?.source === tool.source ? call.request : undefined;
 }
 
-/** Everything the answer can depend on; undefined if that is not known, or if a person approved this very call. */
+/** Returns everything that the result can depend on; undefined if that is unknown, or if a person approved this specific call. */
 function keyOf(checked: CheckedCall, permission: Permission, change: number): string | undefined {
   const { tool, call, principal, request: asked } = checked;
   if (permission.confirmationId !== undefined || call.confirmationId !== undefined) return undefined;
@@ -128,7 +125,7 @@ function keyOf(checked: CheckedCall, permission: Permission, change: number): st
   return sha256(canonicalJson(parts), "base64url");
 }
 
-/** `{ value }` as JSON; undefined if JSON cannot hold the value as it is. */
+/** Returns `{ value }` as JSON; undefined if JSON cannot represent the value exactly. */
 function toJson(value: unknown, write: (value: unknown) => string = JSON.stringify): string | undefined {
   try {
     return write(copyArguments({ value }).arguments);

@@ -3,7 +3,7 @@ import type { Tool } from "../../tool/tool.ts";
 import { backoffMs } from "../../base/turns/backoff.ts";
 import type { ResultError } from "../result.ts";
 
-/** Failures that another attempt can fix. All others are the same every time, or were wanted. */
+/** Failures that another attempt can fix. All other failures are permanent or intended. */
 const PASSING_FAILURES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "EXECUTION_FAILED",
   "TIMEOUT",
@@ -16,7 +16,7 @@ const PASSING_FAILURES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "STORE_FAILED",
 ]);
 
-/** Failures in which an answer may have been lost on the way back. */
+/** Failures after which the call may have run, but its answer was lost. */
 const LOST_ANSWERS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "TIMEOUT",
   "TRANSPORT_FAILED",
@@ -24,12 +24,12 @@ const LOST_ANSWERS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "CLOSED",
 ]);
 
-/** True if the operator vouches that the tool changes nothing. */
+/** True if the operator confirmed that the tool changes nothing. */
 export function isConfirmedReadOnly({ annotations: { confirmed, readOnly } }: Tool): boolean {
   return confirmed && readOnly === true;
 }
 
-/** True if running a tool twice does no more than running it once, and the operator vouches for that. */
+/** True if the operator confirmed that running the tool twice has the same effect as running it once. */
 function isSafeToRepeat(tool: Tool): boolean {
   const { confirmed, idempotent } = tool.annotations;
   return isConfirmedReadOnly(tool) || (confirmed && idempotent === true);
@@ -39,7 +39,7 @@ export function mayRetry(tool: Tool, error: ResultError): boolean {
   return PASSING_FAILURES.has(error.code) && (isSafeToRepeat(tool) || error.beforeSend === true);
 }
 
-/** The error as the caller must see it: a lost answer of a tool that is not safe to repeat is an unknown outcome. */
+/** Adapts an error for the caller: if the answer was lost and the tool is not safe to repeat, the outcome is unknown. */
 export function withOutcomeKnown(tool: Tool, error: ResultError): ResultError {
   // An error that the tool itself reported is an answer.
   if (!LOST_ANSWERS.has(error.code) || error.beforeSend === true || error.answered === true || isSafeToRepeat(tool))
@@ -50,7 +50,7 @@ export function withOutcomeKnown(tool: Tool, error: ResultError): ResultError {
   return { ...error, code: "OUTCOME_UNKNOWN", message, fix };
 }
 
-/** Returns the wait after an attempt: doubled each time, spread out at random, and never less than the tool requests. */
+/** Returns the delay after an attempt: exponential, with jitter, and at least the delay that the tool requested. */
 export function retryDelayMs(attempt: number, firstMs: number, random: () => number, retryAfterMs = 0): number {
   return Math.max(retryAfterMs, random() * backoffMs(attempt - 1, { firstMs }));
 }

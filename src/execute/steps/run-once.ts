@@ -6,7 +6,7 @@ import type { CallBounds } from "./admission.ts";
 import { mayRetry } from "./retry.ts";
 import type { CheckedCall } from "../running-call.ts";
 
-/** Runs a call that names an idempotency key, or returns the result of the earlier call with that key. */
+/** Runs a call with an idempotency key, or returns the result of the earlier call with that key. */
 export async function runOnce(
   checked: CheckedCall,
   bounds: CallBounds,
@@ -14,11 +14,11 @@ export async function runOnce(
   run: () => Promise<Outcome>,
 ): Promise<Outcome> {
   const { tool, limits } = checked;
-  // A replayed result is a call too, so the call is counted before it is known whether it runs.
+  // Replays count against limits too, so the call is counted before it is known whether it runs.
   const limited = await admissions.takeRates(checked, bounds);
   if (limited !== undefined) return limited;
   if (idempotency === undefined) {
-    const message = "This engine keeps no idempotency keys. Make the call without idempotencyKey.";
+    const message = "This engine does not support idempotency keys. Make the call without idempotencyKey.";
     return failed({ code: "CALL_INVALID", message, field: "idempotencyKey" });
   }
   const once = await idempotency.once<Outcome>(toKeyed(checked), {
@@ -27,9 +27,9 @@ export async function runOnce(
     async run() {
       const outcome = await run();
       const { error, status, attempts = 0 } = outcome;
-      // A call that waits for an approval elsewhere has not run there: the same call runs once it is approved.
+      // A call that waits for approval elsewhere has not run; it runs once it is approved.
       const isOpen = status === "pending_confirmation" || (error !== undefined && mayRetry(tool, error));
-      // The times and attempts are this call's alone, and so is the answer, which the rules of later calls were not applied to.
+      // Times and attempts belong to this call only. So does the answer, to which the rules of later calls were not applied.
       const { startedAt: _startedAt, attempts: _attempts, answer: _answer, ...kept } = outcome;
       return { value: outcome, final: attempts > 0 && !isOpen, kept, brief: status };
     },
@@ -37,7 +37,7 @@ export async function runOnce(
   return toOutcome(once, checked);
 }
 
-/** The result of the earlier call with the same key, if the guard refuses this call only because the earlier one used up the approval. */
+/** Returns the result of an earlier call with the same key if the guard refuses this call only because the earlier one consumed the approval. */
 export async function recallResult(
   refused: Outcome,
   checked: CheckedCall,
@@ -62,11 +62,11 @@ function toOutcome(once: Once<Outcome>, { tool, call: { idempotencyKey }, limits
       return { ...once.value, replayed: true };
     case "dropped": {
       const fix = "Use its effect, or call it with a new key if it may run again.";
-      const message = `The call of ${tool.id} with the idempotency key "${idempotencyKey}" ran before (${once.brief}) and was not repeated. Its result was too large to keep, or had to make room for later ones. ${fix}`;
+      const message = `The call of ${tool.id} with the idempotency key "${idempotencyKey}" ran before (${once.brief}) and was not repeated. Its result was too large to keep, or was evicted. ${fix}`;
       return failed({ code: "RESULT_TOO_LARGE", message, fix });
     }
     case "conflict": {
-      const fix = "Give each call a key of its own; repeat a key only with exactly the same arguments.";
+      const fix = "Give each call its own key; repeat a key only with exactly the same arguments.";
       const message = `The idempotency key "${idempotencyKey}" was used for ${tool.id} with other arguments. ${fix}`;
       return failed({ code: "IDEMPOTENCY_CONFLICT", message, field: "idempotencyKey", value: idempotencyKey, fix });
     }

@@ -5,7 +5,7 @@ import { type CopiedArguments, copyArguments } from "../arguments/copy-arguments
 import { BATCH, TOOL_CALL, type ToolCall } from "../call.ts";
 import { toResultError } from "../results/to-result-error.ts";
 
-/** Checks the call itself, before any tool is looked up. Returns a copy of its arguments. Throws CALL_INVALID. */
+/** Validates the call itself, before its tool is looked up. Returns a copy of its arguments. Throws CALL_INVALID. */
 export function readArguments(call: unknown): CopiedArguments {
   try {
     checkCall(call, "", refuseCall);
@@ -16,7 +16,7 @@ export function readArguments(call: unknown): CopiedArguments {
   }
 }
 
-/** The error of a call that throws when it is read. */
+/** The error for a call whose properties throw when read. */
 export function unreadable(error: unknown): ArsenalError {
   const problem = `The call cannot be read: ${toResultError(error).message}. Give plain data without getters that throw.`;
   return new ArsenalError("CALL_INVALID", problem);
@@ -33,7 +33,7 @@ const WORDS: Words = {
 const checkCall = checkOf(TOOL_CALL, WORDS);
 const checkMembers = checkOf(BATCH, WORDS);
 
-/** Checks the batch itself; each of its calls is checked when its turn comes. Throws CALL_INVALID. */
+/** Validates the batch itself. Each call is validated in its turn. Throws CALL_INVALID. */
 export function checkBatch(batch: unknown): void {
   checkMembers(batch, "", (field, ...problem) => refuse(field || "batch", ...problem));
 }
@@ -42,7 +42,6 @@ function refuseCall(field: string, value: unknown, what: string, fix: string): v
   refuse(field || "call", value, what, fix);
 }
 
-/** Throws CALL_INVALID for one member of a call or a batch. */
 function refuse(field: string, value: unknown, what: string, fix: string): never {
   const shown = showValue(value);
   throw fixable("CALL_INVALID", `${field} ${what}: ${shown}.`, fix, { field, value: shown });

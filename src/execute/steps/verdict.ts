@@ -4,7 +4,7 @@ import type { CallOutcome } from "../../state/limits.port.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { Outcome } from "../outcome.ts";
 
-/** The meaning of an outcome for the circuit breaker and the health of the tool. A caller's mistake is neutral for both. */
+/** Classifies an outcome for the circuit breaker and the tool's health. A caller's mistake is neutral for both. */
 export function verdictOf({ status, error }: Pick<Outcome, "status" | "error">): CallOutcome {
   if (status === "success") return "success";
   return error !== undefined && sideOf(error) === "tool" ? "failure" : "neutral";

@@ -1,7 +1,6 @@
 import type { State } from "../../state/state.port.ts";
 import type { HistoryRecord } from "./record.ts";
 
-/** The cost of one tool's calls by one tenant on one day. */
 export interface CostRow {
   /** `2026-01-31`, in UTC. */
   readonly day: string;
@@ -9,29 +8,29 @@ export interface CostRow {
   /** Omitted for callers without a tenant. */
   readonly tenant?: string;
   readonly calls: number;
-  /** In the currency that the tools declare their cost in. */
+  /** In the currency in which tools declare their cost. */
   readonly cost: number;
 }
 
-/** Calls and cost by tool and tenant: `shop.pay acme`. A tool's id has no space. */
+/** Calls and cost, keyed by tool and tenant: `shop.pay acme`. Tool ids contain no space. */
 type Day = Readonly<Record<string, readonly [calls: number, cost: number]>>;
 
 const DAY = "costs:";
 const DAY_MS = 86_400_000;
 
-/** How long costs are kept, which is longer than the history: a year and a month. */
+/** How long costs are kept: longer than the history, a year and a month. */
 const KEPT_DAYS = 400;
 
-/** The most rows (tool and tenant) of one day; further ones are summed in one row. */
+/** The maximum number of rows (tool and tenant) per day. Further ones are summed in one row. */
 const MOST_ROWS = 5_000;
 const OTHER = "(other) ";
 
-/** Attempts at a document that other processes also change. */
+/** The number of attempts to change a document that other processes also change. */
 const ATTEMPTS = 10;
 
 export type CostSums = Map<string, Map<string, readonly [calls: number, cost: number]>>;
 
-/** Adds the cost of a call to its day. Only calls of tools that declare a cost count. */
+/** Adds the cost of a call to its day. Ignores tools that declare no cost. */
 export function sumCosts(sums: CostSums, record: HistoryRecord): void {
   if (record.kind !== "call" || record.cost === undefined) return;
   const day = dayOf(record.at);
@@ -57,7 +56,7 @@ export async function writeCosts(state: State, sums: CostSums): Promise<void> {
   }
 }
 
-/** Changes a document that other processes also change. */
+/** Changes a document with optimistic locking, because other processes change it too. */
 export async function changeDocument<Value>(
   state: State,
   key: string,
@@ -76,7 +75,7 @@ function dayOf(at: number): string {
   return new Date(at).toISOString().slice(0, 10);
 }
 
-/** The costs of calls in the days up to and including that of `now`, oldest first. */
+/** Reads the costs of the last days, including today (`now`), oldest first. */
 export async function readCosts(
   state: State,
   { days, now, signal }: { readonly days: number; readonly now: number; readonly signal?: AbortSignal },
@@ -96,7 +95,7 @@ export async function readCosts(
     );
 }
 
-/** Sums costs by one of their fields, most expensive first; days in order. */
+/** Sums costs by tool, tenant or day. Most expensive first, except that days are in order. */
 export function costsBy(rows: readonly CostRow[], part: "tool" | "tenant" | "day") {
   const sums = new Map<string, { name: string; calls: number; cost: number }>();
   for (const row of rows) {

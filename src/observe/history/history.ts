@@ -7,14 +7,14 @@ import type { Emit } from "../events.ts";
 import { changeDocument, type CostSums, sumCosts, writeCosts } from "./costs.ts";
 import { fromStored, type HistoryRecord, type RetrievalRecord, type StoredRecord, toStored } from "./record.ts";
 
-/** Keeps past searches and calls, so that they can be explained later. */
+/** Stores past searches and calls, so that they can be explained later. */
 export type History = ReturnType<typeof createHistory>;
 
 interface HistorySettings {
-  /** The most records kept, over all processes that share the state. */
+  /** The maximum number of records, over all processes that share the state. */
   readonly max: number;
   readonly maxAgeDays: number;
-  /** Whether the text of requests and errors is kept. */
+  /** True stores the text of requests and errors. */
   readonly text: boolean;
 }
 
@@ -24,11 +24,11 @@ interface HistoryParts {
   readonly redactor: Pick<Redactor, "text">;
   readonly settings: HistorySettings;
   readonly emit: Emit;
-  /** Names the documents of this process. */
+  /** Creates the name of a document of this process. */
   readonly newId: () => string;
 }
 
-/** The documents that hold records, oldest first, and the most records of each. Every process adds to it. */
+/** The documents with records, oldest first, and the maximum number of records in each. All processes share the index. */
 interface Index {
   readonly chunks: readonly Chunk[];
 }
@@ -45,15 +45,15 @@ const MOST_CHUNKS = 500;
 const MOST_IN_CHUNK = 100;
 const DAY_MS = 86_400_000;
 
-/** How long records are batched before they are written. */
+/** How long records are batched before they are written, in milliseconds. */
 const WRITE_AFTER_MS = 1_000;
 
-/** The most buffered records; then the oldest are lost. */
+/** The maximum number of buffered records. Beyond it, the oldest are lost. */
 const MOST_WAITING = 5_000;
 
 const REPORT_EVERY_MS = 60_000;
 
-/** Creates the history of one process. Records that cannot be written are lost and reported; nothing waits for them. */
+/** Creates the history of one process. Nothing waits for its writes; records that cannot be written are lost and reported. */
 export function createHistory(parts: HistoryParts) {
   const { state, clock, redactor, settings, emit, newId } = parts;
   const size = Math.min(MOST_IN_CHUNK, Math.ceil(settings.max / 10));
@@ -66,7 +66,7 @@ export function createHistory(parts: HistoryParts) {
   let writing: Promise<void> = Promise.resolve();
   let isClosed = false;
 
-  /** Makes a record now and buffers its text, which is written within a second. A record that cannot be made is lost and reported. */
+  /** Creates a record now and buffers its text, which is written within a second. If that fails, the record is lost and reported. */
   function note(make: () => HistoryRecord): void {
     if (isClosed) return;
     try {
@@ -110,7 +110,7 @@ export function createHistory(parts: HistoryParts) {
     lost = 0;
   }
 
-  /** Fills the open document, then as many new ones as it takes. */
+  /** Fills the open document, and then as many new documents as needed. */
   async function keep(records: readonly string[]): Promise<void> {
     const touched = new Set(open === undefined ? [] : [open]);
     const started: Chunk[] = [];
@@ -120,7 +120,7 @@ export function createHistory(parts: HistoryParts) {
       if (open === undefined || open.records.length >= size) {
         open = { key: CHUNK + newId(), at: Math.round(clock.now()), records: [] };
         touched.add(open);
-        // Counted as full while it is being filled, so that the limit holds even if this process dies.
+        // An open document counts as full, so that the limit holds even if this process dies.
         started.push({ key: open.key, at: open.at, count: size });
       }
       open.records.push(record);
@@ -130,7 +130,7 @@ export function createHistory(parts: HistoryParts) {
     for (const { key, records: all } of touched) await state.set(key, all, { expiresAt });
   }
 
-  /** Adds documents to the index, and removes the oldest beyond the bounds. */
+  /** Adds documents to the index. Removes the oldest documents if there are too many. */
   async function updateIndex(started: readonly Chunk[], ended: readonly Chunk[]): Promise<void> {
     const counts = new Map(ended.map(({ key, count }) => [key, count]));
     let dropped: readonly Chunk[] = [];
@@ -158,7 +158,7 @@ export function createHistory(parts: HistoryParts) {
     return chunks.slice(first);
   }
 
-  /** Redacts secrets, or removes all text. The matched words come from the request. */
+  /** Redacts secrets, or removes all text. Matched words are text too, because they come from the request. */
   function safe(record: HistoryRecord): HistoryRecord {
     if (record.kind === "call") {
       const { message, ...rest } = record;
@@ -176,7 +176,7 @@ export function createHistory(parts: HistoryParts) {
     async close(): Promise<void> {
       isClosed = true;
       await flush();
-      if (open !== undefined) await updateIndex([], [toChunk(open)]).catch(() => {}); // If this fails, the index counts more records than there are.
+      if (open !== undefined) await updateIndex([], [toChunk(open)]).catch(() => {}); // If this fails, the index counts more records than exist.
     },
   };
 }
@@ -207,7 +207,7 @@ export async function readHistory(
     );
     for (const entry of entries)
       for (const text of (entry?.value ?? []) as readonly unknown[]) {
-        // Records of a development version in a different format are skipped.
+        // Skips records in an older development format.
         if (typeof text !== "string") continue;
         const record = JSON.parse(text) as StoredRecord;
         if (wanted(record)) found.push(record);

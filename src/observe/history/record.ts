@@ -1,7 +1,7 @@
 import type { EventMap } from "../events.ts";
 import type { ExplainedTool, Explanation, RetrievalResult } from "../../retrieve/result.ts";
 
-/** A recorded retrieval: enough to explain its ranking again. */
+/** A recorded retrieval, with everything needed to explain its ranking again. */
 export interface RetrievalRecord
   extends
     Pick<
@@ -10,9 +10,8 @@ export interface RetrievalRecord
     >,
     Partial<Pick<RetrievalResult, "queryEmbeddingTimeMs" | "searchTimeMs" | "steps">> {
   readonly kind: "retrieval";
-  /** When it ended, in milliseconds since the epoch. */
   readonly at: number;
-  /** The request, with secrets redacted. Omitted if text is not kept. */
+  /** The request, with secrets redacted. Omitted if text is not stored. */
   readonly query?: string;
   readonly toolset?: string;
   readonly principal?: string;
@@ -21,22 +20,21 @@ export interface RetrievalRecord
   readonly explanation: Explanation;
 }
 
-/** A recorded call: its outcome, without its arguments and result. `message` is omitted if text is not kept. */
+/** A recorded call: its outcome, without arguments and result. `message` is omitted if text is not stored. */
 export interface CallRecord
   extends
     Omit<EventMap["call-finished"], "sampled" | "tracestate" | "source" | "callId" | TimeOfCall>,
     Partial<Pick<EventMap["call-finished"], TimeOfCall>> {
   readonly kind: "call";
-  /** When it ended, in milliseconds since the epoch. */
   readonly at: number;
 }
 
-/** Fields that records of older versions lack. */
+/** Fields that older records lack. */
 type TimeOfCall = "startedAt" | "durationMs" | "steps";
 
 export type HistoryRecord = RetrievalRecord | CallRecord;
 
-/** A record as stored. The signals of a ranking and their weights are the same for all its tools, and are stored once. */
+/** A record as stored. All tools of a ranking have the same signals and weights, so these are stored once. */
 export type StoredRecord =
   | CallRecord
   | (Omit<RetrievalRecord, "explanation"> & {
@@ -45,7 +43,7 @@ export type StoredRecord =
       readonly leftOut: readonly StoredTool[];
     });
 
-/** A tool with the value of each signal, in order; null for a missing one. */
+/** A tool with the value of each signal, in order; null if missing. */
 type StoredTool = Omit<ExplainedTool, "signals"> & { readonly values: readonly (number | null)[] };
 
 type Signal = ExplainedTool["signals"][number];

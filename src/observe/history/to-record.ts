@@ -10,7 +10,7 @@ interface RecordedQuery {
   readonly principal?: Principal;
 }
 
-/** Describes a retrieval, without its explanation. */
+/** Creates the record of a retrieval, without its explanation. */
 export function toRetrievalRecord(
   { context, toolset, principal }: RecordedQuery,
   result: RetrievalResult,
@@ -30,7 +30,7 @@ export function toRetrievalRecord(
   };
 }
 
-/** Describes a call that ended. */
+/** Creates the record of a call. */
 export function toCallRecord({ at, data }: ArsenalEvent<"call-finished">): CallRecord {
   const { toolId, ensemble, traceId, spanId, parentSpanId, toolset, status, code, message, cached } = data;
   const { attempts, queuedMs, latencyMs, principal, tenant, cost, startedAt, durationMs, steps } = data;
@@ -49,7 +49,7 @@ export function toCallRecord({ at, data }: ArsenalEvent<"call-finished">): CallR
     steps,
     principal,
   };
-  // Every call makes a record, and spreading each of these would cost more than the rest of it.
+  // Runs for every call, and object spreads would cost more than the rest of the function.
   if (parentSpanId !== undefined) record.parentSpanId = parentSpanId;
   if (ensemble !== undefined) record.ensemble = ensemble;
   if (toolset !== undefined) record.toolset = toolset;

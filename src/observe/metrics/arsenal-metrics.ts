@@ -13,9 +13,9 @@ export interface Prices {
 
 interface MetricSources {
   readonly version: string;
-  /** The value of saved tokens. Omitted if no price is configured. */
+  /** Prices the saved tokens. Omitted if no price is configured. */
   readonly prices?: Prices | undefined;
-  /** Delivers the events emitted so far: they count before anything is read. */
+  /** Delivers all emitted events, so that they count before metrics are read. */
   catchUp(): void;
   dropped(): ReadonlyMap<string, number>;
   openCircuits(): readonly string[];
@@ -31,21 +31,21 @@ interface MetricSources {
   };
 }
 
-/** Upper bounds in seconds: retrievals take milliseconds, calls up to minutes. */
+/** Upper bounds in seconds. Retrievals take milliseconds, calls up to minutes. */
 const RETRIEVAL_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 const CALL_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-/** The number of tools whose definitions are measured; a larger catalog is extrapolated. */
+/** The number of tools whose definitions are measured. Larger catalogs are extrapolated. */
 const MEASURED_TOOLS = 2_000;
 const PAGE = 100;
 
 /** The value of a label that does not apply. */
 export const NONE = "none";
 
-/** Declares every metric of an arsenal. Most are counted from events; the others are read on collection. */
+/** Declares every metric of an arsenal. Most metrics count events; the others are computed on collection. */
 export function createArsenalMetrics(sources: MetricSources) {
   const registry = createMetricRegistry();
-  // Comes first: the other metrics may depend on these events.
+  // Must be first: the other metrics may depend on these events.
   registry.onCollect(sources.catchUp);
   const retrievals = registry.histogram(
     "toolarsenal_retrieval_duration_seconds",
@@ -81,7 +81,7 @@ export function createArsenalMetrics(sources: MetricSources) {
     ["namespace"],
     CALL_SECONDS,
   );
-  // The distributions exist from the start, so that queries and alerts find them before the first call.
+  // The histograms exist from the start, so that queries and alerts find them before the first call.
   retrievals.start(NONE, NONE);
   durations.start(NONE, NONE);
   queued.start(NONE);

@@ -8,7 +8,7 @@ export const CONTENT_TYPES: Readonly<Record<Exposition, string>> = {
   openmetrics: "application/openmetrics-text; version=1.0.0; charset=utf-8",
 };
 
-/** The format for an `Accept` header. Prometheus lists OpenMetrics if it wants it; others get text. */
+/** Chooses the format for an `Accept` header. Prometheus lists OpenMetrics if it supports it; all others get text. */
 export function expositionFor(accept: string | undefined): Exposition {
   return accept?.includes("application/openmetrics-text") === true ? "openmetrics" : "text";
 }
@@ -20,7 +20,7 @@ export function toExposition(families: readonly MetricFamily[], format: Expositi
 }
 
 function familyLines({ name, help, type, series }: MetricFamily, format: Exposition): readonly string[] {
-  // OpenMetrics names a counter without the suffix of its samples.
+  // In OpenMetrics, the name of a counter has no `_total` suffix.
   const family = format === "openmetrics" && type === "counter" ? name.replace(/_total$/, "") : name;
   const documented = help.replaceAll("\\", "\\\\").replaceAll("\n", "\\n");
   return [
@@ -39,7 +39,7 @@ function seriesLines(name: string, series: Series, format: Exposition): readonly
   ];
 }
 
-/** The buckets in the format's notation: cumulative, and the last one without a bound. */
+/** Formats buckets: cumulative, and the last one without an upper bound. */
 function bucketLines(name: string, { labels, buckets, count }: HistogramSeries, format: Exposition): readonly string[] {
   let below = 0;
   const lines = buckets.map(({ upTo, count: own }) => {
@@ -55,7 +55,7 @@ function sample(name: string, labels: Labels, value: number): string {
   return `${name}${shown.length === 0 ? "" : `{${shown.join(",")}}`} ${numberText(value)}`;
 }
 
-/** A label's value on one line. Control characters are replaced, because dashboards show them. */
+/** Escapes a label's value on one line. Replaces control characters, because dashboards display them. */
 function escaped(text: string): string {
   return text
     .toWellFormed()

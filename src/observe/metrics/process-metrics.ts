@@ -4,7 +4,10 @@ import type { MetricRegistry } from "./registry.ts";
 /** The sampling interval of the lag. */
 const RESOLUTION_MS = 20;
 
-/** Declares memory, processor time and event loop lag of this process, under the names that dashboards for Node expect. Returns a function that stops it. */
+/**
+ * Declares memory, processor time and event loop lag of this process, under the names that Node dashboards expect. Returns a function that stops
+ * sampling.
+ */
 export function watchProcess(registry: MetricRegistry): () => void {
   const cpu = registry.counter("process_cpu_seconds_total", "Processor time used, user and system, in seconds.");
   const started = registry.gauge("process_start_time_seconds", "When the process started, in seconds since the epoch.");
@@ -29,7 +32,7 @@ export function watchProcess(registry: MetricRegistry): () => void {
   return () => void delay.disable();
 }
 
-/** Node measures the time between two samples, in nanoseconds: the lag is their delay. Without any sample, the mean is NaN. */
+/** Converts Node's measurement to seconds of lag. Node measures the time between two samples, in nanoseconds. Without samples, the mean is NaN. */
 function toLag(nanoseconds: number): number {
   return Math.max(0, nanoseconds / 1e9 - RESOLUTION_MS / 1e3) || 0;
 }

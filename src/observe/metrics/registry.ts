@@ -1,4 +1,4 @@
-/** Metrics by name and labels. Every exporter reads the same ones. */
+/** Metrics by name and labels, shared by all exporters. */
 export type MetricRegistry = ReturnType<typeof createMetricRegistry>;
 
 /** One metric and its series. */
@@ -11,7 +11,6 @@ export interface MetricFamily {
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** A number under its labels, or a distribution. */
 export type Series = NumberSeries | HistogramSeries;
 
 export interface NumberSeries {
@@ -23,25 +22,25 @@ export interface HistogramSeries {
   readonly labels: Labels;
   readonly count: number;
   readonly sum: number;
-  /** Upper bounds, ascending, without infinity, each with the number of values in that bucket alone. */
+  /** The buckets. `upTo` is an upper bound (ascending, without infinity); `count` is the number of values in that bucket alone. */
   readonly buckets: readonly { readonly upTo: number; readonly count: number }[];
 }
 
 interface RegistryLimits {
-  /** The number of values of each label with their own series; later ones count as `other`. Defaults to 50. */
+  /** The number of values per label that get their own series. Later values count as `other`. Defaults to 50. */
   readonly maxValues?: number;
-  /** The most series of one metric; later combinations count as `other` in every label. Defaults to 1,000. */
+  /** The maximum number of series per metric. Later combinations count as `other` in every label. Defaults to 1,000. */
   readonly maxSeries?: number;
 }
 
-/** The label of values beyond the limits. */
+/** The label for values beyond the limits. */
 export const OTHER = "other";
 
-/** Creates an empty registry. Its size is bounded, whatever labels it gets. */
+/** Creates an empty registry. Its size is bounded for any labels. */
 export function createMetricRegistry({ maxValues = 50, maxSeries = 1_000 }: RegistryLimits = {}) {
   const families: { readonly name: string; read(): MetricFamily }[] = [];
   const collectors: (() => void | Promise<void>)[] = [];
-  /** Shared by all metrics, so that a tenant has a series in each of them or in none. */
+  /** Shared by all metrics, so that a tenant has a series in all of them or in none. */
   const known = new Map<string, Set<string>>();
   let collecting: Promise<readonly MetricFamily[]> | undefined;
 
@@ -60,7 +59,7 @@ export function createMetricRegistry({ maxValues = 50, maxSeries = 1_000 }: Regi
     return OTHER;
   }
 
-  /** Declares a metric; returns functions that find the series of label values and remove all series. */
+  /** Declares a metric. Returns functions that find the series of label values and remove all series. */
   function declare<Kept>(
     { name, help, type, labels }: Pick<MetricFamily, "name" | "help" | "type"> & { readonly labels: readonly string[] },
     create: () => Kept,
@@ -99,7 +98,7 @@ export function createMetricRegistry({ maxValues = 50, maxSeries = 1_000 }: Regi
     return { of: seriesOf, clear: () => series.clear() };
   }
 
-  /** Declares a number that only grows. The name ends in `_total`. Label values have this order. */
+  /** Declares a number that only grows. `name` must end in `_total`. Values are in the order of the labels. */
   function counter(name: string, help: string, labels: readonly string[] = []) {
     const { of } = declare({ name, help, type: "counter", labels }, createNumber, readNumber);
     return {
@@ -116,12 +115,12 @@ export function createMetricRegistry({ maxValues = 50, maxSeries = 1_000 }: Regi
 
   return {
     counter,
-    /** Declares a number that goes up and down. `clear` removes every series, before the current ones are set. */
+    /** Declares a number that goes up and down. `clear` removes every series. */
     gauge(name: string, help: string, labels: readonly string[] = []) {
       const { of, clear } = declare({ name, help, type: "gauge", labels }, createNumber, readNumber);
       return { set: (value: number, ...values: readonly string[]): void => void (of(values).value = value), clear };
     },
-    /** Declares a distribution over fixed buckets: upper bounds, ascending, without infinity. */
+    /** Declares a distribution over fixed buckets. The upper bounds are ascending, without infinity. */
     histogram(name: string, help: string, labels: readonly string[], bounds: readonly number[]) {
       const { of } = declare(
         { name, help, type: "histogram", labels },
@@ -134,7 +133,7 @@ export function createMetricRegistry({ maxValues = 50, maxSeries = 1_000 }: Regi
         }),
       );
       return {
-        /** Adds the series of these label values with no observations, so that it exists before the first one. */
+        /** Adds empty series for these label values, so that they exist before the first observation. */
         start: (...values: readonly string[]): void => void of(values),
         observe(value: number, ...values: readonly string[]): void {
           const kept = of(values);
@@ -145,9 +144,9 @@ export function createMetricRegistry({ maxValues = 50, maxSeries = 1_000 }: Regi
         },
       };
     },
-    /** Calls back before every collection, to set metrics that are computed then. If a callback rejects, its metrics stay as they were. */
+    /** Calls `collector` before every collection, to compute metrics. If a callback rejects, its metrics stay unchanged. */
     onCollect: (collector: () => void | Promise<void>): void => void collectors.push(collector),
-    /** Reads every metric, in the order of declaration. Concurrent collections share one. */
+    /** Reads every metric, in the order of declaration. Concurrent collections share one run. */
     collect: (): Promise<readonly MetricFamily[]> => (collecting ??= collect().finally(() => (collecting = undefined))),
   };
 }

@@ -3,7 +3,7 @@ import type { ArsenalEvent } from "../events.ts";
 import { NONE, type Prices } from "./arsenal-metrics.ts";
 import { type HistogramSeries, type MetricFamily, type NumberSeries, OTHER } from "./registry.ts";
 
-/** The statistics of one process since it started, for all tenants or one. Process-wide figures are omitted for one tenant. */
+/** The statistics of one process since its start, for one tenant or all. Statistics for one tenant omit process-wide figures. */
 export interface Statistics {
   /** When counting began, in milliseconds since the epoch. */
   readonly since: number;
@@ -11,11 +11,11 @@ export interface Statistics {
   /** Calls that neither succeeded nor wait for an approval. */
   readonly errors: number;
   readonly byStatus: Readonly<Record<string, number>>;
-  /** Over calls that ran. */
+  /** The duration of calls that ran. */
   readonly callMs: Percentiles;
   readonly retrievals: number;
   readonly retrievalMs: Percentiles;
-  /** Estimated tokens of definitions: those returned by retrievals, those saved by not sending everything, and those of the whole catalog. */
+  /** Estimated tokens of definitions: returned by retrievals, saved by not sending everything, and of the whole catalog. */
   readonly tokens: {
     readonly returned: number;
     readonly saved: number;
@@ -23,21 +23,21 @@ export interface Statistics {
     /** The cost of the saved tokens. Omitted if no price is configured. */
     readonly savedCost?: number;
   };
-  /** The cost of calls, as their tools declare it. */
+  /** The cost of calls, as tools declare it. */
   readonly cost: number;
   /** The currency of every cost, as an ISO 4217 code. Omitted if none is configured. */
   readonly currency?: string;
-  /** True if calls of this tenant are counted together with those of other tenants, so the figures are too low. */
+  /** True if this tenant's calls are counted together with those of other tenants, so the figures are too low. */
   readonly folded?: true;
   readonly running?: number;
   readonly waiting?: number;
   readonly approvalsPending?: number;
   readonly droppedEvents?: number;
-  /** The last hour, oldest first. Includes minutes without a call. */
+  /** The last hour, oldest first, including minutes without calls. */
   readonly minutes?: readonly Minute[];
 }
 
-/** Estimated from the buckets of a histogram. Omitted without data. */
+/** Percentiles, estimated from the buckets of a histogram. Omitted without data. */
 export interface Percentiles {
   readonly p50?: number;
   readonly p95?: number;
@@ -45,27 +45,27 @@ export interface Percentiles {
 
 /** The calls that ended within one minute. */
 export interface Minute {
-  /** Its start, in milliseconds since the epoch. */
+  /** The start of the minute, in milliseconds since the epoch. */
   readonly at: number;
   readonly calls: number;
   readonly errors: number;
-  /** Over calls that ran; omitted if none did. */
+  /** The 95th percentile over calls that ran. Omitted if none did. */
   readonly p95Ms?: number;
 }
 
 const MINUTE_MS = 60_000;
 const KEPT = 60;
 
-/** Upper bounds of latencies in milliseconds, 20 % apart: from 1 ms to more than 5 minutes. */
+/** Upper bounds of latencies in milliseconds, in steps of 20 %, from 1 ms to more than 5 minutes. */
 const BOUNDS = Array.from({ length: 71 }, (_, step) => 1.2 ** step);
 
-/** Counts the calls of each minute of the last hour, in memory that does not grow. */
+/** Counts the calls of each minute of the last hour, in constant memory. */
 export function createRecentMinutes(clock: Pick<Clock, "now">) {
   const slots = Array.from({ length: KEPT }, () => ({
     minute: -1,
     calls: 0,
     errors: 0,
-    /** The number of latencies in each bucket; the last is for those above every bound. */
+    /** The number of latencies in each bucket. The last bucket is for values above every bound. */
     latencies: new Uint32Array(BOUNDS.length + 1),
   }));
 
@@ -74,7 +74,7 @@ export function createRecentMinutes(clock: Pick<Clock, "now">) {
       if (name !== "call-finished") return;
       const minute = Math.floor(at / MINUTE_MS);
       const slot = slots[minute % KEPT];
-      // An event that is more than an hour late is ignored.
+      // Ignores an event that is more than an hour late.
       if (slot === undefined || minute < slot.minute) return;
       if (minute > slot.minute) {
         Object.assign(slot, { minute, calls: 0, errors: 0 });
@@ -114,7 +114,7 @@ function isError(status: string): boolean {
   return status !== "success" && status !== "pending_confirmation";
 }
 
-/** Computes statistics from the metrics, of one tenant if it is named. */
+/** Computes statistics from the metrics, for one tenant if given. */
 export function toStatistics(
   families: readonly MetricFamily[],
   { since, minutes, prices, tenant }: StatisticsOptions,
@@ -158,7 +158,7 @@ export function toStatistics(
     callMs,
     retrievals,
     retrievalMs,
-    // A tool can declare a part of a token as its cost.
+    // A tool can declare a fraction of a token as its cost.
     tokens: {
       returned: Math.round(sum("retrieval_tokens_total")),
       saved: Math.round(sum("retrieval_tokens_saved_total")),
@@ -171,7 +171,7 @@ export function toStatistics(
   };
 }
 
-/** The percentiles of all series of a histogram together, in milliseconds. */
+/** The percentiles over all series of a histogram, in milliseconds. */
 function merged(series: readonly HistogramSeries[]): Percentiles & { readonly count: number } {
   const count = series.reduce((sum, one) => sum + one.count, 0);
   const buckets = (series[0]?.buckets ?? []).map(({ upTo }, index) => ({
@@ -182,7 +182,7 @@ function merged(series: readonly HistogramSeries[]): Percentiles & { readonly co
   return { count, ...(p50 !== undefined && { p50 }), ...(p95 !== undefined && { p95 }) };
 }
 
-/** Estimates as Prometheus does: values lie evenly in their bucket, and those above every bound count as the highest bound. */
+/** Estimates a quantile like Prometheus: values are spread evenly in their bucket, and values above every bound count as the highest bound. */
 function quantile(
   share: number,
   buckets: readonly { readonly upTo: number; readonly count: number }[],
