@@ -60,7 +60,7 @@ it.each([subprocessSandbox(), noSandbox()])(
   "refuses the sandbox $name for code_execute in the library too",
   (sandbox) => {
     expect(() => builtinSource({ tools: ["code-execute"], code: { sandbox } })).toThrow(
-      `code.sandbox is ${sandbox.name}, whose code can end this program. Use isolateSandbox(), bubblewrapSandbox() or dockerSandbox().`,
+      `code.sandbox is ${sandbox.name}, and code in this sandbox can end the gateway. Use isolateSandbox(), bubblewrapSandbox() or dockerSandbox().`,
     );
   },
 );

@@ -124,7 +124,7 @@ describe("a state in which calls fail", () => {
     });
     const { code, out } = await doctor();
     expect(code).toBe(1);
-    expect(out).toContain("failed   pets: The document of pets does not say where the API is.");
+    expect(out).toContain("failed   pets: The document of pets names no server.");
     expect(out).toContain(`failed   files: ${join(folder, "work")} is open to tools, but is not a folder`);
     expect(out).toMatch(
       /failed {3}secrets: a2a\.signing_key .*env:CARD_KEY: the variable is not set\.\n +Set CARD_KEY\./,

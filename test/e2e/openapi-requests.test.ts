@@ -326,7 +326,7 @@ describe("a parameter that no address or header can hold", () => {
     const before = echo.sent.length;
     for (const a of ["x".repeat(65_537), Array.from({ length: 40_000 }, () => "y")])
       await expect(send(path, "get", operation, { a })).rejects.toThrow(
-        /^a is longer than 65536 bytes, which no address or header can hold/,
+        /^a is longer than 65536 bytes, the limit for addresses and headers/,
       );
     expect(echo.sent).toHaveLength(before);
   });

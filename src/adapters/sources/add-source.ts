@@ -27,7 +27,8 @@ const BACKOFF = { firstMs: 5000, longestMs: 300_000 };
 export async function addSource(given: GivenSource, options: AddOptions, parts: AddSourceParts): Promise<number> {
   if (isSource(given)) return parts.addEnsemble(given, options);
   if (!isPlainObject(given)) {
-    const fix = "Give what mcp({…}), openapi({…}) and the like return, a source of your own, or a list of tools.";
+    const fix =
+      "Pass the result of mcp({…}), openapi({…}) or a similar function, a source of your own, or a list of tools.";
     throw fixable("CONFIG_INVALID", `${showValue(given)} is not a source.`, fix, { field: "source", value: given });
   }
   const { type, ...settings } = given as { readonly type?: unknown };

@@ -12,7 +12,7 @@ async function from(...servers: readonly McpServerConfig[]) {
   return { servers: read, sources, problems };
 }
 
-const SHOWN_ARGUMENTS = "refers to a secret, and everybody on this machine can read a program's arguments";
+const SHOWN_ARGUMENTS = "refers to a secret, but every user of this machine can read a program's arguments";
 
 describe("configured MCP servers", () => {
   it.each<[Partial<McpServerConfig>, object]>([
@@ -88,13 +88,13 @@ describe("configured MCP servers", () => {
     [
       { command: "node", env: { KEY: "env:KEY_{principal}" } },
       "env.KEY",
-      "depends on the caller, and one process serves all of them",
+      "depends on the caller, but one process serves all callers",
     ],
-    [{ url: "https://x/mcp?key=${secret:env:KEY}" }, "url", "refers to a secret, and addresses are shown and logged"],
+    [{ url: "https://x/mcp?key=${secret:env:KEY}" }, "url", "refers to a secret, but addresses are shown and logged"],
     [
       { url: "https://x/mcp", oauth: { clientSecret: "env:KEY_{tenant}" } },
       "oauth.client_secret",
-      "depends on the caller, and one login serves all of them",
+      "depends on the caller, but one login serves all callers",
     ],
   ])("that are bad are reported and the others there: %j", async (entry, field, message) => {
     const { sources, problems } = await from({ name: "bad", ...entry }, { name: "good", command: "node" });

@@ -206,7 +206,7 @@ function chooseInterface(
       transport === undefined
         ? "Only agents with a JSONRPC or HTTP+JSON interface of A2A 1.0 or 0.3 can be used."
         : "Remove transport, or choose another.";
-    const problem = `The card of ${name} names no interface${asked} that is supported.`;
+    const problem = `The card of ${name} has no supported interface${asked}.`;
     throw fixable("PROTOCOL_ERROR", problem, fix, { field: "transport" });
   }
   const address = endpoint ?? URL.parse(chosen.url, cardUrl)?.href ?? chosen.url;

@@ -83,8 +83,8 @@ async function check(
     }
   }
   throw refused(
-    `The card of ${name} has a wrong signature by the key ${kid}: it was changed after it was signed, or somebody else signed it.`,
-    "Do not use the agent before you know why.",
+    `The card of ${name} has an invalid signature by the key ${kid}: the card was changed after it was signed, or another key signed it.`,
+    "Find out why before you use the agent.",
   );
 }
 

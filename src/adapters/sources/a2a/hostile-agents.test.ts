@@ -68,9 +68,9 @@ describe("a card", () => {
 
   it.each<[string, Answer, RegExp]>([
     ["is no JSON", (response) => response.end("<html>"), /is not a JSON object/],
-    ["is another document", (response) => sendJson(response, { hello: 1 }), /has no name and no interface/],
-    ["speaks another version", ownInterface("JSONRPC", "2.0"), /names no interface that is supported/],
-    ["speaks only gRPC", ownInterface("GRPC", "1.0"), /names no interface that is supported/],
+    ["is another document", (response) => sendJson(response, { hello: 1 }), /has no name or no interface/],
+    ["speaks another version", ownInterface("JSONRPC", "2.0"), /has no supported interface/],
+    ["speaks only gRPC", ownInterface("GRPC", "1.0"), /has no supported interface/],
     ["needs a login", (response) => sendJson(response, {}, 401), /answered HTTP 401\. Set the agent's headers\./],
     ["breaks off", (response) => (response.write('{"name":'), response.destroy()), /failed|broke off|hang up|aborted/],
   ])("is refused with a reason if it %s", async (_what, answer, reason) => {
@@ -287,7 +287,7 @@ describe("a stream that breaks", () => {
       error: {
         code: "OUTCOME_UNKNOWN",
         value: { taskId },
-        message: expect.stringContaining(`took the task ${taskId}`),
+        message: expect.stringContaining(`accepted the task ${taskId}`),
       },
     });
   });

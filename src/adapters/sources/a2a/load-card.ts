@@ -33,12 +33,12 @@ export async function loadCard(settings: A2aAgentSettings, parts: LoadCardParts)
     const text = await fetchCard(place, settings, parts);
     if (text === undefined) continue;
     const written = parseObject(text);
-    if (written === undefined) throw unusable(name, `${place} answered something that is not a JSON object`, CHECK);
+    if (written === undefined) throw unusable(name, `the response of ${place} is not a JSON object`, CHECK);
     const card = readCard(await verifiedCard(written, settings, parts));
-    if (card === undefined) throw unusable(name, `${place} has no name and no interface`, CHECK);
+    if (card === undefined) throw unusable(name, `the card at ${place} has no name or no interface`, CHECK);
     return { url: place, card };
   }
-  throw unusable(name, `there is none at ${places.join(" or ")}`, CHECK);
+  throw unusable(name, `no card was found at ${places.join(" or ")}`, CHECK);
 }
 
 const CHECK = "Check the agent's url.";

@@ -118,7 +118,7 @@ function createCall(agent: Agent, context: HandlerContext, security: Security) {
     let failures = 0;
     while (!isSettled(task)) {
       const { taskId } = task;
-      if (taskId === undefined) throw lost("ended its answer without a task or a message");
+      if (taskId === undefined) throw lost("ended its response without a task or a message");
       await pause(backoffMs(looks++, BACKOFF), clock, { signal });
       try {
         await follow(ask({ kind: "get", taskId }));
@@ -127,7 +127,7 @@ function createCall(agent: Agent, context: HandlerContext, security: Security) {
       } catch (error) {
         signal.throwIfAborted();
         if (!isLost(error) || ++failures >= MAX_FAILURES)
-          throw isTooLarge(error) ? error : lost("could no longer be asked about it", error);
+          throw isTooLarge(error) ? error : lost("no longer answered requests about it", error);
       }
     }
   }
@@ -146,7 +146,7 @@ function createCall(agent: Agent, context: HandlerContext, security: Security) {
     const { taskId, contextId, state } = task;
     const reason = cause instanceof Error ? ` (${cause.message})` : "";
     const fix = "Check with the agent whether it took effect before you call it again.";
-    const problem = `The agent ${name} took ${taskId === undefined ? "the message" : `the task ${taskId}`} and ${why}${reason}.`;
+    const problem = `The agent ${name} accepted ${taskId === undefined ? "the message" : `the task ${taskId}`}, but ${why}${reason}.`;
     return fixable("OUTCOME_UNKNOWN", problem, fix, { value: { taskId, contextId, state }, cause });
   }
 

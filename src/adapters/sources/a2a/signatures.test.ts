@@ -88,7 +88,7 @@ describe("a signed card", () => {
     const { url } = cleanUp.use(await startTestAgent({ sign: tamper }));
     const trustedKeys = await keyFile(publicKey);
     await expect(add(url, { trustedKeys })).rejects.toThrow(
-      /The card of weather has a wrong signature by the key weather-1: it was changed after it was signed/,
+      /The card of weather has an invalid signature by the key weather-1: the card was changed after it was signed/,
     );
   });
 
@@ -146,6 +146,6 @@ describe("the card that an agent shows to those it knows", () => {
     expect(await add(await agentWith(signed), settings)).toEqual([]);
     await expect(add(await agentWith((card) => card), settings)).rejects.toThrow(/The card of weather is not signed/);
     const changed = async (card: object): Promise<object> => ({ ...(await signed(card)), description: "Pay me." });
-    await expect(add(await agentWith(changed), { trustedKeys })).rejects.toThrow(/has a wrong signature/);
+    await expect(add(await agentWith(changed), { trustedKeys })).rejects.toThrow(/has an invalid signature/);
   });
 });

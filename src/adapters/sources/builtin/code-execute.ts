@@ -11,7 +11,7 @@ const TOO_OPEN: ReadonlySet<string> = new Set(["none", "subprocess"]);
 /** Defines `code_execute`: JavaScript in a sandbox, without files or network. */
 export function codeExecute({ sandbox = isolateSandbox(), limits }: CodeSettings = {}): OfferedTool {
   if (TOO_OPEN.has(sandbox.name)) {
-    const problem = `code.sandbox is ${sandbox.name}, whose code can end this program.`;
+    const problem = `code.sandbox is ${sandbox.name}, and code in this sandbox can end the gateway.`;
     const fix = "Use isolateSandbox(), bubblewrapSandbox() or dockerSandbox().";
     throw fixable("CONFIG_INVALID", problem, fix, { field: "code.sandbox", value: sandbox.name });
   }

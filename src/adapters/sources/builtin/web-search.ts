@@ -66,7 +66,8 @@ export function webSearch(
 function toAnswer(text: string): { readonly results: readonly object[]; readonly answer?: string } {
   const body = parseObject(text);
   const results = body?.["results"];
-  if (!Array.isArray(results)) throw new ArsenalError("PROTOCOL_ERROR", "The search answered without results.");
+  if (!Array.isArray(results))
+    throw new ArsenalError("PROTOCOL_ERROR", "The response of the search has no list of results.");
   const answer = body?.["answer"];
   return {
     ...present({ answer: asText(answer) }),

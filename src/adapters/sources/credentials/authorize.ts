@@ -68,7 +68,7 @@ export function createAuthorize(parts: {
       if (login === undefined || caller === undefined)
         throw misconfigured(
           field,
-          `${field} needs callers who sign in at a gateway, and http addresses of an authorization server`,
+          `${field} requires a gateway at which callers sign in, and http addresses of the authorization server`,
         );
       const own = await login.token(caller);
       if (own !== undefined) {
@@ -108,7 +108,7 @@ export function createAuthorize(parts: {
     const field = `credentials.${scheme.name}`;
     const tokenUrl = credential.tokenUrl ?? scheme.tokenUrl ?? "";
     const found = credential.tokenUrl === undefined ? locate(tokenUrl) : { url: tokenUrl, trusted: true };
-    if (found === undefined) throw misconfigured(`${field}.tokenUrl`, `${tokenUrl} is not a whole address`);
+    if (found === undefined) throw misconfigured(`${field}.tokenUrl`, `${tokenUrl} is not an absolute address`);
     const request = {
       scheme: scheme.name,
       tokenUrl: found.url,
@@ -202,7 +202,7 @@ function wrongKind({ name, scheme }: Requirement, credential: Credential): Arsen
   if (scheme.type !== "oauth2") return misconfigured(field, `${field} has a clientId, but ${name} is not OAuth 2`);
   if ("account" in credential) {
     if (credential.account === "user_or_gateway" && credential.clientSecret === undefined)
-      return misconfigured(`${field}.clientSecret`, `${field} has account user_or_gateway and no clientSecret`);
+      return misconfigured(`${field}.clientSecret`, `${field} has account user_or_gateway but no clientSecret`);
     const { authorizationUrl = scheme.login?.authorizationUrl, tokenUrl = scheme.login?.tokenUrl } = credential;
     if (authorizationUrl !== undefined && tokenUrl !== undefined) return undefined;
     const missing = authorizationUrl === undefined ? "authorizationUrl" : "tokenUrl";

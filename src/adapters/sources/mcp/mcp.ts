@@ -67,7 +67,7 @@ export function mcpSource(settings: McpServerSettings, given: McpParts = {}): Mc
     ...(debugProtocol && emit && { onMessage: toMessageEvents(settings.name, emit, parts.secrets?.redactor) }),
     onStderr: (line) => log.add("stderr", line),
     onAgain: () =>
-      log.add("gateway", "ended when it was asked which MCP version it speaks; connecting again without asking"),
+      log.add("gateway", "exited during the probe for its MCP version; connecting again without the probe"),
     onLog: (message) => addMessage(log, message),
     report(problem) {
       parts.report?.(problem);

@@ -52,7 +52,7 @@ function toTransport(server: FlatServer): McpServerSettings["transport"] | Setti
   }
   if (server.limits !== undefined) {
     const fix = "Remove limits, or start the server with command:.";
-    return { field: "limits", value: server.limits, message: "cannot be set for a server that is elsewhere", fix };
+    return { field: "limits", value: server.limits, message: "cannot be set for a remote server", fix };
   }
   if (socket) return present({ kind: "websocket", url, headers });
   const problem = oauth && identityProblem(oauth);

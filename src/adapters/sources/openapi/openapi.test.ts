@@ -113,7 +113,7 @@ describe("a document", () => {
     circle["self"] = circle;
     await expect(connected({ document: circle })).rejects.toThrow(/cannot be written as JSON/);
     const server = await startEcho((_request, response) => response.writeHead(404).end());
-    await expect(connected({ document: server.url })).rejects.toThrow(/answered with HTTP 404/);
+    await expect(connected({ document: server.url })).rejects.toThrow(/the server answered HTTP 404/);
     await server.close();
   });
 });

@@ -134,7 +134,7 @@ function readParameter(kind: string, text: string, line: number): Field {
   const choices = values?.split("|");
   const written = reader.take("=") ? reader.value() : firstIsDefault ? choices?.[0] : undefined;
   if ((written ?? values)?.startsWith("`"))
-    throw new Undeclarable(line, `${name}: values from a command are not known here`);
+    throw new Undeclarable(line, `${name}: values from a command are not supported`);
   reader.space();
   const notation = reader.next() === "<" ? reader.enclosed("<", ">") : undefined;
 

@@ -96,8 +96,8 @@ function checkExpression(
     const is = inWords(types);
     const [message, fix] =
       wanted === "array"
-        ? [`is ${is}, and must be a list`, "Name a list, such as steps.find.result.rows."]
-        : [`is ${is}, and must be true or false`, "Compare it with something: == null, > 0."];
+        ? [`is ${is}, but must be a list`, "Name a list, such as steps.find.result.rows."]
+        : [`is ${is}, but must be true or false`, "Compare it with something: == null, > 0."];
     report(path, message, expression.text, fix);
   }
   return type;

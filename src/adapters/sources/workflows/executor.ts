@@ -16,8 +16,10 @@ export function workflowExecutor(): Executor {
         return handler(args, own);
       }
       const what = tool.source === "program" ? "its program" : "its workflow file";
-      const problem = `${tool.id} is known, but this process does not have ${what}.`;
-      throw fixable("HANDLER_MISSING", problem, "Add its source here, too, or share the state.", { field: "handler" });
+      const problem = `${tool.id} is in the catalog, but this process does not have ${what}.`;
+      throw fixable("HANDLER_MISSING", problem, "Add its source to this process, or share the state.", {
+        field: "handler",
+      });
     },
   };
 }

@@ -26,8 +26,7 @@ export interface Expression {
 
 /** Compiles an expression. `problem` completes a sentence after "does not compile". */
 export function compileExpression(text: string): Expression | { readonly problem: string } {
-  if (text.length > MAX_LENGTH)
-    return { problem: `: it has ${text.length} characters, and ${MAX_LENGTH} are the most` };
+  if (text.length > MAX_LENGTH) return { problem: `: it has ${text.length} characters; the limit is ${MAX_LENGTH}` };
   if (nestingOf(text) > MAX_NESTING) return { problem: `: it nests brackets deeper than ${MAX_NESTING}` };
   const { cel, environment } = library();
   let parsed: ReturnType<typeof Cel.parse>;

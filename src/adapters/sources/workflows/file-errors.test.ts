@@ -84,7 +84,7 @@ const WRONG: readonly (readonly [what: string, steps: string, message: string])[
   [
     "a condition that is a text",
     "steps:\n  - { id: a, tool: shop.release, if: inputs.order, arguments: { reservation: x } }\n",
-    "flow.yaml:5:38 steps.0.if: is a string, and must be true or false. Compare it with something: == null, > 0.",
+    "flow.yaml:5:38 steps.0.if: is a string, but must be true or false. Compare it with something: == null, > 0.",
   ],
   [
     "a field that is not known",

@@ -63,7 +63,7 @@ function planStep(step: WorkflowStep, path: readonly string[], report: ReportPro
       [...path, "approval"],
       "cannot be combined with a tool",
       approval,
-      "Make it a step of its own, and need it.",
+      "Move it to a separate step, and list that step in needs.",
     );
   for (const key of ["arguments", "forEach", "retries", "compensate", "parallel", "timeoutMs"] as const)
     if (approval !== undefined && tool === undefined && step[key] !== undefined)
@@ -101,7 +101,7 @@ function checkNeeds({ step, path }: PlannedStep, byId: ReadonlyMap<string, Plann
     if (byId.has(name)) continue;
     const near = nearest(name, [...byId.keys()]);
     const fix = near === undefined ? `The steps are ${[...byId.keys()].join(", ")}.` : `Did you mean ${near}?`;
-    report([...path, "needs", String(index)], `names "${name}", and there is no such step`, name, fix);
+    report([...path, "needs", String(index)], `names the step "${name}", which does not exist`, name, fix);
   }
 }
 

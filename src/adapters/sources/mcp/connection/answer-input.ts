@@ -38,7 +38,7 @@ async function answerAll(requests: JsonObject, ask: Ask, signal: AbortSignal): P
   for (const [key, request] of Object.entries(requests)) {
     const { method, params } = isPlainObject(request) ? request : {};
     if (typeof method !== "string") {
-      const message = `The server asks for the input "${key}" without saying how.`;
+      const message = `The server's request for the input "${key}" has no method.`;
       throw new ArsenalError("PROTOCOL_ERROR", message, { field: key, value: request });
     }
     responses.push([key, await ask(method, isPlainObject(params) ? params : undefined, { signal })]);

@@ -45,7 +45,7 @@ export function toFailure(
   if (status !== undefined) {
     const text = httpTextOf(error);
     if (inSession && isGoneSession(status, text)) {
-      const reason = `${what} was answered with HTTP ${status}: the server no longer knows the session`;
+      const reason = `${what} was answered with HTTP ${status}: the session no longer exists at the server`;
       return mark(expired, unknownOutcome(reason, cause));
     }
     const fault = sideOfStatus(status);

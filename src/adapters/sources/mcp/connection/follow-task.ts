@@ -106,7 +106,7 @@ async function answerQuestions(
 ): Promise<void> {
   const open = Object.entries(isPlainObject(inputRequests) ? inputRequests : {}).filter(([key]) => !answered.has(key));
   if (open.length > 0 && ask === undefined) {
-    const message = `The task of the MCP server "${server}" asks for input, and this caller answers no questions.`;
+    const message = `The task of the MCP server "${server}" asks for input, but this caller cannot answer questions.`;
     const fix = "Call it from a client that supports elicitation.";
     throw new ArsenalError("EXECUTION_FAILED", message, { fix, answered: true });
   }

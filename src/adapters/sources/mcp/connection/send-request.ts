@@ -157,7 +157,7 @@ function toRefusal(cause: RpcError, server: string, subject: string): ArsenalErr
 }
 
 function needsInput(server: string, subject: string, cause: JsonObject): ArsenalError {
-  const message = `The MCP server "${server}" asks for input before it answers ${subject}, and this caller answers no questions.`;
+  const message = `The MCP server "${server}" asks for input before it answers ${subject}, but this caller cannot answer questions.`;
   const fix = "Call it from a client that supports elicitation.";
   return new ArsenalError("EXECUTION_FAILED", message, { fix, answered: true, cause });
 }

@@ -152,7 +152,7 @@ describe("a login", () => {
     const taken = createServer();
     const port = await listen(taken);
     const error = await failureOf(logIn({ redirectPort: port }));
-    expect(error.message).toBe(`Port ${port} is taken, so the login's answer cannot be received.`);
+    expect(error.message).toBe(`Port ${port} is in use, so the login cannot receive its redirect.`);
     await new Promise((closed) => void taken.close(closed));
     const { shown } = await logIn({ redirectPort: port });
     expect(shown.searchParams.get("redirect_uri")).toBe(`http://127.0.0.1:${port}/callback`);

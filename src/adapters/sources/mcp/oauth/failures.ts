@@ -12,9 +12,13 @@ export function needsLogin(serverName: string, why: string): ArsenalError {
 /** The error if the server requires scopes that this program's own client does not have. */
 export function lacksRights(serverName: string, scope: string | undefined): ArsenalError {
   const rights = scope === undefined ? "more rights" : `the scope ${onOneLine(scope, 300)}`;
-  return new ArsenalError("PERMISSION_DENIED", `${serverName} asks for ${rights}, which its client does not have.`, {
-    fix: "Have the authorization server allow it to the client, or give its oauth settings another one.",
-  });
+  return new ArsenalError(
+    "PERMISSION_DENIED",
+    `${serverName} requires ${rights}, which the client in its oauth settings does not have.`,
+    {
+      fix: "Grant it to this client at the authorization server, or configure another client.",
+    },
+  );
 }
 
 /** Converts a failure of the OAuth exchange. The result has no cause, because libraries quote unparsable text, which may be a token. */

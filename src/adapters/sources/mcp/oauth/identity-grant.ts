@@ -80,7 +80,7 @@ export function identityProblem(oauth: OAuthSettings): SettingProblem | undefine
   if (missing !== undefined) {
     const field = `oauth.${missing === "clientId" ? "client_id" : missing}`;
     const fix = "Write client_id and issuer of the server's authorization server, and identity.";
-    return { field, message: "is missing, and oauth.grant is id_jag", fix };
+    return { field, message: "is missing, but oauth.grant id_jag requires it", fix };
   }
   if (account === "user_or_gateway") {
     const message = "cannot be user_or_gateway if oauth.grant is id_jag";
@@ -89,8 +89,8 @@ export function identityProblem(oauth: OAuthSettings): SettingProblem | undefine
   const isOwn = isPerCaller(identity?.token ?? "");
   if (isOwn === (account === "user")) return undefined;
   const message = isOwn
-    ? "depends on the caller, and oauth.account is gateway"
-    : "is one token for all callers, and oauth.account is user";
+    ? "depends on the caller, but oauth.account is gateway"
+    : "is one token for all callers, but oauth.account is user";
   const fix = isOwn
     ? "Write account: user, or a reference without {principal}."
     : "Write a reference with {principal}, such as file:/run/identity/{principal}, or account: gateway.";

@@ -307,7 +307,7 @@ describe("a call that needs more rights than the token has", () => {
     server.behaviour.token = () => ({ status: 200, body: narrow });
     expect(await failureOf(connection.request("tools/call", { name: "note" }))).toMatchObject({
       code: "PERMISSION_DENIED",
-      message: "docs asks for the scope write, which its client does not have.",
+      message: "docs requires the scope write, which the client in its oauth settings does not have.",
     });
     await connection.close();
   });

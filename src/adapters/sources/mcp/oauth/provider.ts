@@ -104,7 +104,7 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts) 
   async function renew(refused: string | undefined, challenge: Challenge): Promise<void> {
     if (await isReplaced(refused)) return;
     if (!machine && tokens?.refresh_token === undefined)
-      return askForLogin(challenge, tokens === undefined ? "asks for a login." : "does not accept its token any more.");
+      return askForLogin(challenge, tokens === undefined ? "asks for a login." : "no longer accepts its token.");
     await store.exclusively(serverUrl, async () => {
       if (await isReplaced(refused)) return;
       await getTokens(challenge);

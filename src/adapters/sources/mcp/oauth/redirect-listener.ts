@@ -45,7 +45,7 @@ export async function listenForRedirect(options: {
   await listen(value).catch((cause: unknown) => {
     if (!exactPort && value !== 0) return listen(0);
     const fix = "End the program that uses the port, or choose another.";
-    const message = `Port ${value} is taken, so the login's answer cannot be received.`;
+    const message = `Port ${value} is in use, so the login cannot receive its redirect.`;
     throw new ArsenalError("SOURCE_UNAVAILABLE", message, { field: "oauth.redirectPort", value, fix, cause });
   });
   const { port } = server.address() as AddressInfo;

@@ -45,7 +45,9 @@ describe("a token file", () => {
     await chmod(path, 0o644);
     expect(await store.read(A)).toEqual(held("https://i"));
     expect((await stat(path)).mode & 0o777).toBe(0o600);
-    expect(warnings).toEqual([`${path} holds tokens and could be read by others; it now belongs to this user alone.`]);
+    expect(warnings).toEqual([
+      `${path} holds tokens, and other users could read it. Its permissions are now limited to this user.`,
+    ]);
   });
 
   it.each(["{ half", "[]", '{"version":2,"servers":{}}', ""])(
@@ -60,7 +62,7 @@ describe("a token file", () => {
       expect(await readFile(`${path}.corrupt-1`, "utf8")).toBe("an older one");
       expect(await readFile(`${path}.corrupt-2`, "utf8")).toBe(damaged);
       expect(warnings).toHaveLength(1);
-      expect(warnings[0]).toContain(`it was moved to ${path}.corrupt-2`);
+      expect(warnings[0]).toContain(`It was moved to ${path}.corrupt-2.`);
     },
   );
 

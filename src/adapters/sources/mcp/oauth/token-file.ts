@@ -56,7 +56,7 @@ export function createTokenFile(
   async function closeToOthers(): Promise<void> {
     if (process.platform === "win32" || ((await stat(path)).mode & 0o077) === 0) return;
     await chmod(path, 0o600);
-    warn(`${path} holds tokens and could be read by others; it now belongs to this user alone.`);
+    warn(`${path} holds tokens, and other users could read it. Its permissions are now limited to this user.`);
   }
 
   async function setAside(): Promise<Content> {
@@ -70,7 +70,7 @@ export function createTokenFile(
       }
       await rm(path, { force: true });
       warn(
-        `${path} is not a token file any more; it was moved to ${aside}. Servers that need a login ask for it again.`,
+        `${path} is not a valid token file. It was moved to ${aside}. Log in again to the servers that need a login.`,
       );
       return EMPTY;
     }

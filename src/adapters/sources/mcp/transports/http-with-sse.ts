@@ -69,7 +69,7 @@ export async function httpWithSseTransport(settings: HttpSettings, parts: HttpPa
   function takeEndpoint(written: string): void {
     const endpoint = URL.parse(written, address.href);
     if (endpoint?.origin === origin) named.resolve(endpoint);
-    else fail(new Error(`it names ${endpoint?.origin ?? "no address"} as the origin to post to, and not its own`));
+    else fail(new Error(`it names ${endpoint?.origin ?? "no address"} as the origin to post to, instead of its own`));
   }
 
   function fail(error: Error): void {

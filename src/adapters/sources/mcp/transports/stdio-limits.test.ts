@@ -76,7 +76,7 @@ describe("the limits setting", () => {
   it("is refused for a server that is elsewhere", () => {
     expect(readServer({ name: "far", url: "https://mcp.example.com", limits: { memoryMb: 256 } })).toMatchObject({
       field: "limits",
-      message: "cannot be set for a server that is elsewhere",
+      message: "cannot be set for a remote server",
     });
   });
 

@@ -109,7 +109,7 @@ export function createStartLog(
       const without =
         names === ""
           ? ""
-          : ` Of your variables it did not get ${names}: if it needs one, name it under its env or in mcp.env_passthrough.`;
+          : ` It did not inherit these environment variables: ${names}. If it needs one of them, add it to the server's env or to mcp.env_passthrough.`;
       return `. ${wrote}${without}`;
     },
   };
@@ -124,7 +124,7 @@ export function spawnFailure({ command, cwd }: StdioSettings, cause: unknown, na
   const whose = name === undefined ? "the MCP server" : `the MCP server ${showValue(name)}`;
   // The system names the command even if the folder is missing.
   if (code === "ENOENT" && cwd !== undefined && !existsSync(cwd)) {
-    const message = `The folder ${showValue(cwd)} in which ${shown} is to run does not exist.`;
+    const message = `The working directory ${showValue(cwd)} of ${shown} does not exist.`;
     return failure(message, "Create it, or change cwd.", "cwd", cwd);
   }
   // Scripts such as npx.cmd need the command interpreter. A shell is started only if it is requested.
@@ -133,7 +133,7 @@ export function spawnFailure({ command, cwd }: StdioSettings, cause: unknown, na
   if (code === "ENOENT")
     return failure(
       `The command ${shown} of ${whose} was not found.`,
-      `Is it installed? If it is, write its full path as the command.${hint}`,
+      `Install it, or write its full path as the command.${hint}`,
     );
   if (code === "EACCES")
     return failure(

@@ -239,7 +239,7 @@ describe("a stdio server that ends by itself", () => {
     await next();
     await expect(transport.send(PING)).rejects.toMatchObject({
       code: "TRANSPORT_FAILED",
-      message: expect.stringMatching(/^The MCP server "sh" took no more input: .*EPIPE/),
+      message: expect.stringMatching(/^The MCP server "sh" stopped reading its input: .*EPIPE/),
     });
     await closed;
     expect(errors).toEqual(['The MCP server "sh" was ended by SIGTERM.']);
@@ -251,11 +251,11 @@ describe("a stdio server that cannot start", () => {
     [
       { command: "no-such-command" },
       'The command "no-such-command" of the MCP server was not found.',
-      "Is it installed? If it is, write its full path as the command.",
+      "Install it, or write its full path as the command.",
     ],
     [
       { command: "cat", cwd: join(tmpdir(), "no-such-folder") },
-      `The folder ${JSON.stringify(join(tmpdir(), "no-such-folder"))} in which "cat" is to run does not exist.`,
+      `The working directory ${JSON.stringify(join(tmpdir(), "no-such-folder"))} of "cat" does not exist.`,
       "Create it, or change cwd.",
     ],
     [

@@ -59,7 +59,7 @@ export function stdioTransport(settings: StdioSettings, options: StdioOptions = 
   async function start(): Promise<void> {
     if (child !== undefined || closeAsked)
       throw new ArsenalError("TRANSPORT_FAILED", `${server} was started before: a transport is used once.`, {
-        fix: "Make another transport for another connection.",
+        fix: "Create a new transport for each connection.",
       });
     let started: ChildProcessWithoutNullStreams;
     const env = childEnvironment(settings.env, options.envPassthrough);
@@ -187,7 +187,10 @@ export function stdioTransport(settings: StdioSettings, options: StdioOptions = 
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     stdin.write(`${JSON.stringify(message)}\n`, (cause) => {
       if (cause == null) resolve();
-      else reject(new ArsenalError("TRANSPORT_FAILED", `${server} took no more input: ${cause.message}.`, { cause }));
+      else
+        reject(
+          new ArsenalError("TRANSPORT_FAILED", `${server} stopped reading its input: ${cause.message}.`, { cause }),
+        );
     });
     return promise;
   }

@@ -207,7 +207,7 @@ describe("a WebSocket server", () => {
     expect(await next()).toEqual([CLOSE, closeFrame(1009, "")]);
     await closed;
     expect(seen).toEqual([
-      `The MCP server at ${url.split("?")[0]} sent what cannot be read (Max payload size exceeded), so the connection was closed.`,
+      `The MCP server at ${url.split("?")[0]} sent an unreadable message (Max payload size exceeded), so the connection was closed.`,
       "closed",
     ]);
     await expect(transport.send(PING)).rejects.toMatchObject({ code: "TRANSPORT_FAILED" });
@@ -233,7 +233,7 @@ describe("a WebSocket server", () => {
     expect(await next()).toEqual([CLOSE, closeFrame(1007, "")]);
     await closed;
     expect(seen).toEqual([
-      `The MCP server at ${url.split("?")[0]} sent what cannot be read (Invalid WebSocket frame: invalid UTF-8 sequence), so the connection was closed.`,
+      `The MCP server at ${url.split("?")[0]} sent an unreadable message (Invalid WebSocket frame: invalid UTF-8 sequence), so the connection was closed.`,
       "closed",
     ]);
   });
@@ -339,7 +339,7 @@ describe("a WebSocket server that cannot be reached", () => {
       message: expect.stringContaining(`No WebSocket connection to ${url.split("?")[0]} could be opened`),
       details: {
         beforeSend: true,
-        fix: 'Check that the server runs there, takes these headers, and speaks the subprotocol "mcp".',
+        fix: 'Check that the server runs there, accepts these headers, and supports the subprotocol "mcp".',
       },
     });
     await transport.close();

@@ -51,7 +51,7 @@ export function webSocketTransport(settings: WebSocketSettings, options: WebSock
         field: "url",
         value: address,
         beforeSend: true,
-        fix: `Check that the server runs there, takes these headers, and speaks the subprotocol "${SUBPROTOCOL}".`,
+        fix: `Check that the server runs there, accepts these headers, and supports the subprotocol "${SUBPROTOCOL}".`,
         cause: error,
       });
     }
@@ -82,7 +82,7 @@ export function webSocketTransport(settings: WebSocketSettings, options: WebSock
     });
     connection.on("error", (error) => {
       opened.reject(error);
-      announceEnd(`sent what cannot be read (${error.message}), so the connection was closed`);
+      announceEnd(`sent an unreadable message (${error.message}), so the connection was closed`);
     });
     connection.on("close", (code, reason) => {
       over.resolve();

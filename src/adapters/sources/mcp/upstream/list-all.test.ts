@@ -43,7 +43,9 @@ it("stops where the server repeats a page", async () => {
   ];
   const prompts = await listAll(serving(pages), "prompts", { report: (entry) => reported.push(entry) });
   expect(prompts.map(({ name }) => name)).toEqual(["a", "b"]);
-  expect(reported.map(({ reason }) => reason)).toEqual(["The server repeats a page: its list is read up to there."]);
+  expect(reported.map(({ reason }) => reason)).toEqual([
+    "The server repeats a page of its list. The rest is left out.",
+  ]);
 });
 
 it("stops at the most that it takes", async () => {
@@ -88,7 +90,7 @@ describe("a server that lists without end", () => {
     const { tools, reasons } = await reading(server.request);
     expect(server.pages).toBe(1000);
     expect(tools).toEqual([named("first")]);
-    expect(reasons).toEqual(["The list has more than 1000 pages: it is read up to there."]);
+    expect(reasons).toEqual(["The list has more than 1000 pages. The rest is left out."]);
   });
 
   it("is read up to a cursor that is too long", async () => {
@@ -99,7 +101,7 @@ describe("a server that lists without end", () => {
     const { tools, reasons } = await reading(server.request);
     expect([server.pages, tools.length]).toEqual([1, 1]);
     expect(reasons).toEqual([
-      "The cursor of the next page has more than 8192 characters: the list is read up to there.",
+      "The cursor of the next page has more than 8192 characters. The rest of the list is left out.",
     ]);
   });
 
@@ -107,14 +109,14 @@ describe("a server that lists without end", () => {
     const server = endless((number) => ({ tools: [{ ...named(`t${number}`), description: "x".repeat(400) }] }));
     const { tools, reasons } = await reading(server.request, { maxBytes: 2000 });
     expect([server.pages, tools.length]).toEqual([5, 4]);
-    expect(reasons).toEqual(["The list measures more than 2000 bytes: it is read up to there."]);
+    expect(reasons).toEqual(["The list has more than 2000 bytes. The rest is left out."]);
   });
 
   it("is read until the time is up", async () => {
     const server = endless((number) => ({ tools: [named(`t${number}`)] }));
     const { tools, reasons } = await reading(server.request, { isLate: () => server.pages === 7 });
     expect(tools).toHaveLength(7);
-    expect(reasons).toEqual(["Reading the list takes too long: it is read up to there."]);
+    expect(reasons).toEqual(["Reading the list takes too long. The rest is left out."]);
   });
 
   it("is reported in a few lines, whatever is wrong with how many entries", async () => {
@@ -123,7 +125,7 @@ describe("a server that lists without end", () => {
     expect(tools).toHaveLength(20_000);
     expect(reasons).toEqual([
       "It is null instead of an object.",
-      "The server lists more than 20000 tools: the rest is left out.",
+      "The server lists more than 20000 tools. The rest is left out.",
     ]);
     const broken = await reading(serving([{ tools: Array.from({ length: 5000 }, () => null) }]));
     expect(broken.reasons).toHaveLength(11);

@@ -41,7 +41,7 @@ export async function listAll(
   const items: JsonObject[] = [];
   const cursors = new Set<string>();
   const method = LISTINGS[listing];
-  const tooMany = `The server lists more than ${maxItems} ${listing}: the rest is left out.`;
+  const tooMany = `The server lists more than ${maxItems} ${listing}. The rest is left out.`;
   let bytes = 0;
   let leftOut = 0;
   const leaveOut = (name: unknown, reason: string): void => {
@@ -60,7 +60,7 @@ export async function listAll(
         if (reason !== undefined) leaveOut(key, reason);
         else if (items.length === maxItems) why ??= tooMany;
         else if ((bytes += JSON.stringify(entry).length) > maxBytes)
-          why ??= `The list measures more than ${maxBytes} bytes: it is read up to there.`;
+          why ??= `The list has more than ${maxBytes} bytes. The rest is left out.`;
         else items.push(entry);
       }
     }
@@ -70,10 +70,10 @@ export async function listAll(
   const whyNot = (next: string): string | undefined => {
     if (items.length === maxItems) return tooMany;
     if (next.length > MAX_CURSOR_LENGTH)
-      return `The cursor of the next page has more than ${MAX_CURSOR_LENGTH} characters: the list is read up to there.`;
-    if (cursors.has(next)) return "The server repeats a page: its list is read up to there.";
-    if (cursors.size + 1 === MAX_PAGES) return `The list has more than ${MAX_PAGES} pages: it is read up to there.`;
-    if (isLate()) return "Reading the list takes too long: it is read up to there.";
+      return `The cursor of the next page has more than ${MAX_CURSOR_LENGTH} characters. The rest of the list is left out.`;
+    if (cursors.has(next)) return "The server repeats a page of its list. The rest is left out.";
+    if (cursors.size + 1 === MAX_PAGES) return `The list has more than ${MAX_PAGES} pages. The rest is left out.`;
+    if (isLate()) return "Reading the list takes too long. The rest is left out.";
     return undefined;
   };
 

@@ -33,14 +33,14 @@ function inProgram({ command, args = [], cwd = "", env = {} }: StdioSettings): M
   if ([command, cwd].some(hasInside) || args.some((text) => hasInside(text) || isReference(text)))
     return {
       field: "args",
-      message: "refers to a secret, and everybody on this machine can read a program's arguments",
+      message: "refers to a secret, but every user of this machine can read a program's arguments",
       fix: "Give it to the server as a variable, under env.",
     };
   const shared = Object.entries(env).find(([, text]) => isPerCaller(text));
   if (shared === undefined) return undefined;
   return {
     field: `env.${shared[0]}`,
-    message: "depends on the caller, and one process serves all of them",
+    message: "depends on the caller, but one process serves all callers",
     fix: "Use a server that is reached over HTTP, or write a reference without {principal} and {tenant}.",
   };
 }
@@ -49,13 +49,13 @@ function inAddress(transport: HttpSettings | WebSocketSettings): MisplacedSecret
   if (hasInside(transport.url))
     return {
       field: "url",
-      message: "refers to a secret, and addresses are shown and logged",
+      message: "refers to a secret, but addresses are shown and logged",
       fix: "Give it to the server as a header, under headers.",
     };
   if (transport.kind === "websocket" || !isPerCaller(transport.oauth?.clientSecret ?? "")) return undefined;
   return {
     field: "oauth.client_secret",
-    message: "depends on the caller, and one login serves all of them",
+    message: "depends on the caller, but one login serves all callers",
     fix: "Give each caller a token of their own under headers.",
   };
 }

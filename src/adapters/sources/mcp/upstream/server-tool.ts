@@ -83,6 +83,6 @@ function toReported(result: JsonObject): ArsenalError {
   const texts = content.flatMap((part) =>
     isPlainObject(part) && typeof part["text"] === "string" ? [part["text"]] : [],
   );
-  const message = texts.length > 0 ? texts.join("\n") : "The tool reported an error without saying which.";
+  const message = texts.length > 0 ? texts.join("\n") : "The tool reported an error without a message.";
   return new ArsenalError("EXECUTION_FAILED", message, { answered: true, cause: result });
 }

@@ -17,7 +17,7 @@ it("quotes what a server that does not start in time wrote, and names the variab
   );
   expect(error.message).toContain("fetching the package\\nhttp://proxy.example:3128 is silent");
   expect(error.message).toMatch(
-    /Of your variables it did not get [^:]*\bCOMPANY_REGISTRY\b[^:]*: if it needs one, name it under its env or in mcp\.env_passthrough\./,
+    /It did not inherit these environment variables: [^:]*\bCOMPANY_REGISTRY\b[^:]*\. If it needs one of them, add it to the server's env or to mcp\.env_passthrough\./,
   );
   expect(error.message).not.toContain("https://npm.example");
 });

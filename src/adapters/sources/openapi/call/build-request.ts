@@ -30,7 +30,7 @@ export async function buildRequest(
     const value = given(each);
     if (each.required && value === undefined) throw wrongArgument(each.argument, "is missing");
     if (each.in !== "body" && isTooLong(value))
-      throw wrongArgument(each.argument, `is longer than ${MAX_WRITTEN} bytes, which no address or header can hold`);
+      throw wrongArgument(each.argument, `is longer than ${MAX_WRITTEN} bytes, the limit for addresses and headers`);
   }
   const inPlace = (place: Location): readonly ParameterArgument[] =>
     list.filter((each) => each.in !== "body").filter((each) => each.in === place);
@@ -81,7 +81,7 @@ async function writeBody(
   if (present.length === 0 && !body.required) return undefined;
   for (const { name, argument, value } of members)
     if (value === undefined && body.shape?.required.has(name) === true)
-      throw wrongArgument(argument, "is missing: it is needed wherever the body is given");
+      throw wrongArgument(argument, "is missing: a body requires it");
   return writeMembers(present, body, files);
 }
 

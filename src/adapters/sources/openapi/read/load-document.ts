@@ -41,7 +41,7 @@ async function fetchText(address: string, { egress, maxBytes, signal }: LoadPart
   const { status, body, url } = await egress.request(address, { headers, signal, maxBytes, trusted: true });
   if (status >= 300) {
     body.destroy();
-    throw unusable(shown, `it was answered with HTTP ${status}`, "Check the address.");
+    throw unusable(shown, `the server answered HTTP ${status}`, "Check the address.");
   }
   try {
     return { text: await text(body), url };
@@ -88,7 +88,7 @@ function copyOf(document: object): unknown {
   try {
     return JSON.parse(JSON.stringify(document)) as unknown;
   } catch (cause) {
-    const fix = "Give it as it is written, with its $refs.";
+    const fix = "Pass the original document, with its $refs unresolved.";
     throw unusable("The document", "it cannot be written as JSON", fix, cause);
   }
 }
@@ -99,7 +99,7 @@ async function toCurrent(given: unknown, shown: string): Promise<LoadedDocument>
   if (version === undefined) {
     const written = showValue(given["openapi"] ?? given["swagger"]);
     const fix = "Give a document of version 2.0, 3.0, 3.1 or 3.2.";
-    throw unusable(shown, `it says neither openapi: 3 nor swagger: 2.0, but ${written}`, fix);
+    throw unusable(shown, `it has neither openapi: 3 nor swagger: 2.0, but ${written}`, fix);
   }
   // An unquoted version is a number in YAML.
   const isSwagger = version === "2.0";
@@ -110,7 +110,7 @@ async function toCurrent(given: unknown, shown: string): Promise<LoadedDocument>
     return isSwagger ? upgradeSwagger(document, toLatest) : { root: toLatest(document), problems: [] };
   } catch (cause) {
     const why =
-      cause instanceof RangeError ? "it is nested too deep" : `it cannot be brought to 3.1: ${messageOf(cause)}`;
+      cause instanceof RangeError ? "it is nested too deep" : `it cannot be upgraded to 3.1: ${messageOf(cause)}`;
     throw unusable(shown, why, "Fix the document.", cause);
   }
 }

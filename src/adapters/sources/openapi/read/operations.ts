@@ -103,12 +103,12 @@ function createFilter(filter: OperationFilter, rule: "every" | "some", field: st
 }
 
 function tooLong(list: keyof OperationFilter, { length }: string): string {
-  return `one of its ${list} has ${length} characters, and ${MAX_COMPARED} are compared at most`;
+  return `one of its ${list} has ${length} characters; the limit is ${MAX_COMPARED}`;
 }
 
 function checkPatterns(patterns: readonly string[], field: string): void {
   if (patterns.length > MAX_PATTERNS) {
-    const problem = `${field} has ${patterns.length} patterns, and may have ${MAX_PATTERNS}.`;
+    const problem = `${field} has ${patterns.length} patterns; the limit is ${MAX_PATTERNS}.`;
     throw fixable("CONFIG_INVALID", problem, "Use * to match several with one pattern.", { field });
   }
   for (const [index, { length }] of patterns.entries()) {

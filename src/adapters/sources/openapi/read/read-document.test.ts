@@ -49,7 +49,7 @@ describe("filters", () => {
   it("are refused if they are too long or too many, with the limit", async () => {
     const many = Array.from({ length: 501 }, () => "a");
     await expect(connected(documentOf(paths), { include: { tags: many } })).rejects.toThrow(
-      "include.tags has 501 patterns, and may have 500.",
+      "include.tags has 501 patterns; the limit is 500.",
     );
     await expect(connected(documentOf(paths), { exclude: { paths: ["a".repeat(1_001)] } })).rejects.toThrow(
       "exclude.paths.0 has 1001 characters, and a pattern may have 1000.",
@@ -60,7 +60,7 @@ describe("filters", () => {
     const document = documentOf({ "/a": { get: { operationId: "one", tags: ["t".repeat(10_001)] } } });
     const source = await connected(document, { exclude: { tags: ["secret"] } });
     expect(await namesOf(source)).toEqual([]);
-    expect(source.problems[0]?.reason).toBe("one of its tags has 10001 characters, and 10000 are compared at most");
+    expect(source.problems[0]?.reason).toBe("one of its tags has 10001 characters; the limit is 10000");
   });
 });
 
@@ -72,11 +72,15 @@ describe("a broken operation", () => {
       { parameters: [{ name: "q", in: "querystring" }] },
       /"q" is in "querystring", which cannot be sent/,
     ],
-    ["an unknown style", { parameters: [{ name: "q", in: "query", style: "matrix" }] }, /has the style "matrix"/],
+    [
+      "an unknown style",
+      { parameters: [{ name: "q", in: "query", style: "matrix" }] },
+      /has the unsupported style "matrix"/,
+    ],
     [
       "a parameter that is not there",
       { parameters: [{ $ref: "#/components/parameters/none" }] },
-      /where there is nothing/,
+      /which does not exist/,
     ],
     ["a parameter elsewhere", { parameters: [{ $ref: "other.yaml#/a" }] }, /is in another document, "other\.yaml#\/a"/],
     [

@@ -99,7 +99,7 @@ function toWriting(given: JsonObject, where: Location): Writing {
   const named = collection ?? given["style"] ?? STYLES[where][0];
   const style = STYLES[where].find((each) => each === named);
   if (style === undefined)
-    throw broken(`the ${where} parameter ${showValue(given["name"])} has the style ${showValue(named)}`);
+    throw broken(`the ${where} parameter ${showValue(given["name"])} has the unsupported style ${showValue(named)}`);
   const explode = collection === undefined ? given["explode"] : false;
   // GitHub marks parameters that hold a whole path.
   const allowReserved = given["allowReserved"] === true || given["x-multi-segment"] === true;

@@ -29,7 +29,7 @@ export function createReferences(root: JsonObject) {
       if (typeof reference !== "string") return found;
       if (isExternal(reference)) throw broken(`${what} is in another document, ${showValue(reference)}`);
       found = lookUp(reference);
-      if (found === undefined) throw broken(`${what} is at ${showValue(reference)}, where there is nothing`);
+      if (found === undefined) throw broken(`${what} refers to ${showValue(reference)}, which does not exist`);
     }
     throw broken(`${what} refers to itself`);
   }

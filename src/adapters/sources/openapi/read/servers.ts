@@ -40,7 +40,7 @@ export function chooseServer(
   const filled = fillVariables(asText(url) ?? "/", asRecord(variables), settings.serverVariables ?? {});
   const found = locate(filled, { documentUrl });
   if (found !== undefined) return { base: toBase(found.url), trusted: found.trusted };
-  const problem = `The document of ${settings.name} does not say where the API is.`;
+  const problem = `The document of ${settings.name} names no server.`;
   throw misconfigured(problem, "Set server to the address of the API.", "server");
 }
 
@@ -74,7 +74,7 @@ function fillVariables(url: string, variables: JsonObject, values: Readonly<Reco
     if (value === undefined) throw misconfigured(`The server's address needs ${field}.`, "Set it.", field);
     if (Array.isArray(choices) && given !== undefined && !choices.includes(given)) {
       const fix = `Use one of ${choices.map((each) => showValue(each)).join(", ")}.`;
-      throw misconfigured(`${field} is ${showValue(value)}, which the server does not know.`, fix, field);
+      throw misconfigured(`${field} is ${showValue(value)}, which the document does not allow.`, fix, field);
     }
     return String(value);
   });

@@ -216,7 +216,7 @@ describe("a tool of a hostile document", () => {
     for (const { draft } of offered) expect(JSON.stringify(draft).length).toBeLessThan(32_768);
     expect(source.problems.map(({ operation, reason }) => [operation, reason])).toEqual([
       ["POST /loop", "the schema at #/components/schemas/loop refers to itself and to nothing else"],
-      ["POST /wide", "its tool needs more than 32768 bytes even where it is shortened"],
+      ["POST /wide", "its tool needs more than 32768 bytes, even when it is shortened"],
     ]);
   });
 

@@ -48,7 +48,7 @@ export function toDraft(
     maxBytes: left,
   });
   if (parameters === undefined)
-    throw broken(`its tool needs more than ${maxToolBytes} bytes even where it is shortened`);
+    throw broken(`its tool needs more than ${maxToolBytes} bytes, even when it is shortened`);
   const maxBytes = Math.min(MAX_RETURNS_BYTES, left - bytesOf(parameters.schema));
   const hasReturns = read.returns !== undefined;
   const returns = hasReturns
