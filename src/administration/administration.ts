@@ -22,12 +22,11 @@ export interface AdministrationParts extends Pick<Wired, Stages | Sources> {
   readonly feed: EventFeed;
   readonly statistics: WiredMetrics["statistics"];
   readonly clock: Clock;
-  /** Writes pending records to the history. */
   flushHistory(): Promise<void>;
-  /** Undefined until the first one is added. */
+  /** Undefined until the first ensemble is added. */
   ensembles(): Ensembles | undefined;
   readonly egress: Egress;
-  /** Undefined if tenants are not switched on. */
+  /** Undefined if teams are off. */
   readonly teams: Pick<LoadedTeams, "administration" | "isBound"> | undefined;
 }
 

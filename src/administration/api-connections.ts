@@ -8,7 +8,6 @@ import type { Principal } from "../guard/principal.ts";
 import type { Connection } from "../serve/connections.ts";
 import type { Tool } from "../tool/tool.ts";
 
-/** An API that callers may sign in to. */
 export interface ApiSource {
   readonly name: string;
   readonly login?: UserLogin | undefined;
@@ -18,7 +17,7 @@ interface ApiLogin extends ApiSource {
   readonly login: UserLogin;
 }
 
-/** A sign-in that waits for the person to come back from the authorization server. */
+/** A pending sign-in: the person has not yet come back from the authorization server. */
 interface ApiAttempt {
   readonly server: string;
   readonly account: Account;
@@ -32,7 +31,7 @@ interface ApiConnectionParts {
   listTools(filter: { readonly source: "openapi"; readonly principal: Principal }): Promise<readonly Tool[]>;
 }
 
-/** Identifies sign-ins to APIs: the browser returns it. */
+/** Prefix of the OAuth `state` of sign-ins to APIs. The browser returns it. */
 const STATE = "api.";
 
 /** Signs callers in to APIs. */
@@ -40,7 +39,7 @@ export function createApiConnections({ apis, userTokens, listTools }: ApiConnect
   const all = (): readonly ApiLogin[] =>
     apis().flatMap(({ name, login }) => (login === undefined ? [] : [{ name, login }]));
 
-  /** The APIs with a tool that the caller may see. */
+  /** Returns the APIs with a tool that the caller may see. */
   async function visible(principal: Principal): Promise<readonly ApiLogin[]> {
     const known = all();
     if (known.length === 0) return [];
@@ -71,14 +70,14 @@ export function createApiConnections({ apis, userTokens, listTools }: ApiConnect
       await (await userTokens()).keepAttempt(state, attempt);
       return { url, state };
     },
-    /** Undefined if the sign-in does not belong to an API. */
+    /** Returns undefined if the sign-in does not belong to an API. */
     async finish(params: URLSearchParams): Promise<Pick<ApiAttempt, "server" | "account"> | undefined> {
       const state = params.get("state") ?? "";
       if (!state.startsWith(STATE)) return undefined;
       const attempt = (await (await userTokens()).takeAttempt(state)) as ApiAttempt | undefined;
       const api = attempt && all().find(({ name }) => name === attempt.server);
       if (attempt === undefined || api === undefined) {
-        const problem = "This sign-in was not started here, was used already, or took longer than ten minutes.";
+        const problem = "This sign-in was not started here, was already used, or took longer than ten minutes.";
         throw fixable("UNAUTHENTICATED", problem, "Start it again on the page Connections.");
       }
       await api.login.finish(attempt.account, params, attempt);

@@ -1,13 +1,13 @@
 import type { AuditLog, KeptRecord } from "../guard/audit.port.ts";
 import type { AuditAdministration, AuditQuery } from "../serve/administration.ts";
 
-/** The most records that are read for one page. */
+/** Maximum number of records that are read for one page. */
 const MAX_LOOKED_AT = 50_000;
 
-/** The clocks of processes that write one log differ by less, so that records are out of order by less than this. */
+/** Tolerated difference between the clocks of processes that write to the same log. Records are out of order by at most this time. */
 const CLOCK_SKEW_MS = 3_600_000;
 
-/** Reads and verifies an audit log. Undefined if it cannot be read. */
+/** Creates the reader of an audit log. Undefined if the log cannot be read. */
 export function createAuditAdministration(log: AuditLog | undefined): AuditAdministration | undefined {
   const [read, verify] = [log?.read?.bind(log), log?.verify?.bind(log)];
   if (read === undefined || verify === undefined) return undefined;

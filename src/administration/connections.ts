@@ -18,13 +18,12 @@ import type { Connection, Connections } from "../serve/connections.ts";
 import type { Tool } from "../tool/tool.ts";
 
 export interface ConnectionParts {
-  /** The APIs that callers sign in to, connected or not. */
+  /** Returns the APIs that callers sign in to, connected or not. */
   apis(): readonly ApiSource[];
   readonly upstreams: { all(): readonly McpUpstream[] };
   userTokens(): Promise<UserTokens>;
   readonly egress: Egress;
   readonly secrets: Secrets;
-  /** Loads the audit log; undefined if calls are not audited. */
   audit(): Promise<Pick<CallAudit, "record" | "refusal"> | undefined>;
   listTools(filter: { readonly source: "mcp" | "openapi"; readonly principal: Principal }): Promise<readonly Tool[]>;
   readonly registry: Pick<Registry, "ofEnsemble">;
@@ -40,14 +39,14 @@ export function createConnections(parts: ConnectionParts): Connections {
     const { oauth = {}, url: serverUrl, headers } = transport;
     if (!signsInCallers(oauth)) return undefined;
     const credentials = createCredentials(name, { secrets });
-    // The grant of a program is for the gateway's own login.
+    // The configured grant is for the gateway's own login; people use an authorization code.
     const ofPerson = { ...oauth, grant: "authorization_code" as const };
     return { serverName: name, serverUrl, headers, credentials, egress, oauth: ofPerson };
   }
 
   /**
-   * The servers that a caller may see: those with a tool for the caller, and those that have not listed any tool yet, because a caller must sign in
-   * first.
+   * Returns the servers that a caller may see: servers with a tool for the caller, and servers that have not listed any tool yet because a caller
+   * must sign in first.
    */
   async function visible(principal: Principal): Promise<readonly McpUpstream[]> {
     const all = servers();
@@ -146,7 +145,7 @@ export function createConnections(parts: ConnectionParts): Connections {
   };
 }
 
-/** The audit record of a person who signed in to a server, or out of it. */
+/** Returns the audit record of a sign-in or sign-out. */
 export function connectionRecord(
   outcome: ConnectionRecord["outcome"],
   server: string,

@@ -5,7 +5,7 @@ import { messageOf } from "../errors/show-value.ts";
 import type { DraftJob, JudgedDraft } from "./judge-draft.ts";
 import { judgeCases } from "./policy-cases.ts";
 
-/** The thread that compiles a draft of a policy and evaluates cases with it. */
+/** Compiles a draft of a policy and evaluates cases with it, in this thread. */
 async function judge({ policy, cases }: DraftJob): Promise<JudgedDraft> {
   try {
     return { judged: await judgeCases(cases, (clock) => rulesPolicy(policy, { clock })) };

@@ -19,7 +19,7 @@ export function createEnsembleAdministration(parts: AdministrationParts): Ensemb
   const turns = new Map<string, Promise<unknown>>();
   const added = new Set<string>();
   const adding = new Set<string>();
-  /** Logs of servers that could not be added, by their names. */
+  /** Logs of servers that could not be added, by name. */
   const leftLogs = new Map<string, SourceLog>();
   const all = (): readonly EnsembleState[] => parts.ensembles()?.all() ?? [];
   const known = (name: string): EnsembleState | undefined => all().find(({ source }) => source.name === name);
@@ -60,11 +60,11 @@ export function createEnsembleAdministration(parts: AdministrationParts): Ensemb
     if (state === "connected") return status;
     const upstream = upstreams.all().find((each) => each.name === name);
     if ((state === "failed" || state === "connecting") && upstream !== undefined) {
-      // Its tools stay registered while it is disconnected.
+      // The tools of a disconnected ensemble stay registered.
       await untilAborted(upstream.retry(), signal);
       await parts.ensembles()?.relist(name);
     } else {
-      // The reason of the failure is in its status.
+      // The status of the ensemble contains the reason of the failure.
       await addEnsemble(source.again?.() ?? source, { signal }).catch(passUnlessUnavailable);
     }
     await upstreams.attempted({ name, signal });
@@ -104,7 +104,7 @@ export function createEnsembleAdministration(parts: AdministrationParts): Ensemb
   return {
     list: () =>
       all()
-        // A failed ensemble is removed, though its program may take a while to end.
+        // A failed ensemble is already removed, but its program may take a while to end.
         .filter(({ source, state }) => state !== "failed" || !adding.has(source.name))
         .map(toStatus),
     get(name, isSeen = () => true) {
@@ -125,7 +125,7 @@ export function createEnsembleAdministration(parts: AdministrationParts): Ensemb
         return toStatus(find(name));
       }),
     restart(name, { signal }) {
-      // Continues if the operator disconnects, because the server would otherwise stay disconnected.
+      // Continues even if the operator disconnects: stopping halfway would leave the server disconnected.
       const restarting = inTurn(name, async () => {
         await disconnect(name);
         return connect(name);

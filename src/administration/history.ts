@@ -8,7 +8,7 @@ import type { HistoryAdministration, HistoryEntry, HistoryFilter } from "../serv
 import type { State } from "../state/state.port.ts";
 import { divideId } from "../tool/tool.ts";
 
-/** Reads the history for operators, after the pending records of this process were written. */
+/** Reads the history for operators. Pending records of this process are written first. */
 export function createHistoryAdministration(parts: {
   readonly guard: { readonly state: { readonly documents: State } };
   readonly clock: Pick<Clock, "now">;

@@ -5,7 +5,6 @@ import { startWorker } from "../system/start-worker.ts";
 import { createTurns } from "../base/turns/in-order.ts";
 import type { JudgedCase, PolicyCase } from "./policy-cases.ts";
 
-/** A draft of a policy, and the cases to evaluate with it. */
 export interface DraftJob {
   readonly policy: string;
   readonly cases: readonly PolicyCase[];
@@ -17,12 +16,11 @@ export type JudgedDraft =
 
 const TIME_LIMIT_MS = 30_000;
 
-/** Evaluates one draft at a time: each has a thread of its own. */
+/** Drafts are evaluated one at a time, because each needs its own thread. */
 const turns = createTurns();
 
 /**
- * Evaluates cases with a draft, in a thread, because compiling thousands of rules would block the process. Rejects with INPUT_INVALID if it takes
- * too long.
+ * Evaluates cases with a draft in a thread, because compiling thousands of rules would block the process. Rejects with INPUT_INVALID after a timeout.
  */
 export function judgeDraft(
   job: DraftJob,
@@ -43,8 +41,8 @@ async function ask(job: DraftJob, clock: Clock): Promise<JudgedDraft> {
     resourceLimits: { maxOldGenerationSizeMb: 256 },
   });
   worker.on("message", resolve);
-  worker.on("error", () => reject(tooMuch("takes more memory than it may")));
-  worker.on("exit", () => reject(tooMuch("could not be judged")));
+  worker.on("error", () => reject(tooMuch("takes more memory than the limit")));
+  worker.on("exit", () => reject(tooMuch("could not be evaluated")));
   const cancel = clock.after(TIME_LIMIT_MS, () => reject(tooMuch(`takes more than ${TIME_LIMIT_MS / 1_000} s`)));
   try {
     return await promise;

@@ -11,19 +11,17 @@ import { isPlainObject } from "../tool/json-schema.ts";
 import { present } from "../base/present.ts";
 import { CAPABILITIES, type Tool, TOOL_SOURCES, type ToolSource } from "../tool/tool.ts";
 
-/** The outcomes that a case may expect. `hidden`: the caller does not even see the tool. */
+/** The outcomes that a case may expect. `hidden`: the caller does not see the tool. */
 const OUTCOMES = ["allow", "deny", "require_approval", "hidden"] as const;
 type Outcome = (typeof OUTCOMES)[number];
 
-/** A checked case. */
 export type PolicyCase = ReturnType<typeof readCase>;
 
-/** The result of a case. */
 export type JudgedCase = Awaited<ReturnType<typeof judgeCases>>[number];
 
 const CASE_KEYS = ["name", "tool", "principal", "args", "toolset", "now", "expect", "rule"];
 
-/** Reads a table of cases, as YAML or JSON, and the policy file it names, if any. */
+/** Reads a file of cases, in YAML or JSON, and the policy file it names, if any. */
 export async function readCases(path: string) {
   const text = await readFile(path, "utf8").catch(() => {
     throw wrongInput("FILE", path, `Cannot read ${path}.`, "Check the path.");
@@ -69,12 +67,12 @@ export async function judgeCases(cases: readonly PolicyCase[], policyAt: (clock:
   return judged;
 }
 
-/** A policy's effect in the words of a case. */
+/** Converts a policy's effect to the outcome of a case. */
 export function outcomeOf(effect: PolicyDecision["effect"]): Outcome {
   return effect === "confirm" ? "require_approval" : effect;
 }
 
-/** `deny by no-payroll` */
+/** Returns text such as `deny by no-payroll`. */
 export function sayOutcome(outcome: string, rule: string | undefined): string {
   return rule === undefined ? outcome : `${outcome} by ${rule}`;
 }
@@ -117,7 +115,7 @@ export function readCase(entry: unknown, index: number) {
     /** Milliseconds since the epoch. Undefined if the time does not matter. */
     now: readTime(now),
     expect: wanted,
-    /** The rule that must decide. Undefined if that does not matter. */
+    /** The rule that must decide. Undefined if any rule may. */
     rule,
   };
 }
@@ -130,7 +128,7 @@ function mustBe(field: string, value: unknown, what: string, fix: string): Error
   return wrongInput(field, value, `${field} must be ${what}, not ${showValue(value)}.`, fix);
 }
 
-/** A tool from its id, or from its id with the attributes that rules read. */
+/** Creates a tool from its id, or from its id with the attributes that rules read. */
 function readTool(given: unknown): Tool {
   const said = typeof given === "string" ? { id: given } : given;
   if (!isPlainObject(said) || typeof said["id"] !== "string" || !said["id"].includes("."))
@@ -148,7 +146,7 @@ function readTool(given: unknown): Tool {
     parameters: { type: "object" },
     ...present({ sourceName, riskLevel, requiresConfirmation: requires_confirmation }),
     ...rest,
-    // The server's own annotations are not confirmed, as with a real server.
+    // Like a real server's own annotations, these are not confirmed.
     ...(isPlainObject(annotations) && { annotations: { confirmed: source === "function", ...annotations } }),
   };
   return { ...defineTool(draft as Parameters<typeof defineTool>[0]), source: source as ToolSource };
@@ -166,7 +164,7 @@ const isText = (value: unknown): boolean => typeof value === "string";
 const isList = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
 const LIST = [isList, "Write a list of names."] as const;
 
-/** The check of each key of a caller, and the fix for an invalid value. */
+/** The check of each member of a caller, and the fix for an invalid value. */
 const PRINCIPAL: Readonly<Record<string, readonly [fits: (value: unknown) => boolean, fix: string]>> = {
   id: [isText, "Write a string."],
   tenant: [isText, "Write a string."],
@@ -176,7 +174,10 @@ const PRINCIPAL: Readonly<Record<string, readonly [fits: (value: unknown) => boo
   local: [(value) => typeof value === "boolean", "Write true or false."],
 };
 
-/** A caller from its id, or from `{ id, tenant, roles, capabilities, scopes, local }`. By default it has no roles, every capability and every scope. */
+/**
+ * Creates a caller from its id, or from `{ id, tenant, roles, capabilities, scopes, local }`. By default the caller has no roles, but every
+ * capability and scope.
+ */
 export function readPrincipal(given: unknown, field: string): Principal {
   const said = typeof given === "string" ? { id: given } : given;
   if (!isPlainObject(said) || typeof said["id"] !== "string" || said["id"] === "") {

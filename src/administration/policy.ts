@@ -12,14 +12,14 @@ type PolicyParts = Pick<AdministrationParts, "guard" | "registry" | "ready" | "c
 export function createPolicyAdministration(parts: PolicyParts): PolicyAdministration {
   const { guard, registry } = parts;
 
-  /** The names of the rules about tenants other than the operator's. */
+  /** Returns the names of the rules about tenants other than the operator's. */
   async function hiddenRules({ tenant }: Principal): Promise<ReadonlySet<string>> {
     await guard.load();
     const rules = tenant === undefined ? [] : (guard.policyAt(parts.clock).rules?.() ?? []);
     return new Set(rules.flatMap(({ rule, tenants }) => (tenants?.includes(tenant ?? "") === false ? [rule] : [])));
   }
 
-  /** The tools that an operator may ask about. Undefined if it may ask about all of them. */
+  /** Returns whether an operator may ask about a tool. Undefined if the operator may ask about all tools. */
   async function seenBy(by: Principal): Promise<((tool: Tool) => boolean) | undefined> {
     const { aegis } = await guard.load();
     return by.tenant === undefined ? undefined : (tool) => aegis.sees(tool, by);
@@ -62,7 +62,7 @@ export function createPolicyAdministration(parts: PolicyParts): PolicyAdministra
         const { request, ...others } = readCase(each, index);
         return { ...others, request: { ...request, principal: asTenant(request.principal, by) } };
       });
-      // A draft does not depend on the registered tools.
+      // The evaluation of a draft does not depend on the registered tools.
       const sees = policy === undefined ? await seenBy(by) : undefined;
       if (sees !== undefined) {
         await parts.ready();
@@ -81,7 +81,7 @@ export function createPolicyAdministration(parts: PolicyParts): PolicyAdministra
   };
 }
 
-/** A caller that an operator asks about. For an operator of a tenant, the caller belongs to that tenant. */
+/** Puts the caller that a tenant's operator asks about into the operator's tenant. */
 function asTenant(principal: Principal, by: Principal): Principal {
   if (by.tenant === undefined || principal.tenant === by.tenant) return principal;
   if (principal.tenant === undefined) return { ...principal, tenant: by.tenant };
@@ -98,7 +98,7 @@ async function judgedBy(policy: string, cases: readonly PolicyCase[]): Promise<r
   }
 }
 
-/** Invalid settings in a request are an error of the request. */
+/** Converts an error about invalid settings in a request to an error of the request. */
 export function inputError(error: unknown): unknown {
   return isArsenalError(error) && error.code === "CONFIG_INVALID"
     ? new ArsenalError("INPUT_INVALID", error.message, error.details)

@@ -8,7 +8,7 @@ import type { AdministrationParts } from "./administration.ts";
 
 type Parts = Pick<AdministrationParts, "config" | "egress" | "clock">;
 
-/** Finds and adds servers of registries for operators. All of its code is loaded with the first request. */
+/** Finds and adds servers of registries for operators. The code is loaded with the first request. */
 export function createRegistryAdministration({ config, egress, clock }: Parts): RegistryAdministration {
   const secrets = createSecrets({ clock });
   const environment = process.env;
@@ -25,7 +25,7 @@ export function createRegistryAdministration({ config, egress, clock }: Parts): 
     });
   }
 
-  /** The configuration that servers are written to. Only callers with access to this machine may write it and run programs. */
+  /** Returns the configuration that servers are added to. Only callers with access to this machine may change it and run programs. */
   function homeOf(by: Principal) {
     if (!by.local && !config.server.allowCommands) {
       const problem = `"${by.id}" may not add servers of registries, which run on the gateway's machine.`;

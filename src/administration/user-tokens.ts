@@ -4,7 +4,7 @@ import type { Secrets } from "../guard/secrets/secrets.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { SharedState } from "../state/shared-state.ts";
 
-/** The tokens of people who sign in to servers, in the configured state. */
+/** Stores the tokens of people who sign in to servers in the configured state. */
 export function wireUserTokens(parts: {
   readonly config: Pick<ResolvedConfig, "security">;
   readonly state: SharedState;

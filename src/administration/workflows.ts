@@ -4,11 +4,11 @@ import type { Run } from "../runs/run.ts";
 import type { Runs } from "../runs/runs.ts";
 import type { WorkflowAdministration, WorkflowRunView } from "../serve/administration.ts";
 
-/** The number of latest runs that are searched for those of one workflow, and the most that are shown. */
+/** Limits: the number of latest runs that are searched for runs of one workflow, and the number of shown runs. */
 const SEARCHED = 200;
 const SHOWN = 10;
 
-/** Shows the workflows of a running gateway, and their latest runs. */
+/** Returns the workflows of a running gateway and their latest runs. */
 export function createWorkflowAdministration(parts: {
   ensembles(): Ensembles | undefined;
   runs(): Promise<Runs>;
@@ -51,7 +51,7 @@ function viewRun({ id, status, startedAt, endedAt, traceId, owner, error, calls,
   };
 }
 
-/** The step that a call belongs to: `reserve` of `undo:reserve[3]`. */
+/** Returns the step that a call belongs to: `reserve` for `undo:reserve[3]`. */
 function stepOf(key: string): string {
   return key.replace(/^undo:/, "").replace(/\[\d+\]$/, "");
 }

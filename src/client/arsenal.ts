@@ -27,7 +27,7 @@ import type { GivenTools, ImportOptions } from "../transcode/import-tools.ts";
 import type { ExportedTools, ExportOptions } from "../facade/registrations.ts";
 import type { RemoteOperations } from "./remote-operations.ts";
 
-/** A call for a gateway. The gateway identifies the caller by its credentials, so there is no `principal`. */
+/** A call for a gateway. It has no `principal`, because the client's credentials identify the caller. */
 export type RemoteCall = Omit<ToolCall, "principal" | "request">;
 
 /** Several calls for a gateway. One signal cancels all of them. */
@@ -38,25 +38,24 @@ export type RemoteBatch = Omit<BatchCall, "calls"> & {
 /** A search for a gateway. */
 export type RemoteQuery = Omit<ToolQuery, "principal">;
 
-/** The options of a search in words that can be sent to a gateway. */
 export type RemoteRetrieveOptions = Omit<RetrieveOptions, "principal">;
 
-/** The options of `retrieveTools` that can be sent to a gateway. A dialect that only writes definitions runs in the client. */
+/** The options of `retrieveTools` that can be sent to a gateway. A custom dialect runs in the client and can only write definitions. */
 export type RemoteRetrieveToolsOptions<Given = DialectName | DefinitionWriter> = RemoteRetrieveOptions &
   Omit<DefinitionOptions<Given>, "client">;
 
-/** Which part of the catalog is read. */
+/** Selects the part of the catalog that is read. */
 export interface RemoteView {
-  /** Searches only the tools of this toolset. Defaults to the whole catalog. */
+  /** Limits the view to the tools of this toolset. Defaults to the whole catalog. */
   readonly toolset?: string;
   /**
-   * Also includes tools that the caller may not call, each with `refused`: every tool for an operator without a tenant, what the policy lets them
-   * see for others. Defaults to false.
+   * Also includes tools that the caller may not call, each with `refused`. An operator without a tenant gets the whole catalog, other callers get
+   * what the policy lets them see. Defaults to false.
    */
   readonly includeRefused?: boolean;
 }
 
-/** Which tools are listed. */
+/** Selects the listed tools. */
 export interface RemoteListOptions extends RemoteView {
   readonly namespace?: string;
   readonly source?: ToolSource;
@@ -64,33 +63,35 @@ export interface RemoteListOptions extends RemoteView {
 
 /** Options for adding a source. */
 export interface AddOptions {
-  /** Cancels adding. Nothing is added then. */
+  /** Cancels adding; nothing is added then. */
   readonly signal?: AbortSignal;
 }
 
-/** Options for adding tools. */
 export interface RemoteAddToolsOptions extends Pick<ImportOptions, "namespace"> {
   /** The API or framework that the tools are written for. Defaults to the arsenal's own definitions. */
   readonly format?: DialectName | (string & {});
 }
 
-/** A program to run. The caller is the one whose credentials the client has. */
+/** A program to run. The client's credentials identify the caller. */
 export type RemoteProgram = Pick<CodeRequest, "code" | "input" | "toolset" | "signal">;
 
 /**
- * The methods that an embedded `ToolArsenal` and a client share. A function that takes an `Arsenal` works with both: await its results,
- * because some plain values of an embedded arsenal are promises in a client.
+ * The methods that an embedded `ToolArsenal` and a client share. A function that takes an `Arsenal` works with both if it awaits all results: some
+ * plain values of an embedded arsenal are promises in a client.
  */
 export interface Arsenal {
-  /** Adds a tool from its definition. It can be found, but not called. */
+  /** Adds a tool from its definition. Without a handler, the tool can be found but not called. */
   addTool(draft: ToolDraft): Promise<Tool>;
-  /** Writes tools, by id, in the format of an API. */
+  /** Exports tools, by id, in the format of an API. */
   exportTools(
     format: DialectName | (string & {}),
     ids: readonly string[],
     options?: Omit<ExportOptions, "principal">,
   ): Promise<ExportedTools>;
-  /** Adds tools from their definitions; with `format`, tools written for another API. Invalid tools are reported; the rest are still registered. */
+  /**
+   * Adds tools from their definitions. `format` names the API that the definitions are written for. Invalid tools are reported; the rest are still
+   * registered.
+   */
   add(
     tools: readonly ({ readonly tool: ToolDraft } | ToolDraft)[],
     options?: RemoteAddToolsOptions,
@@ -108,7 +109,7 @@ export interface Arsenal {
   sync(options?: { readonly signal?: AbortSignal }): Promise<number>;
   /** Finds the tools that fit a request and its conversation, best first. */
   retrieve(query: string | RemoteQuery, options?: RemoteRetrieveOptions): Promise<RetrievalResult>;
-  /** Finds tools for a request in words and returns them as the dialect's API takes them. */
+  /** Finds the tools that fit a request and returns them in the dialect's format. */
   retrieveTools<Name extends SearchDialectName>(
     query: string,
     options: RemoteRetrieveToolsOptions<Name> & { readonly dialect: Name; readonly providerSearch: true },
@@ -121,63 +122,65 @@ export interface Arsenal {
     query: string,
     options: RemoteRetrieveToolsOptions<DialectName | DefinitionWriter<Definition>>,
   ): Promise<Definition[]>;
-  /** Runs one tool under policy. A failing tool, or a call with a lost response, is a result with a status, not an exception. */
+  /** Runs one tool under policy. A failed call, or a call whose response was lost, is a result with a status, not an exception. */
   execute(call: RemoteCall): Promise<ToolResult>;
-  /** Runs several calls in parallel, in sequence, or in parallel as far as that is safe. */
+  /** Runs several calls in parallel, in sequence, or in parallel where that is safe. */
   executeBatch(batch: RemoteBatch): Promise<BatchResult>;
-  /** Runs a TypeScript program that calls tools, each under policy. A program that waits for an approval continues once it is answered. */
+  /**
+   * Runs a TypeScript program that calls tools, each call under policy. A program that waits for an approval continues once a person has answered.
+   */
   runCode(request: RemoteProgram): Promise<CodeResult>;
   /** Returns one tool, with `refused` if the caller may not call it; undefined if it does not exist or the caller may not see it. The namespace defaults to `default`. */
   getTool(name: string, namespace?: string, by?: RemoteView): Promise<MarkedTool | undefined>;
-  /** Every tool that passes the filters and that the caller may call, ordered by id. */
+  /** Returns every tool that passes the filters and that the caller may call, ordered by id. */
   listTools(options?: RemoteListOptions): Promise<readonly MarkedTool[]>;
   /** Removes a tool. Returns false if it does not exist. The namespace defaults to `default`. */
   deleteTool(name: string, namespace?: string): Promise<boolean>;
-  /** The parts that work now. */
+  /** Returns for each part of the arsenal whether it works now. */
   healthCheck(): Promise<Record<string, boolean>>;
   /** The number of registered tools. */
   readonly toolCount: number | Promise<number>;
-  /** Calls that wait for a person's approval. */
+  /** Calls that wait for approval. */
   readonly approvals: Pick<Approvals, "get"> & Pick<RemoteApprovals, "list">;
-  /** The accepted definition of each tool of a source. */
+  /** The accepted definitions of tools. */
   readonly pins: { list(): Promise<readonly Pin[]> } | undefined;
   /** Calls `listener` for every event. Returns a function that unsubscribes it. */
   subscribe(listener: (event: ArsenalEvent) => void): () => void;
-  /** Releases all resources. Safe to call twice. */
+  /** Releases all resources. Can be called twice. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** An arsenal behind a gateway. It has the methods of `ToolArsenal` that work remotely; every value is a promise. */
 export interface ArsenalClient extends Arsenal, RemoteOperations {
-  /** Marks an arsenal whose caller is identified by the client's credentials, so that an agent needs no principal. */
+  /** True for a client. The client's credentials identify the caller, so an agent needs no principal. */
   readonly remote: true;
-  /** The tools that pass the filters, ordered by id, in pages of `limit` tools. */
+  /** Returns the tools that pass the filters, ordered by id, in pages of `limit` tools. */
   pages(options?: RemoteListOptions & { readonly limit?: number }): AsyncIterableIterator<readonly MarkedTool[]>;
-  /** The health of a tool since the gateway started. */
+  /** Returns the health of a tool since the gateway started. */
   health(toolId: string, by?: Pick<RemoteView, "includeRefused">): Promise<Health>;
   readonly toolCount: Promise<number>;
-  /** The semantic score below which `retrieve` drops a tool, unless the query sets its own. */
+  /** The default `scoreThreshold` of queries: `retrieve` drops tools with a lower semantic score. */
   readonly scoreThreshold: Promise<number>;
-  /** Calls that wait for a person's approval. The client's credentials identify the approver and need the role `approver`. */
+  /** Calls that wait for approval. The client's credentials identify the approver and need the role `approver`. */
   readonly approvals: RemoteApprovals;
   readonly pins: RemotePins;
   readonly toolsets: RemoteToolsets;
-  /** Calls `listener` for events of the gateway, which needs the role `operator`. Reconnects automatically. */
+  /** Calls `listener` for events of the gateway. Needs the role `operator`. Reconnects automatically. */
   subscribe(listener: (event: ArsenalEvent) => void, options?: SubscribeOptions): Unsubscribe;
 }
 
 /** The approvals of a gateway. */
 export interface RemoteApprovals {
-  /** One page of the calls that the client may approve, oldest first. */
+  /** Returns one page of the calls that the client may approve, oldest first. */
   list(options?: Pick<ListApprovalsOptions, "limit" | "cursor">): Promise<ApprovalPage>;
-  /** The latest answers to calls that the client may see, newest first. The limit defaults to 20, and is at most 100. */
+  /** Returns the latest answers to calls that the client may see, newest first. The limit defaults to 20, at most 100. */
   decided(options?: Pick<ListApprovalsOptions, "limit">): Promise<readonly DecidedApproval[]>;
   get(id: string): Promise<PendingApproval | undefined>;
-  /** Rejects with `APPROVAL_INVALID` if the id is unknown, expired or settled, or the call is the caller's own. */
+  /** Rejects with `APPROVAL_INVALID` if the id is unknown, expired or settled, or if the caller made the call itself. */
   approve(id: string, options?: AnswerOptions): Promise<void>;
   deny(id: string, options?: AnswerOptions): Promise<void>;
-  /** The same, with the answer as a value. */
+  /** Like `approve` and `deny`, with the answer as a value. */
   answer(
     id: string,
     answer: "approve" | "deny",
@@ -190,25 +193,25 @@ export interface RemotePins {
   list(options?: ListPinsOptions): Promise<readonly Pin[]>;
   /** Accepts the current definition of a tool, or the current instructions of a server. Needs the role `approver`. */
   accept(id: string, options?: AcceptOptions): Promise<void>;
-  /** Keeps refusing the current definition, so that it no longer waits. Needs the role `approver`. */
+  /** Refuses the current definition permanently, so that it no longer waits for an answer. Needs the role `approver`. */
   refuse(id: string, options?: Pick<AcceptOptions, "hash">): Promise<void>;
 }
 
 /** The toolsets that the caller may use. */
 export interface RemoteToolsets {
   list(): Promise<readonly MarkedToolset[]>;
-  /** Rejects with `TOOLSET_NOT_FOUND` if it does not exist or the caller may not use it. */
+  /** Rejects with `TOOLSET_NOT_FOUND` if the toolset does not exist or the caller may not use it. */
   get(name: string): Promise<MarkedToolset>;
   find(name: string): Promise<MarkedToolset | undefined>;
 }
 
-/** Which events of a gateway are followed. */
+/** Selects the events to follow. */
 export interface SubscribeOptions {
   /** Only events with these names. Defaults to all. */
   readonly names?: readonly EventName[];
-  /** Only events of this level or a higher one. Defaults to all. */
+  /** Only events of this level or a higher level. Defaults to all. */
   readonly level?: EventLevel;
-  /** Called if events were missed, for example after a long disconnection. `missed` is omitted if the number is unknown. */
+  /** Called if events were missed, for example during a long disconnection. `missed` is omitted if the number is unknown. */
   readonly onGap?: (gap: { readonly missed?: number; readonly reason: string }) => void;
   /** Called when the subscription ends permanently, for example because the caller may not read events. */
   readonly onError?: (error: Error) => void;
@@ -217,6 +220,6 @@ export interface SubscribeOptions {
 /** Ends a subscription. */
 export interface Unsubscribe {
   (): void;
-  /** Resolves once the gateway sends events: later events are not missed. Rejects if the subscription ends before. */
+  /** Resolves once the gateway sends events; later events are not missed. Rejects if the subscription ends before that. */
   readonly connected: Promise<void>;
 }

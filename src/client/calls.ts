@@ -7,7 +7,7 @@ import type { FetchedResponse } from "./fetched.ts";
 import type { Http } from "./http.ts";
 import { readJson, readProblem, toStreamedError } from "./problem.ts";
 
-/** The gateway enforces the calls' own time limits. */
+/** The client sets no timeout, because the gateway enforces the time limits of calls. */
 const CALL = { method: "POST", timeoutMs: Number.POSITIVE_INFINITY } as const;
 
 /** Runs a call at the gateway. A call without a response is a result too: its error describes the outcome. */
@@ -34,18 +34,18 @@ export async function executeBatch(http: Http, given: RemoteBatch): Promise<Batc
     const asked = { ...CALL, path: "/batch", body: batch, safe, signal, malformed: "CALL_INVALID" } as const;
     return await http.json<BatchResult>(asked);
   } catch (error) {
-    // The batch itself is invalid, or has no calls to report a result for.
+    // The batch itself is invalid, or has no calls whose results could carry the error.
     if (batch.calls.length === 0 || (isArsenalError(error) && error.code === "CALL_INVALID")) throw error;
     const results = batch.calls.map((call) => unanswered(call, error, queuedAt));
     return { results, totalTimeMs: Date.now() - queuedAt, successfulCount: 0, failedCount: results.length };
   }
 }
 
-/** Rejects calls with a principal: ignoring it would run the call with the client's rights. */
+/** Rejects calls with a principal, because ignoring the principal would run the call with the client's rights. */
 export function refusePrincipal(given: object): void {
   const { principal } = given as { readonly principal?: unknown };
   if (principal === undefined) return;
-  const problem = `"principal" cannot be sent: the gateway knows its caller by the client's credentials.`;
+  const problem = `"principal" cannot be sent: the client's credentials identify the caller.`;
   const fix = "Leave it out, and create a client with the credentials of that caller.";
   throw fixable("INPUT_INVALID", problem, fix, { field: "principal" });
 }
@@ -74,11 +74,11 @@ function tell(onProgress: RemoteCall["onProgress"], update: Progress): void {
   try {
     onProgress?.(update);
   } catch {
-    // A listener that throws does not stop the call.
+    // An error of the listener does not stop the call.
   }
 }
 
-/** The result of a call without a response. Rethrows the error if the request itself is invalid. */
+/** Returns the result of a call without a response. Rethrows the error if the request itself is invalid. */
 function unanswered(call: Omit<RemoteCall, "signal" | "onProgress">, error: unknown, queuedAt: number): ToolResult {
   if (!isArsenalError(error)) throw error;
   const { toolName, traceId = "" } = call;
@@ -95,7 +95,7 @@ function unanswered(call: Omit<RemoteCall, "signal" | "onProgress">, error: unkn
   };
 }
 
-/** The outcome of a call whose request failed. */
+/** Describes the outcome of a call whose request failed. */
 function fateOf(toolName: string, error: ArsenalError): ResultError {
   const { code, message, details } = error;
   const { beforeSend = false } = details;
@@ -110,7 +110,7 @@ function fateOf(toolName: string, error: ArsenalError): ResultError {
   return { code: "OUTCOME_UNKNOWN", message: lost, fix };
 }
 
-/** Throws a failed result as an error, as `onFailure: "throw"` requires. */
+/** Throws a failed result as an error if `onFailure` is `"throw"`. */
 export function thrownIfFailed(result: ToolResult): ToolResult {
   const { status, error } = result;
   if (status === "success" || status === "pending_confirmation" || error === undefined) return result;

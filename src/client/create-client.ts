@@ -234,7 +234,7 @@ function refuseFilter(given: object): void {
   throw fixable("INPUT_INVALID", 'A gateway takes no "filter".', fix, { field: "filter" });
 }
 
-/** True for a dialect that the client can write itself. */
+/** Returns true for a dialect that the client can apply itself. */
 function isWriter(dialect: unknown): dialect is DefinitionWriter {
   const { fromCanonical, convert } = (dialect ?? {}) as Partial<Record<"fromCanonical" | "convert", unknown>>;
   return typeof fromCanonical === "function" && convert === undefined;
@@ -257,7 +257,7 @@ async function removed(asked: Promise<unknown>): Promise<boolean> {
   return (await ifFound(asked.then(() => true))) ?? false;
 }
 
-/** A batch as sent over the wire: its errors are data. */
+/** A batch as the gateway sends it: its errors are plain data. */
 type WireBatch = Omit<RegisteredBatch, "rejected"> & {
   readonly rejected: readonly { readonly index: number; readonly name: string; readonly error: ResultError }[];
 };

@@ -5,7 +5,6 @@ import type { FetchedResponse } from "./fetched.ts";
 import type { Http } from "./http.ts";
 import { readProblem, toStreamedError } from "./problem.ts";
 
-/** One event of a stream. */
 export interface StreamedEvent {
   /** Defaults to `message`. */
   readonly event: string;
@@ -30,7 +29,7 @@ export async function* readEvents(
       const { done, value } = await reader.read();
       if (done) return;
       const chunk = decoder.decode(value, { stream: true });
-      // A line ending may be split: the first half has already ended the line.
+      // A CRLF may be split between two chunks: its first half has already ended the line.
       const lines = (rest + (wasCut ? chunk.replace(/^\n/, "") : chunk)).split(/\r\n|\n|\r/);
       if (chunk !== "") wasCut = chunk.endsWith("\r");
       rest = lines.pop() ?? "";
@@ -60,7 +59,7 @@ const PASSING: ReadonlySet<string> = new Set([
   "TIMEOUT",
 ]);
 
-/** Follows the events of a gateway until it is ended, or `closed` fires. Reconnects from the last event. */
+/** Follows the events of a gateway until the subscription ends or `closed` fires. Reconnects from the last event. */
 export function follow(
   http: Http,
   closed: AbortSignal,
@@ -70,7 +69,7 @@ export function follow(
   const ended = new AbortController();
   const signal = AbortSignal.any([ended.signal, closed]);
   const connected = Promise.withResolvers<void>();
-  // Waiting for it is optional.
+  // A caller need not wait for the connection.
   connected.promise.catch(() => {});
   let lastId: string | undefined;
   let failures = 0;

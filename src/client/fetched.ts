@@ -2,21 +2,27 @@ import type { Clock } from "../observe/clock.ts";
 
 /** The gateway's address, and the options of requests. */
 export interface ClientOptions {
-  /** The address of the gateway, with its path if it has one: `https://tools.example.com`, `https://example.com/tools`. Defaults, in a web page, to the page's own origin. */
+  /**
+   * The address of the gateway, including its path: `https://tools.example.com`, `https://example.com/tools`. Defaults, in a web page, to the page's
+   * own origin.
+   */
   readonly url?: string;
-  /** A key of the gateway, `ta_NAME_SECRET`. */
+  /** An API key of the gateway, `ta_NAME_SECRET`. */
   readonly apiKey?: string;
-  /** A bearer token, or a function that returns a valid one before each request. */
+  /** A bearer token, or a function that returns a valid token before each request. */
   readonly token?: string | (() => string | Promise<string>);
-  /** Further headers of every request. */
+  /** Additional headers for every request. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Makes the requests. Defaults to the runtime's own `fetch`. */
+  /** Sends the requests. Defaults to the runtime's own `fetch`. */
   readonly fetch?: Fetch;
   /** Cancels all requests in progress when it fires. */
   readonly signal?: AbortSignal;
-  /** The timeout of a request, in milliseconds. Defaults to 30,000; 70,000 if the gateway connects a server for it. Tool calls use their own `timeoutMs` and `deadline` instead. */
+  /**
+   * The timeout of a request, in milliseconds. Defaults to 30,000, or to 70,000 if the gateway connects to a server for the request. Tool calls use
+   * their own `timeoutMs` and `deadline` instead.
+   */
   readonly timeoutMs?: number;
-  /** The most retries of a request, if retrying is safe. Defaults to 2. */
+  /** Maximum number of retries of a request that is safe to retry. Defaults to 2. */
   readonly retries?: number;
   /** Determines how `execute` handles a result that is not a success: `throw` throws an `ArsenalError` whose cause is the result. Defaults to `return`. */
   readonly onFailure?: "return" | "throw";

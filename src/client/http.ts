@@ -5,7 +5,6 @@ import { backoffMs } from "../base/turns/backoff.ts";
 import type { ClientOptions, FetchedResponse } from "./fetched.ts";
 import { readJson, readProblem } from "./problem.ts";
 
-/** One request to the gateway. */
 export interface GatewayRequest {
   readonly method?: "GET" | "POST" | "PUT" | "DELETE";
   /** Relative to `/api/v1`. */
@@ -14,40 +13,43 @@ export interface GatewayRequest {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
-  /** Whether it may be retried if its response was lost. Defaults to true for GET. */
+  /** Whether the request may be retried if its response was lost. Defaults to true for GET. */
   readonly safe?: boolean;
-  /** Whether the gateway connects a server, which may take longer than other requests. */
+  /** Whether the gateway connects to a server for this request, which may take longer. */
   readonly connects?: boolean;
-  /** Defaults to the client's; Infinity means no limit. */
+  /** Defaults to the client's setting; Infinity means no timeout. */
   readonly timeoutMs?: number;
-  /** Defaults to the client's. */
+  /** Defaults to the client's setting. */
   readonly retries?: number;
-  /** The code that an embedded arsenal uses for a malformed request of this kind. */
+  /** The code of an embedded arsenal's error for a malformed request of this kind. */
   readonly malformed?: ErrorCode;
 }
 
 /** Reads a response. A stream calls `alive` for each chunk. */
 export type ResponseReader<Value> = (response: FetchedResponse, alive: () => void) => Promise<Value>;
 
-/** Sends requests to one gateway, and retries those that are safe to repeat. */
+/** Sends requests to one gateway. Requests that are safe to repeat are retried. */
 export interface Http {
-  /** The response's JSON; undefined if it has no body. Rejects with the gateway's error. */
+  /** Returns the response's JSON; undefined if it has no body. Rejects with the gateway's error. */
   json<Value>(asked: GatewayRequest): Promise<Value>;
-  /** The result of `read`, also for a response that is not ok. If `read` throws anything but an `ArsenalError`, the response counts as lost. */
+  /**
+   * Returns the result of `read`, also for an unsuccessful response. If `read` throws an error that is not an `ArsenalError`, the response counts as
+   * lost.
+   */
   send<Value>(asked: GatewayRequest, read: ResponseReader<Value>): Promise<Value>;
-  /** Waits before the next attempt, longer after each failure. Rejects with CANCELLED when the signal fires. */
+  /** Waits before the next attempt. The delay grows with each failure. Rejects with CANCELLED when the signal fires. */
   pause(failures: number, signal: AbortSignal | undefined): Promise<void>;
-  /** From now on every request rejects with CLOSED; requests in progress continue. */
+  /** Makes every later request reject with CLOSED. Requests in progress continue. */
   close(): void;
 }
 
-/** The longest delay before a retry. If a busy gateway requests a longer one, the request is not retried. */
+/** Longest delay before a retry. A request is not retried if a busy gateway asks for a longer delay. */
 const MAX_WAIT_MS = 10_000;
 
-/** The longest silence of a stream. A gateway sends a comment every 15 s. */
+/** Longest silence of a stream. A gateway sends a comment every 15 s. */
 const MAX_SILENCE_MS = 30_000;
 
-/** Connection failures that certainly happened before anything was sent, as the runtimes name them. */
+/** Error codes for connections that failed before any data was sent, in all runtimes. */
 const BEFORE_SEND: ReadonlySet<unknown> = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
@@ -128,7 +130,7 @@ export function createHttp(options: ClientOptions): Http {
         if (!isArsenalError(error) || failures >= retries) throw error;
         const { beforeSend = false, retryAfterMs = 0 } = error.details;
         const mayRepeat = error.code !== "CANCELLED" && (beforeSend || (safe && isPassing(error)));
-        // A gateway that shuts down may soon be replaced at the same address, so the retry is early.
+        // Another gateway may soon take over the address of a gateway that shuts down, so the delay that it asks for is ignored.
         const isTooLong = retryAfterMs > MAX_WAIT_MS && error.code !== "CLOSED";
         if (!mayRepeat || isTooLong) throw error;
         await pause(failures, asked.signal, Math.min(retryAfterMs, MAX_WAIT_MS));
@@ -174,7 +176,7 @@ function cancelled({ reason }: AbortSignal, beforeSend = false): ArsenalError {
   return new ArsenalError("CANCELLED", "The request was cancelled by its caller.", details);
 }
 
-/** `https://tools.example.com/api/v1`. */
+/** Returns the base address: `https://tools.example.com/api/v1`. */
 function baseOf(url: string | undefined): string {
   const own = (globalThis as { readonly location?: { readonly origin?: string } }).location?.origin;
   const given = url ?? own;
@@ -199,12 +201,12 @@ async function credentials({ apiKey, token }: ClientOptions): Promise<Record<str
 
 function toSearch(query: GatewayRequest["query"] = {}): string {
   const search = new URLSearchParams();
-  // A list becomes text with commas.
+  // A list becomes comma-separated text.
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
   return [...search].length === 0 ? "" : `?${search.toString()}`;
 }
 
-/** Writes JSON, unless a function or a signal would be lost. */
+/** Serializes to JSON. Throws if a function or a signal would be lost. */
 function toJson(body: unknown): string {
   const fix = "Leave it out, or do this in the process of the gateway, with its own ToolArsenal.";
   const refused = (field: string, what: string): ArsenalError =>

@@ -2,7 +2,7 @@ import { ArsenalError, type ErrorDetails, fixable } from "../errors/arsenal-erro
 import type { ErrorCode } from "../errors/codes.ts";
 import type { FetchedResponse } from "./fetched.ts";
 
-/** The gateway's response to a request that it refuses. */
+/** The gateway's response to a refused request. */
 export interface ReadProblem {
   readonly error: ArsenalError;
   /** The result of a call that was refused before it ran. */
@@ -28,20 +28,19 @@ export async function readProblem(
   return { error, result: body.result };
 }
 
-/** The error that ended a stream. */
+/** Returns the error that ended a stream. */
 export function toStreamedError(data: string): ArsenalError {
   const { code = "TRANSPORT_FAILED", detail = "The gateway broke off its answer.", ...details } = problemIn(data);
   return new ArsenalError(code, detail, detailsOf(details));
 }
 
-/** Restores an error that was sent as data. */
 export function toArsenalError(
   data: ErrorDetails & { readonly code: ErrorCode; readonly message: string },
 ): ArsenalError {
   return new ArsenalError(data.code, data.message, detailsOf(data));
 }
 
-/** The JSON of a successful response; undefined if it has no body. */
+/** Returns the JSON of a successful response; undefined if the response has no body. */
 export async function readJson(response: FetchedResponse): Promise<unknown> {
   const text = await response.text();
   if (text === "") return undefined;
@@ -59,7 +58,7 @@ interface ProblemBody extends ErrorDetails {
   readonly result?: unknown;
 }
 
-/** The host's own refusals, before a request reaches the API, are `{ error: { message } }`. A proxy may respond with anything. */
+/** The host's own errors, before a request reaches the API, are `{ error: { message } }`. A proxy may respond with any text. */
 function problemIn(text: string): ProblemBody {
   try {
     const body = JSON.parse(text) as ProblemBody & {
@@ -79,7 +78,7 @@ function detailsOf(given: ErrorDetails): ErrorDetails {
   return Object.fromEntries(Object.entries(details).filter(([, detail]) => detail !== undefined));
 }
 
-/** The code of a response without one. */
+/** Returns the error code for the status of a response that contains no code. */
 function codeOf(status: number): ErrorCode {
   if (status === 401) return "UNAUTHENTICATED";
   if (status === 403) return "PERMISSION_DENIED";

@@ -9,10 +9,10 @@ import { lockPath, readLock, writeLock } from "./lock-file.ts";
 import type { PreparedServer, ServerHome, TriedServer } from "./prepare-server.ts";
 import type { ServerAnswers } from "./entry/inputs.ts";
 
-/** The files that were written, for people. */
+/** Descriptions of the written files, for display. */
 export type WrittenFiles = readonly string[];
 
-/** Writes a tried server: installed files, secrets, pins, and the configuration last, so that a running gateway finds everything complete. */
+/** Writes a tried server: installed files, secrets, pins, and last the configuration, so that a running gateway finds a complete server. */
 export function commitServer(
   prepared: PreparedServer,
   tried: TriedServer,
@@ -53,13 +53,13 @@ async function commit(
   return [...written, lockPath(config), config];
 }
 
-/** A removed server: the section it was in, and the env file that stays. */
+/** A removed server: its section in the configuration, and the env file that is kept. */
 export interface RemovedServer {
   readonly section: string;
   readonly envFile?: string;
 }
 
-/** Removes a server from the configuration, with its pins and installed files. Its secrets stay unless `purge` is set. */
+/** Removes a server from the configuration, with its pins and installed files. Its secrets are kept unless `purge` is set. */
 export function removeServer(
   name: string,
   { config }: Pick<ServerHome, "config">,
@@ -81,7 +81,7 @@ async function remove(name: string, config: string, purge: boolean): Promise<Rem
   return purge ? { section } : { section, envFile: locked.envFile };
 }
 
-/** The values that the user gave when the server was added, for an update. */
+/** Returns the values that the user gave when the server was added, for an update. */
 export async function keptAnswers(name: string, { config }: Pick<ServerHome, "config">): Promise<ServerAnswers> {
   const { inputs = {}, secrets = {}, envFile } = (await readLock(config))[name] ?? {};
   const values = envFile === undefined ? {} : readEnv((await readText(join(dirname(config), envFile))) ?? "");
@@ -92,7 +92,7 @@ export async function keptAnswers(name: string, { config }: Pick<ServerHome, "co
   return { ...inputs, ...Object.fromEntries(hidden) };
 }
 
-/** A lock file may come with a cloned repository: only folders that adding makes are removed. */
+/** Removes only folders that `add` creates, because a lock file may come with a cloned repository. */
 async function removeInstalled(folder: string, installed: string): Promise<void> {
   const root = `${PRIVATE_FOLDER}/servers/`;
   const isOurs =
@@ -102,7 +102,7 @@ async function removeInstalled(folder: string, installed: string): Promise<void>
   await rmdir(dirname(join(folder, installed))).catch(() => {});
 }
 
-/** Two commands that edit the same configuration take turns. */
+/** Runs commands that edit the same configuration one after another. */
 function alone<Value>(config: string, work: () => Promise<Value>): Promise<Value> {
   return withFileLock(join(dirname(config), PRIVATE_FOLDER, "servers.lock"), work);
 }

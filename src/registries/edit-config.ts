@@ -9,7 +9,7 @@ type Entry = Readonly<Record<string, unknown>>;
 const HEADER = "# yaml-language-server: $schema=./node_modules/toolarsenal/config.schema.json\n";
 const STATE = { file: "./.toolarsenal/state.sqlite" };
 
-/** The text of a configuration with this server under `mcpServers`. Comments and all other content stay. Throws CONFIG_INVALID. */
+/** Returns the text of a configuration with this server under `mcpServers`. Comments and all other content are kept. Throws CONFIG_INVALID. */
 export async function withServer(
   existing: string | undefined,
   name: string,
@@ -22,7 +22,7 @@ export async function withServer(
     return HEADER + new NewDocument({ mcpServers: { [name]: entry }, state: STATE }).toString(wide);
   const document = await parsed(existing, file);
   if (!document.has("mcpServers")) {
-    // Appended if possible, because rewriting the whole document would change its spaces and quotes.
+    // Appended if possible, because rewriting the whole document would change its whitespace and quotes.
     const added = new NewDocument({ mcpServers: { [name]: entry } }).toString(wide);
     const appended = `${existing.trimEnd()}\n\n${added}`;
     if (document.contents === null || (isMap(document.contents) && document.contents.flow !== true)) return appended;
@@ -41,16 +41,15 @@ export async function withServer(
   return document.toString(wide);
 }
 
-/** Members that describe the connection. They belong together, so all of them are replaced. */
+/** Members that describe the connection. They belong together, so they are replaced together. */
 const CONNECTION: readonly string[] = "command args env envFile cwd url type headers".split(" ");
 
-/** Replaces the members that adding writes. Other members and comments stay. */
+/** Replaces the members that `add` writes. Other members and comments are kept. */
 function replaceMembers(document: Document, held: YAMLMap, entry: Entry): void {
   for (const key of CONNECTION) if (!Object.hasOwn(entry, key)) held.delete(key);
   for (const [key, value] of Object.entries(entry)) held.set(key, document.createNode(value));
 }
 
-/** A configured server, and its position in the configuration. */
 export interface WrittenServer {
   readonly name: string;
   /** `mcpServers`, `servers`, `mcp.servers`, `arsenal.mcp_servers` or `sources`. */
@@ -77,7 +76,7 @@ export async function serversIn(text: string, file: string): Promise<readonly Wr
   return [...mapped, ...listed];
 }
 
-/** The text of a configuration without a server, and where the server was. Comments and all other content stay. Throws INPUT_INVALID. */
+/** Returns the text of a configuration without a server, and the server's section. Comments and all other content are kept. Throws INPUT_INVALID. */
 export async function withoutServer(
   text: string,
   name: string,

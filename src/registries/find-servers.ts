@@ -7,7 +7,6 @@ import { listKept } from "./read/listing-cache.ts";
 import type { Registry } from "./read/registry.ts";
 import { type RegistryEntry, shortName } from "./read/server-json.ts";
 
-/** The options of a search in registries. */
 export interface FindOptions {
   /** The folder for cached lists of registries; false disables the cache. */
   readonly cache: string | false;
@@ -15,13 +14,13 @@ export interface FindOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Servers of all registries, and remarks on registries that could not be read. */
+/** Servers of all registries, and remarks about registries that could not be read. */
 export interface FoundServers {
   readonly entries: readonly RegistryEntry[];
   readonly remarks: readonly string[];
 }
 
-/** Lists the servers of all registries at once. A registry that fails is a remark; the others are still listed. Throws if all fail. */
+/** Lists the servers of all registries in parallel. A failed registry becomes a remark. Throws if all registries fail. */
 export async function listServers(registries: readonly Registry[], options: FindOptions): Promise<FoundServers> {
   const listed = await Promise.allSettled(
     registries.map((each) => listKept(each, { folder: options.cache, clock: options.clock, signal: options.signal })),
@@ -36,7 +35,7 @@ export async function listServers(registries: readonly Registry[], options: Find
   return { entries, remarks };
 }
 
-/** Ranks servers for a request with our own retrieval, over names, titles and descriptions. */
+/** Ranks servers for a request with the arsenal's own retrieval, over names, titles and descriptions. */
 export async function rankServers(
   entries: readonly RegistryEntry[],
   query: string,
@@ -51,7 +50,7 @@ export async function rankServers(
   return (await rankTexts(texts, query, options)).flatMap(({ index }) => offered[index] ?? []);
 }
 
-/** Finds one server by its full name, or by the last part of its name if that is unambiguous. Throws INPUT_INVALID or SOURCE_UNAVAILABLE. */
+/** Finds one server by its full name, or by an unambiguous last part of its name. Throws INPUT_INVALID or SOURCE_UNAVAILABLE. */
 export async function findServer(
   registries: readonly Registry[],
   asked: { readonly name: string; readonly version?: string | undefined },

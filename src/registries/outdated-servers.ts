@@ -6,20 +6,19 @@ import type { RegistryEntry } from "./read/server-json.ts";
 import { isFromFile, type LockedServer, type LockedServers } from "./lock-file.ts";
 import { digestOf } from "./prepare-server.ts";
 
-/** The state of an added server, compared with its registry. */
+/** The result of comparing an added server with its registry. */
 export interface ServerCurrency {
-  /** Its name in the configuration. */
+  /** The name in the configuration. */
   readonly name: string;
   readonly server: string;
   readonly version: string;
   readonly latest?: string;
-  /** `changed`: the registry's description of the pinned version differs from the one when it was added. */
+  /** `changed`: the registry's entry for the pinned version has changed since the server was added. */
   readonly state: "current" | "outdated" | "changed" | "deprecated" | "deleted" | "unknown";
-  /** A sentence about the state. */
   readonly reason?: string;
 }
 
-/** Compares the added servers with their registries. If a registry fails, the state of its servers is unknown. */
+/** Compares the added servers with their registries. If a registry cannot be read, the state of its servers is unknown. */
 export function compareWithRegistries(
   locked: LockedServers,
   registries: readonly Registry[],

@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { installBundle, openBundle } from "./install/bundle.ts";
 import { type FoundServer, type PreparedServer, prepareServer, type ServerHome, vetEntry } from "./prepare-server.ts";
 
-/** Prepares the server of a bundle. Its name and version are those of its manifest. */
+/** Prepares the server of a bundle. Name and version come from the bundle's manifest. */
 export async function prepareFromBundle(
   bytes: Buffer,
   file: string,

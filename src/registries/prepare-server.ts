@@ -20,19 +20,19 @@ import { type LockedServer, readLock } from "./lock-file.ts";
 import { shortName, type RegistryEntry, type ServerJson } from "./read/server-json.ts";
 import { type ServerTrial, type TrialFinding, tryServer } from "./try-server.ts";
 
-/** The configuration that servers are added to, and the services that adding needs. */
+/** The configuration that servers are added to, and the services for adding. */
 export interface ServerHome extends Pick<Surroundings, "clock" | "egress" | "secrets"> {
   /** The path of the configuration file, which may not exist yet. */
   readonly config: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly envPassthrough?: readonly string[] | undefined;
-  /** The configured sandbox; undefined if there is none. */
+  /** The configured sandbox, if any. */
   readonly sandbox?: string | undefined;
-  /** Findings of at least this severity block a server, unless a person accepts them. */
+  /** Findings of this severity or higher block a server, unless a person accepts them. */
   readonly severity: Severity;
 }
 
-/** A server that was found: in a registry, in a server.json file, or in a bundle. */
+/** A server found in a registry, a server.json file or a bundle. */
 export interface FoundServer {
   readonly entry: RegistryEntry;
   /** True if its addresses may be private. */
@@ -40,22 +40,22 @@ export interface FoundServer {
   readonly packageHosts: readonly string[];
 }
 
-/** A server that was fetched and verified, and waits for its inputs. */
+/** A server that was downloaded and verified. It waits for its inputs. */
 export interface PreparedServer {
-  /** Its name in the configuration. */
+  /** The name in the configuration. */
   readonly name: string;
   readonly server: ServerJson;
   readonly installation: Installation;
   readonly inputs: readonly ServerInput[];
-  /** The pins of the version that it replaces. */
+  /** The lock entry of the version that is being replaced. */
   readonly before?: LockedServer;
   /** Fills in the inputs, and connects once. Throws INPUT_INVALID or SOURCE_UNAVAILABLE. */
   try(answers: ServerAnswers): Promise<TriedServer>;
-  /** Removes the fetched files. */
+  /** Removes the downloaded files. */
   discard(): Promise<void>;
 }
 
-/** A server that was connected once, ready to be written. */
+/** A server that connected once, ready to be written. */
 export interface TriedServer {
   readonly trial: ServerTrial;
   /** Findings that block the server, unless a person accepts them. */
@@ -66,12 +66,12 @@ export interface TriedServer {
   readonly locked: LockedServer;
 }
 
-/** Identifies the packages and addresses of an entry, so that a change under the same version is noticed. */
+/** Returns a hash of an entry's packages and addresses, to detect a change under the same version. */
 export function digestOf({ packages = [], remotes = [] }: ServerJson): string {
   return `sha256:${sha256(canonicalJson({ packages, remotes }))}`;
 }
 
-/** Refuses an entry that is dangerous or deleted, or that changed although its version was pinned. Fetches nothing. */
+/** Refuses an entry that is dangerous or deleted, or that changed although its version was pinned. Downloads nothing. */
 export async function vetEntry(found: FoundServer, home: Pick<ServerHome, "config">): Promise<void> {
   const { entry, allowPrivate, packageHosts } = found;
   const { server, status, statusMessage } = entry;
@@ -98,7 +98,7 @@ function showName({ name }: ServerJson): string {
   return name.length > 200 ? showValue(name) : name;
 }
 
-/** Fetches and verifies a server that passed `vetEntry`, without running any of it. */
+/** Downloads and verifies a server that passed `vetEntry`, without running any of it. */
 export async function prepareServer(
   found: FoundServer,
   install: (staging: string, found: FoundServer) => Promise<Installation>,
@@ -118,7 +118,7 @@ export async function prepareServer(
   const staging = join(folder, PRIVATE_FOLDER, "servers", `.staging-${randomUUID().slice(0, 8)}`);
   const discard = async (): Promise<void> => {
     await rm(staging, { recursive: true, force: true });
-    // Removes unneeded parent folders too.
+    // Also removes parent folders that are empty now.
     for (const made of [dirname(staging), dirname(dirname(staging))]) await rmdir(made).catch(() => {});
   };
   await mkdir(staging, { recursive: true, mode: 0o700 });
@@ -195,7 +195,7 @@ export async function prepareServer(
   };
 }
 
-/** The user's values for the next update: values that are not secret, and for secret values the variable of the env file. */
+/** Returns the user's values for the next update: plain values, and for each secret its variable in the env file. */
 function lockedInputs(
   inputs: readonly ServerInput[],
   answers: ServerAnswers,
@@ -219,7 +219,7 @@ function lockedInputs(
 async function checkFree(name: string, { config }: ServerHome, replaces: string | undefined): Promise<void> {
   if (!/^[A-Za-z0-9][\w-]{0,63}$/.test(name)) {
     const fix = "Use letters, digits, dashes and underscores.";
-    throw fixable("INPUT_INVALID", `${showValue(name)} is not a name for a server.`, fix, { field: "as", value: name });
+    throw fixable("INPUT_INVALID", `${showValue(name)} is not a valid server name.`, fix, { field: "as", value: name });
   }
   const text = await readFile(config, "utf8").catch(() => "");
   const taken = (await serversIn(text, config)).find((each) => each.name.toLowerCase() === name.toLowerCase());

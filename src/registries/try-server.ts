@@ -17,27 +17,25 @@ import { toRegistrations } from "../register/to-registrations.ts";
 import { findProgram } from "../system/find-program.ts";
 import type { FilledDraft } from "./install/draft.ts";
 
-/** The result of connecting to a server once. */
+/** The result of a trial connection to a server. */
 export interface ServerTrial {
-  /** The server's own name and version. */
   readonly server?: { readonly name: string; readonly version: string };
   readonly instructions?: string;
   readonly tools: readonly TriedTool[];
   readonly findings: readonly TrialFinding[];
-  /** Set if the server requires its user to sign in first; its tools are then unknown. */
+  /** True if users must sign in to the server first. Its tools are then unknown. */
   readonly needsSignIn?: true;
-  /** True if its program ran in the configured sandbox. */
+  /** True if the server's program ran in the configured sandbox. */
   readonly confined: boolean;
 }
 
 export interface TriedTool {
   readonly name: string;
   readonly description: string;
-  /** The hash of the definition. */
   readonly hash: string;
 }
 
-/** A finding of the scanner in a server's texts. */
+/** A scanner finding in a server's texts. */
 export interface TrialFinding {
   /** A tool's name, or `instructions`. */
   readonly subject: string;
@@ -46,15 +44,14 @@ export interface TrialFinding {
   readonly excerpt: string;
 }
 
-/** The services and settings of a trial. */
 export interface TrialContext extends Pick<Surroundings, "clock" | "egress" | "secrets"> {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The folder of the configuration. */
   readonly folder: string;
   readonly envPassthrough?: readonly string[] | undefined;
-  /** The configured sandbox; undefined if there is none. */
+  /** The configured sandbox, if any. */
   readonly sandbox?: string | undefined;
-  /** Files and folders that the sandbox shows to the server. */
+  /** Files and folders that the server can see in the sandbox. */
   readonly shown?: readonly string[];
   readonly signal?: AbortSignal | undefined;
 }
@@ -71,7 +68,7 @@ export async function tryServer(
   // Secrets are not in a file yet, so the entry refers to them as variables.
   const own = Object.fromEntries(Object.keys(secrets).map((variable) => [variable, `\${${variable}}`]));
   const isProgram = entry["command"] !== undefined;
-  // The program is looked up in the command's own environment.
+  // The program is found on the PATH of the command's environment.
   const path = environment["PATH"] === undefined ? {} : { PATH: "${PATH}" };
   const full = isProgram ? { ...entry, env: { ...path, ...(entry["env"] as object | undefined), ...own } } : entry;
   const { servers, problems } = await readClientConfig(
@@ -123,7 +120,7 @@ export async function tryServer(
     if (isArsenalError(error) && error.details.fix?.startsWith("Run: toolarsenal login") === true)
       return { tools: [], findings: [], needsSignIn: true, confined: false };
     const problem = `${name} could not be connected: ${messageOf(error).replace(/\.$/, "")}. Nothing was written.`;
-    throw fixable("SOURCE_UNAVAILABLE", problem, "Check its inputs and try again.", {
+    throw fixable("SOURCE_UNAVAILABLE", problem, "Check its inputs and retry.", {
       field: "server",
       value: name,
       cause: error,
@@ -134,8 +131,8 @@ export async function tryServer(
 }
 
 /**
- * Runs the same server in bubblewrap, if that is the configured sandbox: it sees programs, its own files and the network, and can write nothing.
- * Throws SANDBOX_FAILED if the configured sandbox cannot confine a server: nothing of the server has run then.
+ * Runs the same server in bubblewrap, if that is the configured sandbox: the server sees programs, its own files and the network, and cannot write.
+ * Throws SANDBOX_FAILED if the sandbox cannot confine a server; no code of the server has run then.
  */
 function confine(
   name: string,

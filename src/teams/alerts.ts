@@ -10,17 +10,17 @@ type Alert = EventMap["quota-reached"];
 
 const SENT = "team:alert:";
 const KEPT_AFTER_MS = 86_400_000;
-/** The most alerts that are remembered here. The shared state remembers all. */
+/** Size of the local cache. The shared state remembers all alerts. */
 const MOST_KNOWN = 10_000;
 
-/** Announces that a tenant reached a limit: an event and webhooks, once for all processes. */
+/** Sends an event and webhooks when a tenant reaches a limit, once across all processes. */
 export function createAlerts(parts: {
   readonly documents: State;
   readonly view: Pick<TeamView, "tenant">;
   readonly egress: Pick<Egress, "fork">;
   readonly clock: Clock;
   readonly emit: Emit;
-  /** The configured address of all alerts. */
+  /** The configured webhook address for all alerts. */
   readonly url?: URL | undefined;
   readonly secret?: (() => Promise<string>) | undefined;
 }) {
@@ -46,14 +46,14 @@ export function createAlerts(parts: {
   }
 
   return {
-    /** Announces an alert, without waiting for it. */
+    /** Sends an alert in the background. */
     alert(id: string, alert: Alert): void {
       if (known.has(id)) return;
       if (known.size >= MOST_KNOWN) known.clear();
       known.add(id);
       announce(id, alert).catch((error: unknown) => {
         known.delete(id);
-        const message = `Could not note that the tenant ${alert.tenant} reached a limit: ${messageOf(error)}`;
+        const message = `Could not record that the tenant ${alert.tenant} reached a limit: ${messageOf(error)}`;
         emit("sink-failed", { sink: "quota-webhook", message, dropped: 1 });
       });
     },

@@ -19,10 +19,10 @@ export const KEY = entry(
   ["name", "roles", "capabilities", "scopes"],
 );
 
-/** An API key in answers and lists: without its text. */
+/** An API key as shown in responses and lists: without its text. */
 export interface ApiKey extends Filled<typeof KEY> {}
 
-/** A key and its text. The text is shown only this once. */
+/** A key with its text. The text is shown only once. */
 export interface NewKey {
   readonly key: ApiKey;
   readonly text: string;
@@ -65,7 +65,7 @@ export function createKeys({ state, clock }: { readonly state: KeyState; readonl
   return {
     list,
     find,
-    /** Undefined if a key has that name already. */
+    /** Returns undefined if the name is taken. */
     async create({ name, tenant, expiresAt, roles = [], capabilities = [], scopes = [] }: KeyRequest) {
       refuseExpired(expiresAt);
       const textOfKey = createKeyText(name);
@@ -81,7 +81,7 @@ export function createKeys({ state, clock }: { readonly state: KeyState; readonl
       const key: StoredKey = { id: name, hash: hashOfKey(textOfKey), principal, ...times };
       return (await stored.add(key)) ? { key: shown(key), text: textOfKey } : undefined;
     },
-    /** Replaces the secret of a key. The old one is accepted until `overlapMs` have passed. Undefined if no key has that name. */
+    /** Replaces the secret of a key. The old secret is accepted for another `overlapMs`. Returns undefined if no key has that name. */
     async rotate(
       name: string,
       { overlapMs, expiresAt }: { readonly overlapMs: number; readonly expiresAt?: number | undefined },
@@ -107,7 +107,7 @@ export function createKeys({ state, clock }: { readonly state: KeyState; readonl
 
   function refuseExpired(expiresAt: number | undefined): void {
     if (expiresAt === undefined || expiresAt > clock.now()) return;
-    const problem = `The key would expire at ${new Date(expiresAt).toISOString()}, which has passed.`;
-    throw fixable("INPUT_INVALID", problem, "Name a later time.", { field: "expiresAt", value: expiresAt });
+    const problem = `The key would expire at ${new Date(expiresAt).toISOString()}, which is in the past.`;
+    throw fixable("INPUT_INVALID", problem, "Give a later time.", { field: "expiresAt", value: expiresAt });
   }
 }

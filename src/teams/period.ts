@@ -1,8 +1,8 @@
 const DAY_MS = 86_400_000;
 
-/** The day or month that a time is in, by UTC. */
+/** The UTC day or month of a time. */
 export interface Period {
-  /** `2026-05-04`, or `2026-05`. */
+  /** `2026-05-04` or `2026-05`. */
   readonly name: string;
   /** Milliseconds since the epoch. */
   readonly endsAt: number;

@@ -6,24 +6,24 @@ import type { StoredTenant } from "./team-records.ts";
 import type { TeamView } from "./team-view.ts";
 import { QUOTA_PERIODS, QUOTA_UNITS, type Tenant } from "./tenant.ts";
 
-/** A total is kept for a day after its period, so that processes whose clocks differ agree. */
+/** Counters are kept for a day after their period, because the clocks of processes differ. */
 const KEPT_AFTER_MS = 86_400_000;
 
 const DEFAULT_ALERTS = [50, 80, 100];
 
 type Alert = EventMap["quota-reached"];
 
-/** One counter of a tenant: all quotas and budgets of a unit and period share it. */
+/** A counter of a tenant. All quotas and budgets with the same unit and period share it. */
 export interface Counter extends CallQuota {
   readonly tenant: string;
   readonly period: (typeof QUOTA_PERIODS)[number];
   readonly name: string;
   readonly endsAt: number;
-  /** The totals at which an alert is due, in the counter's unit. */
+  /** The totals that trigger an alert, in the counter's unit. */
   readonly marks: readonly { readonly at: number; readonly alert: Alert }[];
 }
 
-/** The counters of a tenant at a time. A cost is counted in millionths. */
+/** Returns the counters of a tenant at a time. Costs are counted in millionths. */
 export function countersOf(tenant: Tenant, now: number): readonly Counter[] {
   return QUOTA_PERIODS.flatMap((period) => {
     const current = periodOf(period, now);
@@ -70,7 +70,7 @@ interface Compiled {
   readonly free: readonly Counter[];
 }
 
-/** Counts the calls of tenants against their quotas and budgets, and passes on the alerts that are due. Costs other callers one lookup. */
+/** Counts the calls of tenants for their quotas and budgets, and reports the alerts that are due. For other callers, it only costs one lookup. */
 export function createQuotas(parts: {
   readonly view: Pick<TeamView, "tenant">;
   readonly clock: Pick<Clock, "now">;
@@ -120,7 +120,7 @@ export function createQuotas(parts: {
       if (hard !== undefined) alert(alertId(quota as Counter, hard), hard);
       const limit = (hard?.limit ?? 0).toLocaleString("en-US", { maximumFractionDigits: 6 });
       const amount = unit === "cost" ? `a cost of ${limit}` : `${limit} ${unit}`;
-      const fix = `The quota begins anew at ${new Date(endsAt).toISOString()}`;
+      const fix = `The quota resets at ${new Date(endsAt).toISOString()}`;
       const reason = `the tenant ${tenant} has used its ${amount} of this ${period}. ${fix}`;
       return { reason, retryAfterMs: Math.max(0, Math.ceil(endsAt - clock.now())) };
     },

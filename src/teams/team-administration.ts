@@ -14,7 +14,7 @@ import type { UsagePart, UsageRow } from "./usage-csv.ts";
 import { readUsage, sumUsage } from "./usage.ts";
 import { COST_UNITS } from "../guard/limits/quotas.ts";
 
-/** How much of a quota or budget a tenant has used. */
+/** The used amount of a quota or budget. */
 export interface QuotaStatus {
   readonly unit: "calls" | "tokens" | "cost";
   readonly period: "day" | "month";
@@ -22,22 +22,22 @@ export interface QuotaStatus {
   readonly soft?: number;
   readonly hard?: number;
   readonly budget?: number;
-  /** Milliseconds since the epoch when counting begins anew. */
+  /** The time at which the counter resets, in milliseconds since the epoch. */
   readonly endsAt: number;
 }
 
 export interface UsageQuery {
-  /** Days, both included: `2026-05-04`. Default: the last 30 days. */
+  /** Days, both included: `2026-05-04`. Defaults to the last 30 days. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
   readonly tenant?: string | undefined;
-  /** Default: all. */
+  /** Defaults to all. */
   readonly by?: readonly UsagePart[] | undefined;
 }
 
 /**
- * The actions of operators on tenants, members and keys. An operator who belongs to a tenant (`by`) sees and changes that tenant's members and
- * keys only: other tenants behave as if they did not exist. No operator can give rights that the operator lacks.
+ * The actions of operators on tenants, members and keys. An operator who belongs to a tenant (`by`) sees and changes only that tenant, its members
+ * and keys: other tenants behave as if they did not exist. An operator can only give rights that the operator has.
  */
 export type TeamAdministration = ReturnType<typeof createTeamAdministration>;
 
@@ -55,7 +55,7 @@ export function createTeamAdministration(parts: {
   const keys = createKeys({ state, clock });
   const now = (): number => Math.round(clock.now());
 
-  /** The tenant, if it exists and the operator may see it. */
+  /** Returns the tenant, if it exists and the operator may see it. */
   async function tenantOf(id: string, by: Principal): Promise<Tenant> {
     const found = by.tenant === undefined || by.tenant === id ? await records.tenants.get(id) : undefined;
     if (found !== undefined && found.state !== "removed") return found;
@@ -105,7 +105,7 @@ export function createTeamAdministration(parts: {
       return fresh;
     },
     changeTenant: change,
-    /** Removes a tenant with its members and keys. Its callers stay refused, and its usage stays readable. */
+    /** Removes a tenant with its members and keys. Its callers stay refused, and its usage can still be read. */
     async removeTenant(id: string, by: Principal): Promise<void> {
       await tenantOf(id, by);
       await records.tenants.update(id, () => ({ id, state: "removed" }) satisfies StoredTenant);
@@ -136,7 +136,7 @@ export function createTeamAdministration(parts: {
       if (member?.tenant !== tenant || !(await records.members.remove(id))) throw notFound("member", id);
     },
 
-    /** The keys of one tenant, or all keys that the operator may see. */
+    /** Returns the keys of one tenant, or all keys that the operator may see. */
     async keys(asked: { readonly tenant?: string | undefined }, by: Principal): Promise<readonly ApiKey[]> {
       const { tenant = by.tenant } = asked;
       if (tenant !== undefined) await knownTenant(tenant, by);
@@ -165,7 +165,6 @@ export function createTeamAdministration(parts: {
       if (!(await keys.revoke(name))) throw notFound("key", name);
     },
 
-    /** The quotas and budgets of a tenant, and the used amount of each. */
     async quotas(id: string, by: Principal): Promise<readonly QuotaStatus[]> {
       const tenant = await tenantOf(id, by);
       const counters = countersOf(tenant, clock.now());
@@ -198,7 +197,7 @@ export function createTeamAdministration(parts: {
     },
   };
 
-  /** Refuses a tenant that the operator may not see. Keys may belong to a tenant without a record. */
+  /** Throws if the operator may not see the tenant. Keys may belong to a tenant without a record. */
   async function knownTenant(id: string, by: Principal): Promise<void> {
     if (by.tenant !== undefined && by.tenant !== id) throw notFound("tenant", id);
   }
@@ -215,7 +214,7 @@ function notFound(kind: Kind, id: string): ArsenalError {
   return fixable("TENANT_NOT_FOUND", problem, `Check the id in the list of ${kind}s.`, { field: kind, value: id });
 }
 
-/** The error for an operator who sees every tenant. It names the tenants that exist and how to create another one. */
+/** Returns the error for an operator who sees every tenant. It lists the existing tenants and explains how to create one. */
 function unknownTenant(id: string, tenants: readonly Tenant[]): ArsenalError {
   const ids = tenants.map((tenant) => tenant.id);
   const near = nearest(id, ids);
@@ -239,6 +238,6 @@ function taken(kind: Kind, id: string): ArsenalError {
 
 function wrongDays(from: string, to: string): ArsenalError {
   const problem = `The days from ${from} to ${to} cannot be read.`;
-  const fix = "Name two days in order, at most 400 days apart: from=2026-05-01, to=2026-05-31.";
+  const fix = "Give two days in order, at most 400 days apart: from=2026-05-01, to=2026-05-31.";
   return fixable("INPUT_INVALID", problem, fix, { field: "from", value: from });
 }

@@ -2,7 +2,7 @@ import { type ArsenalError, fixable } from "../errors/arsenal-error.ts";
 import type { Principal } from "../guard/principal.ts";
 import type { Grant, TenantSettings } from "./tenant.ts";
 
-/** Refuses settings that fit their shape but cannot be used, and rights that the operator lacks. */
+/** Rejects settings that have the right shape but cannot be used, and rights that the operator lacks. */
 export function checkSettings(
   { quotas = [], budgets = [], groups = [], webhook }: TenantSettings,
   by: Principal,
@@ -24,10 +24,10 @@ export function checkSettings(
       throw wrong(`budgets.${at}`, period, `is the second budget of a ${period}`, "Remove one of them.");
   for (const [at, group] of groups.entries()) checkGrant(group, by, `groups.${at}.`);
   if (webhook !== undefined && webhook !== "" && !/^https?:$/.test(URL.parse(webhook)?.protocol ?? ""))
-    throw wrong("webhook", webhook, "is not the address of a webhook", "Write it as https://host/path.");
+    throw wrong("webhook", webhook, "is not a valid address of a webhook", "Write it as https://host/path.");
 }
 
-/** Refuses to give rights that the operator lacks. The local operator has all. */
+/** Throws if the operator gives a right that the operator lacks. The local operator has all rights. */
 export function checkGrant({ roles = [], capabilities = [], scopes = [] }: Grant, by: Principal, at: string): void {
   if (by.local) return;
   const has = (own: readonly string[]) => (right: string) => !own.includes(right) && !own.includes("*");
@@ -36,7 +36,7 @@ export function checkGrant({ roles = [], capabilities = [], scopes = [] }: Grant
     capabilities: capabilities.find(has(by.capabilities)),
     scopes: scopes.find(has(by.scopes)),
   };
-  // An operator of the whole gateway may give roles that it lacks; a tenant's operator may not, because a policy may use them.
+  // An operator of the whole gateway may give roles that the operator lacks. A tenant's operator may not, because a policy may rely on roles.
   if (by.tenant === undefined) lacking.roles = undefined;
   for (const [field, right] of Object.entries(lacking)) {
     if (right === undefined) continue;

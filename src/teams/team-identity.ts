@@ -5,12 +5,12 @@ import { CAPABILITIES } from "../tool/tool.ts";
 import type { TeamView } from "./team-view.ts";
 import type { Grant } from "./tenant.ts";
 
-/** Issuers' callers have ids with this prefix, so that none of them can have the name of a key. */
+/** Prefix of the ids of an issuer's callers, so that such an id cannot equal the name of a key. */
 const ISSUED = "jwt:";
 
 /**
- * Puts tenants behind an identity: people whom an issuer knows get the tenant and the rights of their member record, or of their groups, and
- * callers of a suspended tenant are refused.
+ * Applies tenants to an identity. People of an issuer get the tenant and rights of their member record or their groups. Callers of a suspended tenant
+ * are refused.
  */
 export function withTeams(identity: Identity, view: TeamView): Identity {
   function memberOf({ principal, groups, ...found }: Identified): Identified {

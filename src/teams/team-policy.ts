@@ -5,14 +5,13 @@ import type { Tool } from "../tool/tool.ts";
 import type { TeamView } from "./team-view.ts";
 import { EVERY_TOOLSET } from "./tenant.ts";
 
-/** The toolsets, for checking which of them a tenant may use. */
 export interface NamedToolsets {
   has(name: string, tool: Tool): boolean;
-  /** Undefined if there is no such toolset. */
+  /** Returns undefined if the toolset does not exist. */
   filterOf(name: string): ToolFilter | undefined;
 }
 
-/** The toolsets that a caller is limited to; undefined if it is not limited. */
+/** Returns the toolsets that a caller is limited to; undefined if there is no limit. */
 export function boundOf(view: Pick<TeamView, "tenant">, { tenant: id }: Principal): readonly string[] | undefined {
   const tenant = id === undefined ? undefined : view.tenant(id);
   if (tenant === undefined) return undefined;
@@ -25,7 +24,7 @@ export function isAllowed(view: Pick<TeamView, "tenant">, toolset: string, princ
   return boundOf(view, principal)?.includes(toolset) ?? true;
 }
 
-/** Puts tenants in front of a policy: callers of a suspended tenant see nothing, other callers only the toolsets of their tenant. */
+/** Applies tenants in front of a policy: callers of a suspended tenant see nothing, other callers see only the toolsets of their tenant. */
 export function withTenants(policy: Policy, view: Pick<TeamView, "tenant">, toolsets: NamedToolsets): Policy {
   function refusal(tool: Tool, principal: Principal, through: PolicyView | undefined): Refusal | undefined {
     const bound = boundOf(view, principal);

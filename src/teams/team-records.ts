@@ -2,16 +2,19 @@ import type { SharedState } from "../state/shared-state.ts";
 import type { State } from "../state/state.port.ts";
 import type { Member, Tenant } from "./tenant.ts";
 
-/** Announces that a tenant or a member changed. */
+/** The topic for changes of tenants and members. */
 export const TEAMS_TOPIC = "teams";
 
 const TENANTS = "team:tenant:";
 const MEMBERS = "team:member:";
 
-/** Marks removed tenants: their callers stay refused, because a token may still name the tenant. */
+/** Marks a removed tenant. Its callers stay refused, because a token may still name the tenant. */
 export type StoredTenant = Tenant | { readonly id: string; readonly state: "removed" };
 
-/** The tenants and members in the shared state. A change is announced to every process; if that fails, it rejects and can be repeated. */
+/**
+ * The tenants and members in the shared state. Each change is announced to every process. If the announcement fails, the change rejects and can be
+ * repeated.
+ */
 export type TeamRecords = ReturnType<typeof createTeamRecords>;
 
 export function createTeamRecords({ documents, changes }: Pick<SharedState, "documents" | "changes">) {
@@ -30,8 +33,8 @@ function createCollection<Record>(documents: State, prefix: string, announce: (i
       return (await documents.list(prefix)).map(({ value }) => value as Record);
     },
     /**
-     * Replaces a record by the result of `change`. `change` may run again if another process changes the record too; returning undefined keeps the
-     * record.
+     * Replaces a record by the result of `change`; undefined keeps the record. `change` may run again if another process changes the record at the
+     * same time.
      */
     async update(id: string, change: (before: Record | undefined) => Record | undefined): Promise<Record | undefined> {
       for (;;) {
@@ -43,7 +46,7 @@ function createCollection<Record>(documents: State, prefix: string, announce: (i
         return next;
       }
     },
-    /** Returns false if there is no such record. */
+    /** Returns false if the record does not exist. */
     async remove(id: string): Promise<boolean> {
       const removed = await documents.delete(prefix + id);
       if (removed) await announce(id);

@@ -3,11 +3,11 @@ import type { Clock } from "../observe/clock.ts";
 import { TEAMS_TOPIC, type StoredTenant, type TeamRecords } from "./team-records.ts";
 import type { Group, Member } from "./tenant.ts";
 
-/** How soon reading is retried while the store is unavailable. */
+/** Retry interval while the store is unavailable. */
 const RETRY_MS = 500;
 
 /**
- * The tenants and members in the memory of this process. They are read again after every change; while the store is unavailable, the last ones stay
+ * The tenants and members in the memory of this process. They are read again after every change. While the store is unavailable, the last ones stay
  * valid.
  */
 export interface TeamView {
@@ -15,9 +15,9 @@ export interface TeamView {
   ready(): Promise<void>;
   tenant(id: string): StoredTenant | undefined;
   member(id: string): Member | undefined;
-  /** The mappings of these groups to active and suspended tenants. */
+  /** Returns the mappings of these groups to active and suspended tenants. */
   grantsOf(groups: readonly string[]): readonly (Group & { readonly tenant: string })[];
-  /** Calls back after each change. Returns a function that unsubscribes. */
+  /** Registers a callback for changes. Returns a function that unsubscribes it. */
   watch(changed: () => void): () => void;
   close(): void;
 }
@@ -48,7 +48,7 @@ export function createTeamView(parts: {
   async function readAll(): Promise<void> {
     try {
       while (isStale) {
-        // If a change is announced while the records are being read, they are read again.
+        // A change that is announced during the reads sets the flag again, so that the records are read again.
         isStale = false;
         const [allTenants, allMembers] = await Promise.all([records.tenants.list(), records.members.list()]);
         tenants = new Map(allTenants.map((tenant) => [tenant.id, tenant]));

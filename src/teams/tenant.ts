@@ -13,7 +13,7 @@ import {
 } from "../tool/shape/shape.ts";
 import { CAPABILITIES } from "../tool/tool.ts";
 
-/** The characters of a tenant's id. */
+/** Pattern of a tenant's id. */
 export const TENANT_ID = "^[a-z0-9][a-z0-9_-]{0,62}$";
 
 /** Matches every toolset and every tool. */
@@ -28,13 +28,11 @@ const RIGHTS = {
   scopes: refined(list("Scopes; `*` stands for all.", text("A scope.")), { maxItems: 256 }),
 };
 
-/** The shape of the rights of a member, a group or a key. */
 export const GRANT = entry("What a caller may do.", RIGHTS);
 
 /** The rights of a member or a key. */
 export interface Grant extends InputOf<typeof GRANT> {}
 
-/** The shape of a quota of a tenant. */
 export const QUOTA = entry(
   "The most calls, tokens or cost of a tenant in a day or month, by UTC.",
   {
@@ -52,10 +50,9 @@ export const QUOTA = entry(
   ["unit", "period"],
 );
 
-/** The most calls, tokens or cost of a tenant in a day or month. */
+/** A limit on the calls, tokens or cost of a tenant in a day or month. */
 export interface Quota extends InputOf<typeof QUOTA> {}
 
-/** The shape of a budget of a tenant. */
 export const BUDGET = entry(
   "An amount that a tenant means to spend. It refuses nothing; a quota does.",
   {
@@ -71,20 +68,18 @@ export const BUDGET = entry(
   ["period", "amount"],
 );
 
-/** The most that a tenant may spend in a period. */
+/** The planned spending of a tenant in a period. Exceeding it sends alerts, but refuses nothing. */
 export interface Budget extends InputOf<typeof BUDGET> {}
 
-/** The shape of the mapping of an issuer's group to a tenant. */
 export const GROUP = entry(
   "People of a group, as their tokens name it, belong to the tenant and have these rights.",
   { group: refined(text("The group."), { maxLength: 256 }), ...RIGHTS },
   ["group"],
 );
 
-/** The mapping of an issuer's group to a tenant, with its rights. */
+/** Maps an issuer's group to a tenant and its rights. */
 export interface Group extends InputOf<typeof GROUP> {}
 
-/** The settings of a tenant that an operator may change. */
 export const TENANT_SETTINGS = entry("Settings of a tenant. Omitted ones stay as they are.", {
   name: refined(text("A name for people to read."), { maxLength: 200 }),
   state: choice("A suspended tenant's callers are refused, and their open streams end.", ["active", "suspended"]),
@@ -104,7 +99,6 @@ export const TENANT_SETTINGS = entry("Settings of a tenant. Omitted ones stay as
 /** The settings of a tenant that an operator may change. */
 export interface TenantSettings extends InputOf<typeof TENANT_SETTINGS> {}
 
-/** The shape of a tenant in answers. */
 export const TENANT = entry(
   "A tenant.",
   {
@@ -116,10 +110,9 @@ export const TENANT = entry(
   ["id", "state", "toolsets", "quotas", "budgets", "groups", "createdAt", "changedAt"],
 );
 
-/** A tenant in answers. */
+/** A tenant as shown in responses. */
 export interface Tenant extends Filled<typeof TENANT> {}
 
-/** The shape of a person who belongs to a tenant. */
 export const MEMBER = entry(
   "A person who signs in at an issuer and belongs to a tenant.",
   {

@@ -1,14 +1,14 @@
 /** The calls of one tool by one caller of a tenant on one day. */
 export interface UsageRow {
-  /** `2026-01-31`, by UTC. */
+  /** A UTC day: `2026-01-31`. */
   readonly day: string;
   /** Empty for callers without a tenant. */
   readonly tenant: string;
-  /** The name of the key, or the id of another caller. */
+  /** The name of the key, or the id of a caller without a key. */
   readonly key: string;
   readonly tool: string;
   readonly calls: number;
-  /** Calls that neither succeeded nor wait for an approval. */
+  /** Failed calls. Calls that wait for an approval are not counted. */
   readonly errors: number;
   /** Estimated tokens of arguments and results; 0 for callers without a tenant. */
   readonly tokens: number;

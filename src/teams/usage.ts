@@ -15,15 +15,15 @@ const PREFIX = "team:usage:";
 const DAY_MS = 86_400_000;
 const KEPT_DAYS = 400;
 const FLUSH_MS = 500;
-/** The most rows of one tenant's day; further ones are added up in one row. */
+/** Maximum number of rows for one tenant's day. Further rows are added up in one row. */
 const MOST_ROWS = 5_000;
 const OTHER = '["(other)","(other)"]';
 const FINE: readonly string[] = ["success", "pending_confirmation"];
 
-/** Adds up calls, and writes the sums to the shared state twice a second. A killed process loses the last ones. */
+/** Adds up calls, and writes the sums to the shared state twice a second. If the process is killed, the last sums are lost. */
 export function createUsage(parts: { readonly documents: State; readonly clock: Clock; readonly emit: Emit }) {
   const { documents, clock, emit } = parts;
-  /** By document: the day and the tenant. */
+  /** By document id, which contains the day and the tenant. */
   let pending = new Map<string, Map<string, Sums>>();
   let writing: Promise<void> | undefined;
   let cancel: (() => void) | undefined;
@@ -51,7 +51,7 @@ export function createUsage(parts: { readonly documents: State; readonly clock: 
     cancel ??= clock.after(FLUSH_MS, () => void flush(), { background: true });
   }
 
-  /** Writes all usage that was noted so far. */
+  /** Writes all usage that was counted so far. */
   async function flush(): Promise<void> {
     await writing;
     writing = write();
@@ -85,7 +85,7 @@ function plus([calls, errors, tokens, cost]: Sums = [0, 0, 0, 0], more: Sums): S
   return [calls + more[0], errors + more[1], tokens + more[2], cost + more[3]];
 }
 
-/** Reads the usage from one day to another, both included, of one tenant or of all. */
+/** Reads the usage from one day to another, both included, for one tenant or for all. */
 export async function readUsage(
   documents: State,
   asked: { readonly from: string; readonly to: string; readonly tenant?: string | undefined },
@@ -111,7 +111,7 @@ function nextMonth(at: number): number {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
 }
 
-/** Adds up rows that are equal in the given fields; their other fields are empty. Ordered by those fields. */
+/** Adds up rows that are equal in the given fields, ordered by these fields. The other fields of the sums are empty. */
 export function sumUsage(rows: readonly UsageRow[], by: readonly UsagePart[]): readonly UsageRow[] {
   const sums = new Map<string, UsageRow>();
   for (const row of rows) {

@@ -21,33 +21,33 @@ export interface ToolsetCatalog {
 }
 
 /**
- * Builds a toolset step by step. Every step returns a new builder. Several values of one kind mean any of them, in one step or in several;
- * different kinds must all hold. Without a condition the toolset has every tool. A wrong value throws CONFIG_INVALID at once.
+ * Builds a toolset step by step. Every step returns a new builder. Several values of one kind mean any of them, in one step or in several; different
+ * kinds must all hold. A toolset without conditions has every tool. An invalid value throws CONFIG_INVALID immediately.
  */
 export interface ToolsetBuilder {
-  /** The arsenal whose tools it selects from. Needed before `build`. */
+  /** The arsenal whose tools are selected. Needed before `build`. */
   fromCatalog(arsenal: ToolsetCatalog): ToolsetBuilder;
   withDescription(description: string): ToolsetBuilder;
-  /** Labels of the toolset itself. `withTags` selects tools by theirs. */
+  /** Tags of the toolset itself. `withTags` selects tools by their tags. */
   taggedAs(...tags: readonly string[]): ToolsetBuilder;
-  /** The caller with this id may always use it. */
+  /** The caller with this id may always use the toolset. */
   ownedBy(owner: string): ToolsetBuilder;
   withNamespace(...namespaces: readonly string[]): ToolsetBuilder;
   withTags(...tags: readonly string[]): ToolsetBuilder;
-  /** By id: `namespace.name`. */
+  /** Selects tools by id: `namespace.name`. */
   withTools(...ids: readonly string[]): ToolsetBuilder;
   withCategory(...categories: readonly string[]): ToolsetBuilder;
-  /** By id. Wins over every other condition. */
+  /** Excludes tools by id, regardless of all other conditions. */
   excludeTools(...ids: readonly string[]): ToolsetBuilder;
-  /** Any other condition. Several must all hold. */
+  /** Adds a filter. Several filters must all hold. */
   where(filter: ToolFilter): ToolsetBuilder;
-  /** Restricts callers and rates. Defaults to everyone. Later keys replace earlier ones. */
+  /** Restricts callers and rates. By default everyone may use the toolset. Later keys replace earlier ones. */
   withPolicy(policy: AccessPolicy): ToolsetBuilder;
-  /** Keeps the tools that match when it is built. By default a tool that matches later appears. */
+  /** Fixes the list of tools when the toolset is built. By default, tools that match later are added. */
   frozen(): ToolsetBuilder;
   /**
-   * Adds the toolset to `arsenal.toolsets`, replacing one of the same name, and returns it. Ids that the catalog does not have yet are reported
-   * as the event `toolset-tools-missing`; a frozen toolset refuses them.
+   * Adds the toolset to `arsenal.toolsets`, replacing a toolset of the same name, and returns it. Ids that are not in the catalog yet are reported
+   * with the event `toolset-tools-missing`; a frozen toolset refuses them.
    */
   build(): Promise<Toolset>;
 }
@@ -152,7 +152,7 @@ async function build({ catalog, select, ...toolset }: Draft): Promise<Toolset> {
   return catalog.toolsets.add({ ...toolset, filter: { ids } });
 }
 
-/** A toolset can be for callers who may call other tools than the program that builds it. */
+/** Includes tools that the building program itself may not call, because the toolset's callers may have other rights. */
 const WHOLE = { includeRefused: true } as const;
 
 async function missingIds(catalog: ToolsetCatalog, ids: readonly string[]): Promise<readonly string[]> {

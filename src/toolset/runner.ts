@@ -26,7 +26,6 @@ interface ListRequest extends ViewScope {
   readonly after?: string;
 }
 
-/** The four ways to access an arsenal's tools, each of which can use a toolset. */
 export interface ScopedTools {
   retrieve(query: ToolQuery): Promise<RetrievalResult>;
   listTools(options: ListRequest): Promise<readonly Tool[]>;
@@ -63,12 +62,12 @@ export interface Runner {
     query: string,
     options?: Omit<RetrieveToolsOptions<Name>, "toolset">,
   ): Promise<DialectTools[Name][]>;
-  /** Every tool that passes the filters, ordered by id. */
+  /** Returns every tool that passes the filters, ordered by id. */
   listTools(options?: Omit<ListRequest, "toolset">): Promise<readonly Tool[]>;
   getTool(name: string, namespace?: string, by?: Omit<ViewScope, "toolset">): Promise<Tool | undefined>;
   /**
-   * Every tool of the toolset, ordered by id, in the format of a dialect: a built-in one or one added to the arsenal. Defaults
-   * to `openai`. `strict` uses the provider's strict mode, within the limits of one request.
+   * Returns every tool of the toolset, ordered by id, in the format of a dialect: a built-in one or one added to the arsenal. Defaults to `openai`.
+   * `strict` uses the provider's strict mode, within the limits of one request.
    */
   definitions<Name extends Exclude<DialectName, "auto"> = "openai">(
     dialect?: Name,
@@ -82,7 +81,7 @@ export interface Runner {
 type ScopedBatch = Omit<BatchCall, "calls"> & { readonly calls: readonly Omit<ToolCall, "toolset">[] };
 
 /**
- * Narrows an arsenal to one toolset. A tool outside it does not exist for the runner, and a toolset that a caller names is ignored.
+ * Narrows an arsenal to one toolset. For the runner, tools outside the toolset do not exist. A toolset that a call names is ignored.
  *
  * @example
  * const runner = createRunner(arsenal, "customer-acme");
@@ -106,7 +105,7 @@ export function createRunner(arsenal: RunnableArsenal, toolset: string): Runner 
       return [...exported.tools] as never[];
     },
     execute: scoped.execute,
-    // Every call is copied, even if it is not a plain object: a batch must not carry a toolset of its own.
+    // Copies every call, even if it is not a plain object: a call in a batch must not name another toolset.
     executeBatch: async (batch) =>
       arsenal.executeBatch(
         Array.isArray(batch?.calls)
@@ -116,7 +115,7 @@ export function createRunner(arsenal: RunnableArsenal, toolset: string): Runner 
   };
 }
 
-/** Limits an arsenal to one toolset, whatever toolset the caller names. @internal */
+/** Limits an arsenal to one toolset. A toolset that a caller names is ignored. @internal */
 export function scopeTo(arsenal: ScopedTools, toolset: string): ScopedTools {
   return {
     retrieve: async (query) => arsenal.retrieve({ ...query, toolset }),

@@ -3,7 +3,10 @@ import type { Principal } from "../guard/principal.ts";
 import type { Toolset } from "./toolset.ts";
 import type { Toolsets } from "./toolsets.ts";
 
-/** Puts toolsets in front of a policy: through a toolset, a caller sees and calls only its tools, and only if the toolset admits the caller. */
+/**
+ * Applies toolsets in front of a policy: through a toolset, a caller sees and calls only the toolset's tools, and only if the toolset admits the
+ * caller.
+ */
 export function withToolsets(policy: Policy, toolsets: Pick<Toolsets, "find" | "has">): Policy {
   return {
     sees(tool, principal, through) {
@@ -40,7 +43,7 @@ export function withToolsets(policy: Policy, toolsets: Pick<Toolsets, "find" | "
 
 const NOT_IN_IT = "the toolset does not have this tool";
 
-/** The refusal of every call through a toolset by a caller that it does not admit. */
+/** Returns the refusal for a caller that the toolset does not admit. */
 export function notAdmitted(name: string, { id }: Pick<Principal, "id">): Refusal {
   const fix = "Give the caller one of its roles or tenants.";
   return { rule: ruleOf(name), reason: `The toolset ${name} does not admit "${id}". ${fix}` };
@@ -50,7 +53,7 @@ function ruleOf(name: string): string {
   return `toolset:${name}`;
 }
 
-/** The decision with the toolset's rate limit added. */
+/** Adds the toolset's rate limit to a decision. */
 function withRate(decision: PolicyDecision, { name, policy: { rateLimit } }: Toolset): PolicyDecision {
   if (decision.effect === "deny" || rateLimit === undefined) return decision;
   const rule = ruleOf(name);

@@ -16,38 +16,33 @@ import {
 import { TOOL_SOURCES } from "../tool/tool.ts";
 import type { ToolFilter } from "../tool/tool-filter.ts";
 
-/** The most calls a minute that a toolset can allow. */
+/** Maximum calls per minute that a toolset can allow. */
 export const MOST_CALLS = 1_000_000;
 
 /** A list with at least one entry. An empty list would mean every tool, or no caller. */
 const some = (description: string, item: string): Shape<readonly string[], readonly string[], false> =>
   refined(list(description, text(item)), { minItems: 1 });
 
-/** The shape of an access policy. */
 export const ACCESS_POLICY = entry("Who may use it, and how much. For everyone else it does not exist.", {
-  /** Defaults to every tenant. */
   allowedTenants: some("Tenants that may use it. Defaults to all.", "A tenant."),
-  /** One of these roles is enough. Defaults to every role. */
   allowedRoles: some("Roles that may use it; one is enough. Defaults to all.", "A role."),
   rateLimit: entry(
     "How often its tools may be called, over all callers and processes.",
     { requestsPerMinute: whole("Calls a minute.", 1, MOST_CALLS) },
     ["requestsPerMinute"],
   ),
-  /** Records every call in the audit log, and refuses calls that cannot be recorded. Defaults to false: the arsenal's own setting applies. */
+  /** Also refuses calls that cannot be recorded. By default, the arsenal's own setting applies. */
   auditLog: flag("Whether calls are refused that the audit log cannot record. It needs an audit log."),
 });
 
 /** The access policy of a toolset. For callers who may not use it, the toolset does not exist. */
 export interface AccessPolicy extends InputOf<typeof ACCESS_POLICY> {}
 
-/** The shape of the tools that a toolset has. */
 const INCLUDE = entry(
   "Which tools it has. Several values of one key mean any of them; different keys must all hold. {} means every tool.",
   {
     namespaces: some("Namespaces.", "A namespace."),
     tags: some("Tags of tools.", "A tag."),
-    /** Ids: `namespace.name`. */
     tools: some("Ids of tools.", "An id: namespace.name."),
     categories: some("Categories of tools.", "A category."),
     sources: refined(list("Sources.", choice("A source.", TOOL_SOURCES)), { minItems: 1 }),
@@ -60,21 +55,19 @@ const INCLUDE = entry(
 
 const exclude = some("Ids of tools that it never has.", "An id: namespace.name.");
 
-/** The tools of a toolset. Several values of one kind mean any of them; different kinds must all hold; `exclude` always wins. */
+/** Selects the tools of a toolset. Several values of one kind mean any of them; different kinds must all hold; `exclude` always wins. */
 export interface Selection extends InputOf<typeof INCLUDE> {
-  /** Ids. */
+  /** Ids of tools. */
   readonly exclude?: InputOf<typeof exclude>;
 }
 
 /** The members of every toolset, in the configuration and in the program. */
 const members = {
-  /** `^[a-z0-9][a-z0-9_-]{0,63}$`: it is part of an address, `/mcp/toolsets/NAME`. */
+  /** `^[a-z0-9][a-z0-9_-]{0,63}$`, because the name is part of an address, `/mcp/toolsets/NAME`. */
   name: text("Its name, in lowercase: part of its address, /mcp/toolsets/NAME."),
   description: string("What it is for."),
   tags: list("Labels of the toolset itself.", text("A label.")),
-  /** The owner: the id of a caller, who may always use it, or any other name. */
   owner: text("Who it belongs to. The caller of this id may always use it."),
-  /** The mode of its MCP server. Defaults to the mode of the gateway. */
   mode: choice("What MCP clients of it are shown. Defaults to mcp.mcp_mode.", ["dynamic", "static", "hybrid", "code"]),
 };
 
@@ -95,33 +88,29 @@ export const CONFIGURED_TOOLSET = entry(
   ["name", "include"],
 );
 
-/** The shape of a toolset as the program has it. */
 export const TOOLSET = entry(
   "A curated view over the catalog.",
   {
     ...members,
-    /** The tools of the toolset. */
     filter: schema<ToolFilter>({
       description: "Which tools it has. Callers without the role operator get the ids of those that they may call.",
       type: "object",
     }),
-    /** `live`: a tool that matches later appears. `frozen`: the tools that matched when it was built, so `filter` lists their ids. */
     view: choice("Whether tools that match later appear.", ["live", "frozen"]),
     policy: ACCESS_POLICY,
-    /** When this process first had a toolset with this name, in milliseconds since the epoch. */
+    /** The time when this process first had a toolset with this name, in milliseconds since the epoch. */
     createdAt: time("When the gateway first had it."),
-    /** When it was last replaced. */
     updatedAt: time("When it was last replaced."),
   },
   ["name", "description", "tags", "filter", "view", "policy", "createdAt", "updatedAt"],
 );
 
-/** A curated view over the catalog: its tools and its access policy. Plain JSON data. */
+/** A curated view over the catalog: tools and an access policy. Plain JSON data. */
 export interface Toolset extends InputOf<typeof TOOLSET> {}
 
 /** A toolset as a gateway shows it. */
 export interface MarkedToolset extends Toolset {
-  /** Present if the toolset does not admit the caller, an operator. */
+  /** Present if the caller is an operator that the toolset does not admit. */
   readonly refused?: Refusal;
 }
 

@@ -13,28 +13,27 @@ import { ACCESS_POLICY, MOST_CALLS, type Selection, type Toolset, type ToolsetDe
 /** The toolsets of one arsenal, by name. */
 export interface Toolsets {
   /**
-   * Adds a toolset, or replaces the one with that name, and returns it with its timestamps. Throws CONFIG_INVALID if it is malformed, or if its calls
-   * must be recorded and the arsenal has no audit log.
+   * Adds a toolset, or replaces the toolset with that name. Returns it with timestamps. Throws CONFIG_INVALID if it is invalid, or if its calls must
+   * be recorded and the arsenal has no audit log.
    */
   add(toolset: ToolsetDefinition): Toolset;
   /** Emits an event about tools of a toolset that are not in the catalog yet. */
   reportMissing(missing: EventMap["toolset-tools-missing"]): void;
   /** Returns false if no toolset has that name. */
   remove(name: string): boolean;
-  /** The toolset with that name, if the caller may use it. */
+  /** Returns the toolset with that name, if the caller may use it. */
   find(name: string, principal: Principal): Toolset | undefined;
-  /** The same. Throws TOOLSET_NOT_FOUND for an unknown toolset and for one that the caller may not use, without distinguishing them. */
+  /** Like `find`, but throws TOOLSET_NOT_FOUND. The error is the same for an unknown toolset and a toolset that the caller may not use. */
   get(name: string, principal: Principal): Toolset;
-  /** The toolsets that the caller may use, ordered by name. */
+  /** Returns the toolsets that the caller may use, ordered by name. */
   list(principal: Principal): readonly Toolset[];
   /**
-   * Returns whether a toolset contains a tool, for any caller. False for an unknown toolset, and for requests that are not tools, such as
+   * Returns whether a toolset contains a tool, for any caller. False for an unknown toolset, and for requests other than tool calls, such as
    * `files.resources/read`.
    */
   has(name: string, tool: FilteredTool): boolean;
-  /** Returns whether calls through a toolset must be recorded in the audit log. */
   mustRecord(name: string): boolean;
-  /** Calls back when a toolset was added, replaced or removed. Returns a function that unsubscribes. */
+  /** Registers a callback for added, replaced and removed toolsets. Returns a function that unsubscribes it. */
   watch(changed: (name: string) => void): () => void;
 }
 
@@ -45,7 +44,7 @@ export function createToolsets(options: {
   readonly clock: Pick<Clock, "now">;
   readonly emit: Emit;
   readonly recordsCalls: boolean;
-  /** Returns whether the caller's tenant may use a toolset. Defaults to yes. */
+  /** Returns whether the caller's tenant may use a toolset. Defaults to true. */
   readonly allows?: (name: string, principal: Principal) => boolean;
 }): Toolsets {
   const { initial, clock, emit, recordsCalls, allows = () => true } = options;
@@ -115,7 +114,6 @@ export function createToolsets(options: {
   };
 }
 
-/** A problem of a toolset. */
 export interface ToolsetProblem {
   readonly field: string;
   readonly value?: unknown;
@@ -140,7 +138,7 @@ export function refuseToolset(name: string, { field, value, message, fix }: Tool
   throw fixable("CONFIG_INVALID", `Toolset ${showValue(name)}: ${field} ${message}.`, fix, details);
 }
 
-/** The problem of a toolset, except its name; undefined if it is valid. */
+/** Returns the first problem of a toolset, except of its name; undefined if it is valid. */
 function toolsetProblem(toolset: ToolsetDefinition): ToolsetProblem | undefined {
   const { description, tags, owner, filter, view, policy } = toolset;
   return (
@@ -160,7 +158,7 @@ export function textProblem(field: string, value: unknown): ToolsetProblem | und
   return { field, value, message: `is not a string: ${showValue(value)}`, fix: "Pass a string." };
 }
 
-/** The problem of a list of nonempty strings. */
+/** Returns the problem of a list of nonempty strings. */
 export function textsProblem(field: string, values: unknown): ToolsetProblem | undefined {
   if (!Array.isArray(values))
     return { field, value: values, message: `is not a list of strings: ${showValue(values)}`, fix: "Use a list." };
@@ -170,7 +168,7 @@ export function textsProblem(field: string, values: unknown): ToolsetProblem | u
   return { field, value: odd, message: `has ${showValue(odd)}, which is not a string`, fix: "Pass each as a string." };
 }
 
-/** The problem of a list of tool ids. */
+/** Returns the problem of a list of tool ids. */
 export function idsProblem(field: string, ids: unknown): ToolsetProblem | undefined {
   const problem = textsProblem(field, ids);
   if (problem !== undefined) return problem;
@@ -185,7 +183,7 @@ export function idsProblem(field: string, ids: unknown): ToolsetProblem | undefi
 
 const POLICY_KEYS = Object.keys(ACCESS_POLICY.properties);
 
-/** The problem of an access policy. A misspelled key would open a toolset to every caller. */
+/** Returns the problem of an access policy. Unknown keys are refused, because a misspelled key would open the toolset to every caller. */
 export function policyProblem(policy: unknown): ToolsetProblem | undefined {
   if (!isPlainObject(policy))
     return { field: "policy", value: policy, message: `is not an object: ${showValue(policy)}`, fix: "Pass { … }." };

@@ -34,7 +34,7 @@ const ENTRIES: readonly (readonly [attack: string, entry: object, reason: string
   [
     "another package registry",
     { packages: [npmPackage({ registryBaseUrl: "https://npm.evil.example" })] },
-    "another place than the public one",
+    "not the public registry",
   ],
   ["a shell as the runtime", { packages: [npmPackage({ runtimeHint: "bash" })] }, "does not run packages of this kind"],
   [

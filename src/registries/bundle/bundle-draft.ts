@@ -9,7 +9,6 @@ import { checkText, checkVariable } from "../entry/texts.ts";
 import type { ArgumentDraft, ServerDraft } from "../install/draft.ts";
 import type { BundleCommand, BundleManifest, UserConfig } from "./manifest.ts";
 
-/** The machine that a bundle will run on. */
 export interface BundleMachine {
   readonly platform: string;
   readonly nodeVersion: string;
@@ -18,11 +17,11 @@ export interface BundleMachine {
 
 const THIS_MACHINE: BundleMachine = { platform: process.platform, nodeVersion: process.versions.node };
 
-/** Variables that may name folders, if these folders are inside the bundle. */
+/** Variables that may contain folders, but only folders inside the bundle. */
 const LIBRARY_PATHS = /^(?:PYTHONPATH|NODE_PATH|LD_LIBRARY_PATH|DYLD_LIBRARY_PATH)$/;
 
 /**
- * The command of a bundle for this platform, and the inputs it needs. Throws SERVER_REFUSED for a command that runs anything but the bundle's own
+ * Returns the command of a bundle for this platform, and its inputs. Throws SERVER_REFUSED for a command that runs anything except the bundle's own
  * files, and SOURCE_UNAVAILABLE for a bundle that cannot run here.
  */
 export function bundleDraft(
@@ -72,7 +71,7 @@ function checkCompatibility(
     cannot(`it needs Node ${runtimes.node}, and this is ${nodeVersion}`, "Update Node.");
 }
 
-/** The command with the overrides of this platform. For a bundle of the type uv, the command is ours. */
+/** Returns the command with the overrides for this platform. For bundles of the type uv, we build the command. */
 function commandFor(
   { type, entry_point: entryPoint, mcp_config: config }: BundleManifest["server"],
   platform: string,
@@ -101,7 +100,7 @@ const PROGRAMS: Readonly<Record<BundleManifest["server"]["type"], readonly strin
   binary: [],
 };
 
-/** A bundle runs its own files: the program of its type with a file of the bundle, or a binary of the bundle. */
+/** Checks that a bundle runs its own files: a file of the bundle with the program for its type, or a binary of the bundle. */
 function checkCommand(
   { command, args = [], env = {} }: BundleCommand,
   { server, user_config: settings = {} }: BundleManifest,
@@ -135,7 +134,7 @@ function checkCommand(
 const VARIABLE = /\$\{([^}]*)\}/g;
 const FOLDERS: readonly string[] = ["__dirname", "HOME", "DESKTOP", "DOCUMENTS", "DOWNLOADS", "pathSeparator", "/"];
 
-/** Checks a text of the manifest: fixed parts like those of a registry, and only variables that bundles have. */
+/** Checks a text of the manifest. The fixed parts have the same rules as a registry's texts, and only variables of the bundle format are allowed. */
 function checkWords(text: string, field: string, settings: ReadonlySet<string>): readonly Danger[] {
   for (const [written, inner = ""] of text.matchAll(VARIABLE)) {
     const isSetting = inner.startsWith("user_config.") && settings.has(inner.slice("user_config.".length));
@@ -154,7 +153,7 @@ function checkSettings(settings: Readonly<Record<string, UserConfig>>): readonly
   );
 }
 
-/** A path inside the bundle, from its folder; undefined if it leads elsewhere. */
+/** Converts a path to a path relative to the bundle's folder; undefined if it leads out of the bundle. */
 function insidePath(text: string): string | undefined {
   const path = text.replace(/^\$\{__dirname\}(?:\/|\$\{\/\})/, "").replace(/^\.\//, "");
   const isInside = path !== "" && !/^[/~\\-]|^[A-Za-z]:|\\|\$\{|\0/.test(path) && !path.split("/").includes("..");
@@ -166,7 +165,7 @@ function programOf({ command }: BundleCommand, type: BundleManifest["server"]["t
   return `${folder}/${insidePath(command)}`;
 }
 
-/** Replaces the variables of bundles; inputs stay inputs. */
+/** Replaces the variables of the bundle format; inputs are kept. */
 function toTemplate(text: string, { folder, home }: { readonly folder: string; readonly home: string }): Template {
   const values: Readonly<Record<string, string>> = {
     __dirname: folder,

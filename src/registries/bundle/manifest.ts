@@ -74,7 +74,6 @@ const MANIFEST = openEntry(
 /** The manifest of an MCPB bundle. Everything in it is untrusted. */
 export type BundleManifest = InputOf<typeof MANIFEST>;
 
-/** A command line of a bundle. */
 export interface BundleCommand {
   readonly command: string;
   readonly args?: readonly string[];

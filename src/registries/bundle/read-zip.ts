@@ -4,18 +4,17 @@ import { refusedServer } from "../entry/danger.ts";
 
 /** A file of an archive. */
 export interface ZipFile {
-  /** Relative, with `/`, inside the archive. */
+  /** Relative path inside the archive, with `/`. */
   readonly name: string;
   readonly size: number;
   readonly isExecutable: boolean;
-  /** Decompresses the file. Throws SERVER_REFUSED if it is damaged or longer than announced. */
+  /** Decompresses the file. Throws SERVER_REFUSED if the file is damaged or longer than declared. */
   read(): Buffer;
 }
 
-/** The limits of an archive. */
 export interface ZipLimits {
   readonly maxFiles: number;
-  /** Bytes of all files together, decompressed. */
+  /** Decompressed size of all files together, in bytes. */
   readonly maxBytes: number;
 }
 
@@ -27,12 +26,12 @@ const UNIX = 3;
 const [TYPE_MASK, LINK, FOLDER, REGULAR] = [0o170000, 0o120000, 0o040000, 0o100000] as const;
 const [STORED, DEFLATED] = [0, 8] as const;
 
-/** Marks of a signature after the end of the archive. */
+/** Markers around a signature that follows the archive. */
 const [SIGNATURE_START, SIGNATURE_END] = ["MCPB_SIG_V1", "MCPB_SIG_END"] as const;
 
 /**
- * Reads the list of files of a ZIP archive, strictly: names that leave the archive, links, encryption, overlaps, duplicates and more data than the
- * limits allow are refused with SERVER_REFUSED. Folders are left out: they follow from the names.
+ * Reads the list of files of a ZIP archive, strictly. Throws SERVER_REFUSED for names that leave the archive, links, encryption, overlaps,
+ * duplicates, and more data than the limits allow. Folders are left out, because they follow from the names.
  */
 export function readZip(given: Buffer, limits: ZipLimits): readonly ZipFile[] {
   const bytes = withoutSignature(given);
@@ -76,7 +75,7 @@ export function readZip(given: Buffer, limits: ZipLimits): readonly ZipFile[] {
   }
   if (at !== end) refuse("has a damaged list of files");
   const ordered = spans.sort(([one], [other]) => one - other);
-  // Overlapping files make a small archive unpack to a huge one.
+  // Overlapping files would make a small archive unpack to a huge one.
   if (ordered.some(([from], index) => index > 0 && from < (ordered[index - 1]?.[1] ?? 0)))
     refuse("has overlapping files");
   return files;
@@ -104,7 +103,7 @@ function readHeader(bytes: Buffer, at: number) {
   };
 }
 
-/** The position of a file's data. Its own header must agree with the list. */
+/** Returns the position of a file's data. The file's own header must agree with the list. */
 function dataOf(bytes: Buffer, { offset, name, method, packedSize }: Header, end: number): number {
   const isInside = offset + 30 <= end && bytes.readUInt32LE(offset) === LOCAL;
   if (!isInside) refuse(`has no data for ${showValue(name.toString("latin1"))}`);
@@ -128,7 +127,7 @@ function unpack(packed: Buffer, { method, size, crc, name }: Header): Buffer {
   return content;
 }
 
-/** The position of the end record. Its comment must reach exactly to the end of the archive, or of the file with a signature. */
+/** Returns the position of the end record. Its comment must end exactly where the archive ends, or where the signature begins. */
 function endOf(bytes: Buffer, whole: number): number {
   const lowest = Math.max(0, bytes.length - END_LENGTH - 0xff_ff);
   for (let at = bytes.length - END_LENGTH; at >= lowest; at--)
@@ -139,7 +138,7 @@ function endOf(bytes: Buffer, whole: number): number {
   return refuse("is not a ZIP archive");
 }
 
-/** Whether a signature stands behind the archive. It is not verified. */
+/** Returns whether a signature follows the archive. The signature is not verified. */
 export function isSigned(bytes: Buffer): boolean {
   return withoutSignature(bytes) !== bytes;
 }
@@ -150,7 +149,6 @@ function withoutSignature(bytes: Buffer): Buffer {
   return start === -1 ? bytes : bytes.subarray(0, start);
 }
 
-/** Names with a special meaning on Windows. */
 const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 
 function checkedName(raw: Buffer): string {
@@ -170,7 +168,7 @@ function checkedName(raw: Buffer): string {
   return name;
 }
 
-/** If some systems treat two names as equal, a later file could replace an earlier one. So could a file with the name of a folder. */
+/** Refuses names that a system may treat as equal: a later file could replace an earlier one. Also refuses a file with the name of a folder. */
 function claim(name: string, seen: Map<string, string>): void {
   const folded = name.toLowerCase();
   const parts = folded.replace(/\/$/, "").split("/");

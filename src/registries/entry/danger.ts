@@ -2,14 +2,14 @@ import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 
 /** A reason to refuse a server or a bundle from outside. */
 export interface Danger {
-  /** Dotted, from the document: `packages.0.identifier`. */
+  /** The path in the document: `packages.0.identifier`. */
   readonly field: string;
-  /** A clause: `contains a shell command`. */
+  /** A clause such as `contains a shell command`. */
   readonly reason: string;
   readonly value?: unknown;
 }
 
-/** The error for a refused server. Nothing was written or run. */
+/** Returns the error for a refused server. Nothing was written or run. */
 export function refusedServer(subject: string, dangers: readonly Danger[]): ArsenalError {
   const [first = { field: "server", reason: "is refused" }, ...others] = dangers;
   const more = others.length === 0 ? "" : ` (and ${others.length} more)`;

@@ -7,7 +7,7 @@ import type { DeclaredValue } from "../read/server-json.ts";
 
 /** A value that the user gives when a server is added. */
 export interface ServerInput {
-  /** Its name in `--input NAME=VALUE`. */
+  /** The name in `--input NAME=VALUE`. */
   readonly key: string;
   readonly description?: string;
   readonly required: boolean;
@@ -16,7 +16,7 @@ export interface ServerInput {
   readonly default?: string;
   readonly choices?: readonly string[];
   readonly placeholder?: string;
-  /** True if several values are given, separated by commas. */
+  /** True if the input takes several values, separated by commas. */
   readonly multiple?: boolean;
   readonly minimum?: number;
   readonly maximum?: number;
@@ -28,7 +28,7 @@ export type ServerAnswers = Readonly<Record<string, string>>;
 /** A text that consists of fixed parts and inputs. */
 export type Template = readonly (string | { readonly input: string })[];
 
-/** Reads a declared value: its text, and the inputs that the text needs. */
+/** Reads a declared value as a template, and the inputs that the template needs. */
 export function readValue(
   key: string,
   value: DeclaredValue & { readonly variables?: Readonly<Record<string, DeclaredValue>> },
@@ -38,7 +38,7 @@ export function readValue(
   return readTemplate(value.value, variables, value.isSecret === true);
 }
 
-/** Splits a text at its `{names}`. Undeclared names stay unchanged. */
+/** Splits a text at its `{names}`. Undeclared names are kept as text. */
 export function readTemplate(
   text: string,
   variables: Readonly<Record<string, DeclaredValue>>,
@@ -74,7 +74,7 @@ function toInput(key: string, value: DeclaredValue): ServerInput {
   };
 }
 
-/** The user's values with defaults. Throws INPUT_INVALID for a missing, unknown or unusable one; a secret is not shown. */
+/** Returns the user's values, completed with defaults. Throws INPUT_INVALID for a missing, unknown or invalid value. Secrets are not shown. */
 export function completeAnswers(inputs: readonly ServerInput[], given: ServerAnswers): ServerAnswers {
   const unknown = Object.keys(given).find((key) => !inputs.some((input) => input.key === key));
   if (unknown !== undefined) {
@@ -101,7 +101,6 @@ export function completeAnswers(inputs: readonly ServerInput[], given: ServerAns
   return answers;
 }
 
-/** Checks one value of the user. Throws INPUT_INVALID. */
 export function checkAnswer({ key, format, choices, secret, minimum, maximum }: ServerInput, value: string): void {
   const refuse = (message: string, fix: string): never => {
     const shown = secret ? "" : ` (it is ${showValue(value)})`;

@@ -4,7 +4,7 @@ import type { Danger } from "./danger.ts";
 const NAME = /^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/;
 const MAX_NAME = 200;
 
-/** Publishers that many people know, and that others pretend to be. */
+/** Well-known publishers that attackers may imitate. */
 const KNOWN_NAMESPACES: readonly string[] =
   "io.modelcontextprotocol io.github.modelcontextprotocol io.github.github com.github com.microsoft io.github.microsoft com.google com.anthropic com.openai com.stripe com.notion com.atlassian com.slack com.cloudflare com.figma app.linear io.sentry com.supabase com.vercel com.paypal com.docker com.amazonaws".split(
     " ",
@@ -43,7 +43,7 @@ export function checkScope(identifier: string, field: string): readonly Danger[]
   return [{ field, reason: `has the scope ${scope}, which looks like ${imitated}`, value: identifier }];
 }
 
-/** Returns true for a different text that people would mistake for the known one: similar characters, or one typing error. */
+/** Returns true if people could mistake the text for the known one: similar characters, or one typing error. False for equal texts. */
 function looksLike(text: string, known: string): boolean {
   return isDisguised(text, known) || (known.length >= 10 && isOneEditAway(text.toLowerCase(), known.toLowerCase()));
 }

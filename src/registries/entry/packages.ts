@@ -8,11 +8,11 @@ import { checkHeader, checkText, checkValue, checkVariable } from "./texts.ts";
 /** The rules for packages of one kind. */
 interface PackageRules {
   readonly identifier: RegExp;
-  /** The public registry. */
+  /** Matches the public registry. */
   readonly host: RegExp;
-  /** Programs that may run such a package. */
+  /** Programs that may run this kind of package. */
   readonly hints: readonly string[];
-  /** Arguments of that program without security effects. */
+  /** Arguments of these programs without security effects. */
   readonly harmless: readonly string[];
 }
 
@@ -52,22 +52,20 @@ const RULES: Readonly<Record<string, PackageRules>> = {
   },
 };
 
-/** The kinds of packages that can be added. */
 export const PACKAGE_KINDS: readonly string[] = Object.keys(RULES);
 
 const VERSION = /^[0-9A-Za-z][0-9A-Za-z.+_!-]{0,127}$/;
 const SHA256 = /^[a-f0-9]{64}$/;
 const MAX_LISTED = 200;
 
-/** Settings of the registry that a server comes from, and the existing servers. */
 export interface EntryContext {
   readonly allowPrivate: boolean;
   readonly packageHosts: readonly string[];
-  /** Full names of servers that were added earlier. */
+  /** Full names of the existing servers. */
   readonly used: readonly string[];
 }
 
-/** Checks all data of a registry about a server. Any finding refuses the server. */
+/** Checks all registry data about a server. A server with any finding is refused. */
 export function dangersOf(server: ServerJson, context: EntryContext): readonly Danger[] {
   const { name, version, packages = [], remotes = [] } = server;
   const [allPackages, allRemotes] = [packages.slice(0, MAX_LISTED), remotes.slice(0, MAX_LISTED)];
@@ -87,7 +85,7 @@ function checkVersion(version: string, field: string): readonly Danger[] {
 function checkPackage(given: DeclaredPackage, field: string, context: EntryContext): readonly Danger[] {
   const { registryType: kind, identifier, version, fileSha256, registryBaseUrl, runtimeHint } = given;
   const rules = Object.hasOwn(RULES, kind) ? RULES[kind] : undefined;
-  // An unknown kind of package is not run.
+  // A package of an unknown kind is not run.
   if (rules === undefined) return [];
   const at = (name: string): string => `${field}.${name}`;
   const dangers: Danger[] = [];
@@ -108,7 +106,7 @@ function checkPackage(given: DeclaredPackage, field: string, context: EntryConte
   if (address !== undefined && (host === undefined || !(rules.host.test(host) || context.packageHosts.includes(host))))
     dangers.push({
       field: at(registryBaseUrl === undefined ? "identifier" : "registryBaseUrl"),
-      reason: `is ${showValue(address)}, another place than the public one; if you trust it, name its host in package_hosts of the registry`,
+      reason: `is ${showValue(address)}, not the public registry; if you trust it, add its host to package_hosts of the registry`,
       value: address,
     });
   if (runtimeHint !== undefined && runtimeHint !== "" && !rules.hints.includes(runtimeHint))
@@ -135,7 +133,7 @@ function checkArgument(argument: DeclaredArgument, field: string): readonly Dang
   return [...named, ...checkValue(argument, field)];
 }
 
-/** Arguments of npx, uvx or docker can run other code or give access to the machine. Only harmless ones are accepted. */
+/** Accepts only harmless arguments. Other arguments of npx, uvx or docker can run other code or give access to the machine. */
 function checkRuntimeArgument(
   argument: DeclaredArgument,
   field: string,
@@ -150,7 +148,7 @@ function checkRuntimeArgument(
   return [{ field, reason: `passes ${showValue(written)} to the program that runs the package`, value: written }];
 }
 
-/** A folder of this machine is mounted only if the user names it. */
+/** Returns true for a mount of a folder that the user names. */
 function isOwnMount({ name = "", value = "", variables }: DeclaredArgument): boolean {
   if (!/^(?:-v|--volume|--mount)$/.test(name) || /docker\.sock|propagation|:.*[,:](?:z|shared|rshared)/.test(value))
     return false;
@@ -163,7 +161,7 @@ function isOwnMount({ name = "", value = "", variables }: DeclaredArgument): boo
 function checkRemote(given: DeclaredRemote, field: string, { allowPrivate }: EntryContext): readonly Danger[] {
   const { url = "", headers = [], variables = {} } = given;
   const dangers: Danger[] = [...checkText(url, `${field}.url`), ...checkValue({ variables } as never, field)];
-  // Variables may be in the path or in a subdomain, but not replace the whole host.
+  // Variables may be in the path or in a subdomain, but may not replace the whole host.
   const sample = URL.parse(url.replaceAll(/\{\w+\}/g, "x"));
   const problem =
     sample === null || !/^https?:\/\/[^/{]*[a-z0-9]/i.test(url)

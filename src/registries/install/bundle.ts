@@ -10,12 +10,12 @@ import { declaredCommand } from "./declared.ts";
 import { download } from "./download.ts";
 import type { InstallContext, Installation } from "./installation.ts";
 
-/** The largest bundle, in bytes. */
+/** Maximum size of a bundle, in bytes. */
 export const MAX_BUNDLE_BYTES: number = 256 * 1024 * 1024;
 
 const LIMITS = { maxFiles: 50_000, maxBytes: 1024 * 1024 * 1024 };
 
-/** A bundle whose list of files and manifest were read. */
+/** A bundle whose file list and manifest were read. */
 export interface OpenedBundle {
   readonly files: readonly ZipFile[];
   readonly manifest: BundleManifest;
@@ -23,7 +23,7 @@ export interface OpenedBundle {
   readonly isSigned: boolean;
 }
 
-/** Reads a bundle. Throws SERVER_REFUSED for an unsafe archive, and INPUT_INVALID for an unusable manifest. Writes nothing. */
+/** Reads a bundle. Throws SERVER_REFUSED for an unsafe archive and INPUT_INVALID for an invalid manifest. Writes nothing. */
 export function openBundle(bytes: Buffer, label: string): OpenedBundle {
   const files = readZip(bytes, LIMITS);
   const described = files.find(({ name }) => name === "manifest.json");

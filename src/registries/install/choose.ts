@@ -9,20 +9,20 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** One way to run a server. */
 export interface ServerOption {
-  /** npm, pypi, oci, nuget, mcpb or remote. */
+  /** `npm`, `pypi`, `oci`, `nuget`, `mcpb` or `remote`. */
   readonly kind: string;
   /** The package or the address. */
   readonly label: string;
   readonly package?: DeclaredPackage;
   readonly remote?: DeclaredRemote;
-  /** A sentence: the reason why it cannot run here, and what to install. Omitted if it can. */
+  /** The reason why this option cannot run here, with the fix. Omitted if it can run. */
   readonly missing?: string;
 }
 
-/** The kinds that `--kind` takes. */
+/** Valid values of `--kind`. */
 export const OPTION_KINDS: readonly string[] = [...PACKAGE_KINDS, "remote"];
 
-/** Lists the ways to run a server, in the order of its entry: packages first. Runs `docker version` at most. */
+/** Lists the ways to run a server, in the order of its entry: packages first. The only program that it may run is `docker version`. */
 export async function optionsOf(
   { packages = [], remotes = [] }: ServerJson,
   context: { readonly environment: Environment; readonly folder: string },
@@ -36,7 +36,7 @@ export async function optionsOf(
   return [...(await Promise.all(local)), ...elsewhere];
 }
 
-/** The first option that can run here, of the wanted kind if there is one. Throws SOURCE_UNAVAILABLE with the missing programs. */
+/** Returns the first option that can run here, of the wanted kind if one is given. Throws SOURCE_UNAVAILABLE with the missing programs. */
 export function chooseOption(options: readonly ServerOption[], kind: string | undefined, name: string): ServerOption {
   const offered = kind === undefined ? options : options.filter((each) => each.kind === kind);
   if (offered.length === 0) {

@@ -3,14 +3,12 @@ import type { DeclaredArgument, DeclaredPackage, DeclaredRemote } from "../read/
 import type { ServerOption } from "./choose.ts";
 import type { ArgumentDraft, ServerDraft } from "./draft.ts";
 
-/** The arguments, the environment and the inputs that a package declares. */
 export interface DeclaredCommand {
   readonly args: readonly ArgumentDraft[];
   readonly env: Readonly<Record<string, Template>>;
   readonly inputs: readonly ServerInput[];
 }
 
-/** Reads the arguments and variables that a package declares. */
 export function declaredCommand({
   packageArguments = [],
   environmentVariables = [],
@@ -50,7 +48,7 @@ function repeated(input: ServerInput, isRepeated: boolean): ServerInput {
   return isRepeated ? { ...input, multiple: true } : input;
 }
 
-/** The draft and the inputs of a server at an address. */
+/** Returns the draft and the inputs of a remote server. */
 export function declaredRemote({ type, url = "", headers = [], variables = {} }: DeclaredRemote): {
   readonly draft: ServerDraft;
   readonly inputs: readonly ServerInput[];
@@ -74,7 +72,7 @@ function distinct(inputs: readonly ServerInput[]): readonly ServerInput[] {
   return [...new Map(inputs.map((input) => [input.key, input])).values()];
 }
 
-/** The inputs of an option, as declared in its entry. Those of a bundle are in the bundle. */
+/** Returns the inputs that the entry declares for an option. Inputs of a bundle are declared in the bundle. */
 export function declaredInputs({ package: declared, remote }: ServerOption): readonly ServerInput[] {
   if (remote !== undefined) return declaredRemote(remote).inputs;
   return declared === undefined ? [] : declaredCommand(declared).inputs;

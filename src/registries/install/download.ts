@@ -6,7 +6,7 @@ export async function download(
   address: string,
   options: Pick<InstallContext, "egress" | "allowPrivate" | "signal"> & {
     readonly accept?: string;
-    /** True for an address from the user. */
+    /** True if the user gave the address. */
     readonly trusted?: boolean;
   },
   maxBytes: number,

@@ -27,11 +27,11 @@ export interface ServerDraft {
 /** An entry under `mcpServers`, and the secrets for its env file. */
 export interface FilledDraft {
   readonly entry: Readonly<Record<string, unknown>>;
-  /** By the name of the variable. */
+  /** By variable name. */
   readonly secrets: Readonly<Record<string, string>>;
 }
 
-/** Fills in the user's values. Secrets become variables of an env file; references to secrets stay references. */
+/** Fills in the user's values. Secrets become variables of an env file; references to secrets are kept. */
 export function fillDraft(
   draft: ServerDraft,
   inputs: readonly ServerInput[],
@@ -60,7 +60,7 @@ export function fillDraft(
     secrets[variable] = value;
   }
 
-  /** The text of a template; undefined if an input has no value. An input with several values gives several texts. */
+  /** Returns the texts of a template: several if its input has several values, undefined if an input has no value. */
   function textsOf(template: Template): readonly string[] | undefined {
     const [only] = template;
     const input = template.length === 1 && typeof only === "object" ? inputOf(only.input) : undefined;
@@ -116,7 +116,7 @@ export function fillDraft(
   };
 }
 
-/** Escapes a text so that the configuration reads it literally. Our own references to the configuration's folder stay. */
+/** Escapes a text so that the configuration reads it literally. References to the configuration's folder are kept. */
 function literal(text: string): string {
   return text.replaceAll(/\$\{(?!workspaceFolder\})/g, "$$${");
 }

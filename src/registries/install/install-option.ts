@@ -6,7 +6,7 @@ import type { InstallContext, Installation } from "./installation.ts";
 import { installNpm } from "./npm.ts";
 import { installImage, installNuget, installPypi } from "./programs.ts";
 
-/** Fetches and verifies one option of a server, without running any of it. */
+/** Downloads and verifies one option of a server, without running any of it. */
 export async function installOption(
   option: ServerOption,
   { entry }: FoundServer,

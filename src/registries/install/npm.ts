@@ -12,8 +12,8 @@ import type { InstallContext, Installation } from "./installation.ts";
 import { runProgram } from "./run-program.ts";
 
 /**
- * Installs one exact version of an npm package into a folder of its own, with npm and its configuration. No script of any package runs: npm packs the
- * tarball, its hash is checked, and it is installed with `--ignore-scripts`. The lock file keeps the hash of every dependency.
+ * Installs one exact version of an npm package into a new folder, with npm and its configuration. No package script runs: npm packs the tarball, its
+ * hash is checked, and it is installed with `--ignore-scripts`. The lock file records the hash of every dependency.
  */
 export async function installNpm(
   declared: DeclaredPackage,
@@ -84,9 +84,11 @@ function parsePacked(output: string, label: string): { readonly filename: string
     if (typeof filename === "string" && typeof integrity === "string" && !/[/\\]|^\./.test(filename))
       return { filename, integrity };
   } catch {
-    // The error below covers this case too.
+    // The error below covers this case.
   }
-  throw fixable("SOURCE_UNAVAILABLE", `npm did not say what it packed for ${label}.`, "Update npm.", { field: "npm" });
+  throw fixable("SOURCE_UNAVAILABLE", `npm did not report the package that it packed for ${label}.`, "Update npm.", {
+    field: "npm",
+  });
 }
 
 async function readManifest(folder: string, label: string): Promise<Readonly<Record<string, unknown>>> {
@@ -97,7 +99,7 @@ async function readManifest(folder: string, label: string): Promise<Readonly<Rec
   });
 }
 
-/** The script that the package runs, from its folder. It must lie inside the package. */
+/** Returns the script of the package, relative to its folder. The script must be inside the package. */
 async function programOf(manifest: Readonly<Record<string, unknown>>, folder: string, label: string): Promise<string> {
   const { name, bin } = manifest;
   const own = String(name).replace(/^@[^/]+\//, "");

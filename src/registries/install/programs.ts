@@ -12,7 +12,7 @@ import { runProgram } from "./run-program.ts";
 
 const MAX_ANSWER = 8 * 1024 * 1024;
 
-/** A package of PyPI, run by uv at its exact version. The hashes that the index lists for the version are the checksum. */
+/** Prepares a PyPI package. uv runs it at its exact version. The checksum is made of the hashes that the index lists for the version. */
 export async function installPypi(
   declared: DeclaredPackage,
   serverName: string,
@@ -42,7 +42,7 @@ export async function installPypi(
 const PUBLIC_INDEX = new URL("simple/", "https://pypi.org/").href;
 const INDEX_JSON = "application/vnd.pypi.simple.v1+json";
 
-/** The SHA-256 of each file of a version, from the index that uv uses; undefined if the index cannot be queried. */
+/** Returns the SHA-256 of each file of a version, from the index that uv uses; undefined if the index cannot be queried. */
 async function listedHashes(
   identifier: string,
   version: string,
@@ -69,7 +69,7 @@ async function listedHashes(
   }
 }
 
-/** A package of NuGet, run by dnx at its exact version. */
+/** Prepares a NuGet package. dnx runs it at its exact version. */
 export async function installNuget(declared: DeclaredPackage, serverName: string): Promise<Installation> {
   const { identifier, version = "" } = declared;
   requireVersion(version, serverName);
@@ -90,7 +90,7 @@ export async function installNuget(declared: DeclaredPackage, serverName: string
 
 const DIGEST = /@(sha256:[a-f0-9]{64})$/;
 
-/** A container image, pulled once and pinned by its digest. */
+/** Prepares a container image. It is pulled once and pinned by its digest. */
 export async function installImage(
   declared: DeclaredPackage,
   serverName: string,

@@ -1,4 +1,4 @@
-/** Orders versions as semantic versioning does; other texts come last, in alphabetical order. Positive if the first one is newer. */
+/** Compares versions as semantic versioning does. Other texts come last, in alphabetical order. Positive if the first version is newer. */
 export function compareVersions(one: string, other: string): number {
   const [first, second] = [one, other].map(parse);
   if (first === undefined || second === undefined)
@@ -19,7 +19,7 @@ function parse(version: string) {
   return { numbers, prerelease };
 }
 
-/** A version without a prerelease is newer than one with it. Numbers are compared as numbers. */
+/** A version without a prerelease is newer than a prerelease of the same version. Numbers are compared as numbers. */
 function comparePrereleases(one: string, other: string): number {
   if (one === other) return 0;
   if (one === "" || other === "") return one === "" ? 1 : -1;

@@ -11,7 +11,7 @@ import { readEntry, type RegistryEntry } from "./server-json.ts";
 const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_FILES = 5_000;
 
-/** A registry in a JSON file, or in a folder with one document in each file. It is read at every request. */
+/** Opens a registry in a JSON file, or in a folder with one document per file. It is read again for every request. */
 export function fileRegistry(settings: RegistrySettings): Registry {
   const { name, file, folder = "", allowPrivate = false, packageHosts = [] } = settings;
   const location = file ?? folder;
@@ -87,7 +87,7 @@ function unreadable(registry: string, path: string, cause: unknown): Error {
   });
 }
 
-/** The documents of a file: an answer of the API, a list, or a single document. */
+/** Returns the documents of a file: a response of the API, a list, or a single document. */
 function documentsIn(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value;
   return isPlainObject(value) && Array.isArray(value["servers"]) ? value["servers"] : [value];

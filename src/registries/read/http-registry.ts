@@ -8,11 +8,11 @@ import { readEntry, type RegistryEntry } from "./server-json.ts";
 
 const TIMEOUT_MS = 15_000;
 const PAGE = 100;
-/** The limit: 20,000 servers. The official registry had fewer than half of that in 2026. */
+/** Limits a listing to 20,000 servers. The official registry had fewer than half of that in 2026. */
 const MAX_PAGES = 200;
 const MAX_BYTES = 8 * 1024 * 1024;
 
-/** A registry behind the MCP registry's API, version 0.1. */
+/** Opens a registry with the MCP registry's API, version 0.1. */
 export function httpRegistry(
   settings: RegistrySettings & { readonly url: string },
   { egress, secrets, clock }: Pick<Surroundings, "egress" | "secrets" | "clock">,
@@ -22,11 +22,11 @@ export function httpRegistry(
 
   function failed(reason: string, cause?: unknown): ArsenalError {
     const problem = `The registry ${showValue(name)} (${base}) ${reason}.`;
-    const fix = "Try again later, or add a server without it: toolarsenal add --file server.json";
+    const fix = "Retry later, or add a server without it: toolarsenal add --file server.json";
     return fixable("SOURCE_UNAVAILABLE", problem, fix, { field: "registry", value: name, cause });
   }
 
-  /** Sends one request. Undefined for 404. */
+  /** Sends one request. Returns undefined for status 404. */
   async function ask(path: string, signal: AbortSignal | undefined): Promise<unknown> {
     const late = new AbortController();
     const timer = clock.after(timeoutMs, () => late.abort());
@@ -118,14 +118,14 @@ export function httpRegistry(
       return readPages(`/servers?version=latest${since}`, signal);
     },
     async get(server, version = "latest", { signal }) {
-      // A deleted version must be refused as deleted, with the publisher's reason; otherwise it answers 404.
+      // A deleted version must be refused as deleted, with the publisher's reason. Without this parameter, the registry answers 404.
       const path = `/servers/${encoded(server)}/versions/${encoded(version)}?include_deleted=true`;
       const answer = await ask(path, signal);
       if (answer === undefined) return undefined;
       const read = readEntry(answer, name);
       if (!("server" in read))
         throw failed(`has an invalid document for ${showValue(server)}: ${read.field} ${read.message}`);
-      // A registry must not answer with a server other than the requested one.
+      // The registry must answer with the requested server.
       if (read.server.name !== server)
         throw failed(`answered with ${showValue(read.server.name)} for ${showValue(server)}`);
       if (version !== "latest" && read.server.version !== version)

@@ -8,9 +8,9 @@ import { replaceFile } from "../../system/replace-file.ts";
 import type { Registry, RegistryListing } from "./registry.ts";
 import { readEntry, type RegistryEntry } from "./server-json.ts";
 
-/** A list of this age is updated before it is used. */
+/** An older list is updated before it is used. */
 const FRESH_MS = 3_600_000;
-/** Clocks differ, so changes of the last minutes before the list was read are requested again. */
+/** Clocks differ, so changes from the last minutes before the list was read are requested again. */
 const OVERLAP_MS = 300_000;
 
 interface KeptListing {
@@ -19,8 +19,8 @@ interface KeptListing {
 }
 
 /**
- * Lists the servers of a registry and keeps the list in a file for an hour. Later only changes are asked for. If the registry cannot be reached, the
- * kept list is used, with a remark.
+ * Lists the servers of a registry and caches the list in a file for an hour. After that, only changes are requested. If the registry cannot be
+ * reached, the cached list is used, with a remark.
  */
 export async function listKept(
   registry: Registry,
@@ -51,7 +51,7 @@ export async function listKept(
   }
 }
 
-/** Newer entries replace older ones of the same name; deleted servers disappear. */
+/** Merges changes into a list: newer entries replace older ones, and deleted servers are removed. */
 function merge(before: readonly RegistryEntry[], changed: readonly RegistryEntry[]): readonly RegistryEntry[] {
   const all = new Map(before.map((entry) => [entry.server.name, entry]));
   for (const entry of changed) all.set(entry.server.name, entry);

@@ -6,18 +6,18 @@ import { fileRegistry } from "./file-registry.ts";
 import { httpRegistry } from "./http-registry.ts";
 import type { RegistryEntry } from "./server-json.ts";
 
-/** A source of lists of MCP servers. Its answers are untrusted. */
+/** Lists MCP servers. All data of a registry is untrusted. */
 export interface Registry {
   readonly name: string;
   /** Its address, file or folder. */
   readonly location: string;
-  /** True if its servers may be at private addresses. */
+  /** True if its servers may have private addresses. */
   readonly allowPrivate: boolean;
-  /** Hosts of package registries that its servers may come from, besides the public ones. */
+  /** Allowed hosts of package registries, in addition to the public ones. */
   readonly packageHosts: readonly string[];
   /** Lists the latest version of every server. Rejects with SOURCE_UNAVAILABLE or PROTOCOL_ERROR. */
   list(options: ListOptions): Promise<RegistryListing>;
-  /** Returns one version, by default the latest; undefined if the registry has none. */
+  /** Returns one version, by default the latest; undefined if the registry does not have it. */
   get(name: string, version: string | undefined, options: ListOptions): Promise<RegistryEntry | undefined>;
   /** Lists every version of a server, newest first. */
   versions(name: string, options: ListOptions): Promise<readonly RegistryEntry[]>;
@@ -25,24 +25,23 @@ export interface Registry {
 
 export interface ListOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Lists only servers that changed since then, deleted ones included. */
+  /** Lists only servers that changed since this time, including deleted ones. */
   readonly updatedSince?: string | undefined;
 }
 
-/** The servers of a registry, and the number of documents that could not be used. */
 export interface RegistryListing {
   readonly entries: readonly RegistryEntry[];
-  /** Remarks for people: documents that were left out, pages that were not read. */
+  /** Remarks for display: documents that were left out, pages that were not read. */
   readonly remarks: readonly string[];
 }
 
-/** The registry that is used if none is configured. */
+/** The default registry. */
 export const OFFICIAL_REGISTRY: RegistrySettings = {
   name: "official",
   url: "https://registry.modelcontextprotocol.io",
 };
 
-/** Opens the configured registries, or the official one. Contacts none of them. Throws CONFIG_INVALID. */
+/** Opens the configured registries, or the official one, without contacting them. Throws CONFIG_INVALID. */
 export function openRegistries(
   settings: readonly RegistrySettings[] | undefined,
   surroundings: Pick<Surroundings, "egress" | "secrets" | "clock">,

@@ -96,7 +96,7 @@ const SERVER = openEntry(
   ["name", "version"],
 );
 
-/** A server as a registry describes it (`server.json`). Everything in it is untrusted. */
+/** A server as a registry describes it (`server.json`). All of its data is untrusted. */
 export type ServerJson = InputOf<typeof SERVER>;
 
 export const STATUSES = ["active", "deprecated", "deleted"] as const;
@@ -109,7 +109,7 @@ const META = openEntry("What the registry adds.", {
   isLatest: flag("Whether it is the latest version."),
 });
 
-/** A server in a registry, with the registry's own data about it. */
+/** A server in a registry, with the registry's metadata. */
 export interface RegistryEntry {
   /** The configured name of the registry. */
   readonly registry: string;
@@ -124,16 +124,15 @@ export interface RegistryEntry {
 const OFFICIAL = "io.modelcontextprotocol.registry/official";
 const RESPONSE = openEntry("An answer.", { server: SERVER, _meta: openEntry("", { [OFFICIAL]: META }) }, ["server"]);
 
-/** Longer documents are refused: the largest real ones have about 20 kB. */
+/** Longer documents are refused. The largest real ones have about 20 kB. */
 const MAX_CHARACTERS = 200_000;
 
-/** The problem of a document: the field, and the reason. */
 export interface EntryProblem {
   readonly field: string;
   readonly message: string;
 }
 
-/** Reads one answer of a registry, or a plain server.json. */
+/** Reads one entry of a registry's response, or a plain server.json. */
 export function readEntry(value: unknown, registry: string): RegistryEntry | EntryProblem {
   const size = JSON.stringify(value)?.length ?? 0;
   if (size > MAX_CHARACTERS) return { field: "server", message: `has ${size} characters, more than ${MAX_CHARACTERS}` };
@@ -153,12 +152,12 @@ function problemsOf(shape: Shape, value: unknown): readonly EntryProblem[] {
   return problems;
 }
 
-/** The publisher's namespace of a server: `io.github.octo` of `io.github.octo/weather`. */
+/** Returns the publisher's namespace: `io.github.octo` for `io.github.octo/weather`. */
 export function namespaceOf({ name }: Pick<ServerJson, "name">): string {
   return name.slice(0, Math.max(0, name.indexOf("/")));
 }
 
-/** A short name for a configured server: `weather` of `io.github.octo/weather-mcp`. */
+/** Returns a short name for the configuration: `weather` for `io.github.octo/weather-mcp`. */
 export function shortName({ name }: Pick<ServerJson, "name">): string {
   const last = name.slice(name.indexOf("/") + 1).toLowerCase();
   const plain = last.replaceAll(/[^a-z0-9]+/g, "-").replaceAll(/^-|-$/g, "");
