@@ -10,30 +10,30 @@ import { untilAborted } from "../base/turns/until-aborted.ts";
 import type { Exclusively } from "./exclusively.ts";
 import type { Following } from "./follow.ts";
 
-/** The dependencies of a catalog, which opens and closes all of them. */
+/** The dependencies of a catalog. The catalog opens and closes all of them. */
 export interface CatalogParts {
   readonly engine: CatalogEngine;
-  /** Embedders from weakest to strongest, or a function that loads them on first use. Without any, tools are found by their words alone. */
+  /** Embedders from weakest to strongest, or a function that loads them on first use. Without embedders, tools are found by words only. */
   readonly tiers?: readonly Tier[] | (() => Promise<readonly Tier[]>);
   readonly emit: Emit;
   readonly clock: Clock;
-  /** Lets processes that share the engine announce changes, and agree on which one embeds. Without these two, each process works independently. */
+  /** Let processes on the same engine announce changes, and agree on which one embeds. If omitted, each process works independently. */
   readonly changes?: Changes;
   readonly leases?: Leases;
 }
 
-/** How long vectors of a model are kept after it was taken out of the configuration, in milliseconds: other processes may still use it. */
+/** How long vectors of a model are kept after the model was removed from the configuration, in milliseconds. Other processes may still use it. */
 const PRUNE_MS = 3_600_000;
 
-/** The most tools without a vector that one upsert tries to embed again. */
+/** The maximum number of tools without a vector that one upsert retries. */
 const RETRIED = 64;
 
-/** The vectors of a request that is answered by words alone. */
+/** The vectors of a request that only words can answer. */
 const BY_WORDS: RequestVectors = { tiers: [], vectors: [], embeddingTimeMs: 0, knowsEnough: () => false };
 
 export type Catalog = ReturnType<typeof createCatalog>;
 
-/** Combines the engine with the embedders: embeds new tools and turns requests into vectors. Not yet opened. */
+/** Creates a catalog from the engine and the embedders: embeds new tools and converts requests to vectors. Not opened yet. */
 export function createCatalog({ engine, tiers: given = [], emit, clock, changes, leases }: CatalogParts) {
   let loaded: readonly Tier[] | undefined;
   let tiers: Tiers | undefined;
@@ -46,7 +46,7 @@ export function createCatalog({ engine, tiers: given = [], emit, clock, changes,
   let isShared = false;
   let state: "new" | "open" | "closed" = "new";
   let opening: Promise<void> | undefined;
-  /** Keeps a tool's vectors from being overwritten by those of an earlier change. */
+  /** Prevents that an earlier change overwrites a tool's newer vectors. */
   const turns = createTurns();
 
   async function load(): Promise<void> {
@@ -91,10 +91,10 @@ export function createCatalog({ engine, tiers: given = [], emit, clock, changes,
         if (!used.includes(model)) await engine.deleteVectors(model, { signal: held });
       }
     };
-    await exclusively?.("prune", removeOthers, closing.signal).catch(() => {}); // the next round removes them
+    await exclusively?.("prune", removeOthers, closing.signal).catch(() => {}); // The next round removes them.
   }
 
-  /** Opens the engine and embeds the tools without vectors. Idempotent; the other methods call it if needed. */
+  /** Opens the engine and embeds the tools without vectors. Idempotent. The other methods call it if needed. */
   async function open({ signal }: { readonly signal?: AbortSignal | undefined } = {}): Promise<void> {
     if (state === "closed")
       throw fixable("CLOSED", "The catalog was closed and takes no more work.", "Create a new catalog.");
@@ -110,7 +110,7 @@ export function createCatalog({ engine, tiers: given = [], emit, clock, changes,
     if (changed.length > 0 || following) size = await engine.count();
     const missing = new Set(tiers?.missing());
     const due = new Set(changed);
-    // A cancelled upsert is retried with the same tools.
+    // Retries the tools of a cancelled upsert.
     for (const id of latest.keys()) if (missing.delete(id)) due.add(id);
     const again = missing.size === 0 ? [] : await engine.get([...missing].slice(0, RETRIED));
     await tiers?.embed(
@@ -122,17 +122,17 @@ export function createCatalog({ engine, tiers: given = [], emit, clock, changes,
   }
 
   return {
-    /** The engine that stores and searches the tools. Write through the catalog, so that tools are embedded. */
+    /** The engine that stores and searches the tools. Write through the catalog instead, so that tools are embedded. */
     engine,
     open,
-    /** Calls back when other processes changed tools, one change at a time. May also name changes made here. Only for engines that are shared. */
+    /** Calls `callback` when other processes changed tools, one change at a time. May include changes by this process. Only for shared engines. */
     onChanges(callback: typeof listener): void {
       listener = callback;
     },
     get opened() {
       return state === "open";
     },
-    /** True if other processes may change the tools. False until it was opened. */
+    /** True if other processes may change the tools. False until the catalog is opened. */
     get shared() {
       return isShared;
     },
@@ -140,19 +140,16 @@ export function createCatalog({ engine, tiers: given = [], emit, clock, changes,
     get size() {
       return size;
     },
-    /**
-     * Names the ranker that would answer now: a tier, two mixed tiers (`tuned+static`) while the better one is still learning the tools, or
-     * `lexical`.
-     */
+    /** The ranker that would answer now: a tier, two tiers combined (`tuned+static`) while the better one is still embedding tools, or `lexical`. */
     get tier() {
       return tiers?.answering ?? "lexical";
     },
-    /** Adds or replaces tools. Those whose content hash is unchanged are neither written nor embedded again. */
+    /** Adds or replaces tools. Tools with an unchanged content hash are neither written nor embedded again. */
     async upsert(tools: readonly Tool[], { signal }: { readonly signal?: AbortSignal } = {}) {
       await open({ signal });
       return turns.take(() => applyUpsert(tools, signal));
     },
-    /** Returns the number of tools removed. */
+    /** Returns the number of removed tools. */
     async delete(ids: readonly string[]): Promise<number> {
       await open();
       return turns.take(async () => {
@@ -163,12 +160,12 @@ export function createCatalog({ engine, tiers: given = [], emit, clock, changes,
         return count;
       });
     },
-    /** The vectors of a request's texts, for the tiers that can answer it. */
+    /** Returns the vectors of a request's texts, for the tiers that can answer it. */
     async request(texts: readonly string[], options: RequestOptions = {}): Promise<RequestVectors> {
       await open(options);
       return (await tiers?.request(texts, options)) ?? BY_WORDS;
     },
-    /** Resolves when every tier, up to the named one if there is one, knows every tool or has failed. */
+    /** Resolves when every tier, up to the named tier if there is one, has embedded every tool or has failed. */
     async settled(options: SettledOptions = {}): Promise<Settled> {
       await open(options);
       await untilAborted(turns.idle(), options.signal);
@@ -183,7 +180,7 @@ export function createCatalog({ engine, tiers: given = [], emit, clock, changes,
       state = "closed";
       closing.abort(new Error("closed"));
       cancelPrune?.();
-      // Started first: closing does not wait for background work.
+      // Stopped first, because closing does not wait for background work.
       const stopping = tiers?.close();
       await opening?.catch(() => {});
       await turns.idle();

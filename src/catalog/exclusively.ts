@@ -1,9 +1,9 @@
 import type { Leases } from "../state/changes.port.ts";
 
 /**
- * Runs work that one process at a time may do, by name. The signal that the work gets fires when its turn is lost. Resolves to `taken` if another
- * process has or took the turn, so that the work was not completed, and to `away` if the lease store is unavailable. Rejects if the work does, or
- * if the signal fires.
+ * Runs named work that only one process may do at a time. The signal for the work fires if its lease is lost. Resolves to `taken` if another process
+ * has or took the lease, so the work was not completed, and to `away` if the lease store is unavailable. Rejects if the work rejects or the caller's
+ * signal fires.
  */
 export type Exclusively = (
   name: string,
@@ -11,7 +11,7 @@ export type Exclusively = (
   signal: AbortSignal,
 ) => Promise<"done" | "taken" | "away">;
 
-/** How long the lease of a dead process blocks other processes, in milliseconds. */
+/** How long the lease of a dead process blocks others, in milliseconds. */
 const LEASE_MS = 10_000;
 
 export function exclusivelyBy(leases: Leases): Exclusively {

@@ -6,19 +6,19 @@ interface FollowingParts {
   readonly engine: Pick<CatalogEngine, "changes">;
   readonly changes: Changes;
   readonly clock: Clock;
-  /** Called with the changes in order, one at a time. May include changes made here. */
+  /** Called with the changes in order, one at a time. May include changes by this process. */
   readonly onChanges: (changes: EngineChanges) => Promise<void>;
   /** Called periodically. */
   readonly onRound: () => void;
 }
 
 const TOPIC = "catalog";
-/** The polling interval if no message arrives: a process may end between a change and its announcement. */
+/** The polling interval without announcements, in milliseconds: a process may die between a change and its announcement. */
 const ROUND_MS = 30_000;
 
 export type Following = ReturnType<typeof follow>;
 
-/** Follows the changes that other processes make to a shared engine, from a revision on. */
+/** Follows the changes of other processes to a shared engine, from a revision on. */
 export function follow(since: number, { engine, changes, clock, onChanges, onRound }: FollowingParts) {
   let read = since;
   let heard = since;
@@ -57,20 +57,20 @@ export function follow(since: number, { engine, changes, clock, onChanges, onRou
     }
   }
 
-  // Something may have changed before the first message arrived.
+  // The engine may have changed before the first message arrived.
   hear(Infinity);
 
   return {
-    /** Records a change made here and announces it to the other processes. */
+    /** Records a change by this process and announces it to others. */
     made(revision: number): void {
-      // The revisions are consecutive, so no other process made a change in between.
+      // The revisions are consecutive, so no other process changed anything in between.
       if (revision === read + 1) read = revision;
       else hear(revision);
       changes.publish(TOPIC, { revision }).catch(() => {
         // The other processes find the change in their next round.
       });
     },
-    /** Stops; resolves when no work is in progress. */
+    /** Stops. Resolves when no work is running. */
     async close(): Promise<void> {
       closing.abort();
       end();

@@ -20,12 +20,12 @@ import {
 import { toolFields } from "./tool-text.ts";
 
 const PAGE = 1000;
-/** The number of tools indexed before yielding to other work. */
+/** The number of tools that are indexed before the engine yields. */
 const TURN = 500;
-/** Deletions that `changes` remembers. */
+/** The maximum number of deletions that `changes` remembers. */
 const REMEMBERED_DELETIONS = 10_000;
 
-/** Keeps every tool in memory: exact search by words and vectors; the content is lost when the process ends. */
+/** Keeps every tool in memory, and searches words and vectors exactly. The content is lost when the process ends. */
 export function createMemoryEngine(createRows: CreateRows, now: () => number): MemoryEngine {
   const lexical = createLexicalIndex();
   const mentions = createMentions();
@@ -106,7 +106,7 @@ export function createMemoryEngine(createRows: CreateRows, now: () => number): M
     return (sorted ??= [...entries.values()].sort(byId));
   }
 
-  /** The ids that a filter can accept, if it names them; undefined if every tool must be checked. */
+  /** Returns the ids that a filter can accept, if it lists them; undefined if every tool must be checked. */
   function narrowed(filter: ToolFilter): ReadonlySet<string> | undefined {
     if ("ids" in filter) return new Set(filter.ids);
     if ("names" in filter) return new Set(filter.names.flatMap((name) => idsByName.get(name) ?? []));
@@ -117,7 +117,7 @@ export function createMemoryEngine(createRows: CreateRows, now: () => number): M
     return "all" in filter ? filter.all.map(narrowed).find((part) => part !== undefined) : undefined;
   }
 
-  /** The tools a filter accepts, ordered by id. */
+  /** Returns the tools that a filter accepts, ordered by id. */
   function accepted(filter: ToolFilter): readonly Entry[] {
     if (filter === EVERY_TOOL) return inOrder();
     const ids = narrowed(filter);
@@ -128,7 +128,7 @@ export function createMemoryEngine(createRows: CreateRows, now: () => number): M
     return looked.filter(isAccepted).sort(byId);
   }
 
-  /** The tools that a query may find, by slot. */
+  /** Selects the tools that a query may find, by slot. */
   function sieve({ filter = EVERY_TOOL, visible = EVERY_TOOL }: EngineQuery) {
     const [exists, accepts] = [toPredicate(visible), toPredicate(filter)];
     const bits = new Uint8Array(entryAt.length);
@@ -194,7 +194,7 @@ export function createMemoryEngine(createRows: CreateRows, now: () => number): M
     };
   }
 
-  /** The coverage of each tool, in order; most values come from the search. */
+  /** Returns the coverage of each tool, in order. Most values come from the search. */
   function coverageOf(text: string, slots: readonly number[], hits: readonly LexicalHit[]): readonly number[] {
     const known = new Map(hits.map(({ id, score }) => [slotOf(id), score]));
     const others = slots.filter((slot) => !known.has(slot));

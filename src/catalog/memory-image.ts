@@ -9,16 +9,16 @@ import { type Mentions, type MentionsImage, toMentionable } from "./lexical/ment
 import { spellingsOf, tokenize } from "./lexical/tokenize.ts";
 import { toolFields } from "./tool-text.ts";
 
-/** An engine whose index can be written to a file and read again, so that nothing is indexed or embedded twice. */
+/** An engine whose index can be saved to a file and restored, so that nothing is indexed or embedded twice. */
 export interface MemoryEngine extends CatalogEngine {
   /**
-   * Passes the current index, without the tools themselves, to `take`, part by part. `take` copies each part before it returns. Resolves to the ids of
-   * the tools by slot. Also for an engine that was closed.
+   * Passes the current index, without the tools, to `take`, part by part. `take` copies each part before it returns. Resolves to the ids of the tools
+   * by slot. Also works on a closed engine.
    */
   save(take: TakePart): Promise<readonly (string | undefined)[]>;
   /**
-   * Fills an empty engine. `read` returns the tool of a slot when it is first needed. Returns the ids by slot; undefined, and takes nothing, if
-   * the image was made with a different text analysis.
+   * Fills an empty engine. `read` returns the tool of a slot on first use. Returns the ids by slot. Returns undefined, and changes nothing, if the
+   * image was made with a different text analysis.
    */
   restore(image: IndexImage, read: (slot: number) => Tool): readonly (string | undefined)[] | undefined;
   /** Restores the vectors of an image for tools that are unchanged and have no vectors of the model yet. */
@@ -26,7 +26,7 @@ export interface MemoryEngine extends CatalogEngine {
   hashOf(id: string): string | undefined;
 }
 
-/** The parts of an index, each of which a structured clone can copy. */
+/** The parts of an index. A structured clone can copy each of them. */
 export interface IndexImage {
   /** Identifies the text analysis. */
   readonly analysis: string;
@@ -46,16 +46,15 @@ export interface Entry {
   readonly contentHash: string;
   /** The fields that filters read. */
   readonly filtered: FilteredTool;
-  /** The tool itself; undefined if it was restored and not read yet. */
+  /** The tool. Undefined if it was restored but not read yet. */
   tool: Tool | undefined;
 }
 
-/** Orders entries by id. */
 export function byId(a: Entry, b: Entry): number {
   return a.id < b.id ? -1 : 1;
 }
 
-/** The index of the first id after the cursor. */
+/** Returns the index of the first id after the cursor. */
 export function firstAfter(entries: readonly Entry[], cursor: string): number {
   let [low, high] = [0, entries.length];
   while (low < high) {
@@ -66,7 +65,7 @@ export function firstAfter(entries: readonly Entry[], cursor: string): number {
   return low;
 }
 
-/** Yields to other work in between, so the tools must not change meanwhile. */
+/** Yields to other work between parts, so the tools must not change meanwhile. */
 export async function saveIndex(
   parts: {
     readonly entryAt: readonly (Entry | undefined)[];
@@ -89,13 +88,13 @@ export async function saveIndex(
   return entries.ids;
 }
 
-/** The vectors of an image, by model. */
+/** Restores the vectors of an image, by model. */
 export function restoreModels({ models }: IndexImage, create: () => ModelVectors): ReadonlyMap<string, ModelVectors> {
   const restored = Array.from(models, ([model, saved]) => [model, create(), saved] as const);
   return new Map(restored.flatMap(([model, vectors, saved]) => (vectors.restore(saved) ? [[model, vectors]] : [])));
 }
 
-/** The fields that filters read, without those that differ between most tools. */
+/** The filter fields that many tools share. */
 type Kind = Pick<
   FilteredTool,
   "namespace" | "source" | "ensemble" | "category" | "riskLevel" | "capabilities" | "deprecated"
@@ -103,7 +102,7 @@ type Kind = Pick<
 
 type EntriesImage = ReturnType<typeof saveEntries>;
 
-/** By slot: ids, hashes, and the fields that filters read. Fields shared by many tools are one object, which a structured clone copies once. */
+/** Saves ids, hashes and filter fields, by slot. Fields that many tools share are one object, which a structured clone copies once. */
 function saveEntries(entries: readonly (Entry | undefined)[]) {
   const known = new Map<string, unknown>();
   const shared = <Value>(value: Value): Value => {
@@ -125,7 +124,7 @@ function saveEntries(entries: readonly (Entry | undefined)[]) {
   };
 }
 
-/** The entries of an image, by slot. */
+/** Restores the entries of an image, by slot. */
 export function restoreEntries(image: EntriesImage, revision: number): readonly (Entry | undefined)[] {
   const { ids, hashes, names, tags, kinds } = image;
   return ids.map((id, slot) => {
@@ -151,7 +150,7 @@ export function restoreEntries(image: EntriesImage, revision: number): readonly 
 
 const NO_METADATA = Object.freeze({});
 
-/** Identifies how texts are split into words. An index made with a different analysis cannot be used. */
+/** Identifies how texts are split into words. An index with a different analysis cannot be used. */
 export function analysisOf(): string {
   const fields = toolFields({
     name: "getHTTPStatus_v2",

@@ -2,21 +2,20 @@ import { EVERY_TOOL, toPredicate } from "../tool/tool-filter.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { CatalogEngine, EngineAnswer, EngineCandidate } from "./catalog-engine.port.ts";
 
-/** The read methods of an engine. */
 export type ShownTools = Pick<CatalogEngine, "get" | "list" | "search">;
 
 export interface OwnDefinitionsParts {
   readonly engine: ShownTools;
-  /** The definition that this process runs under an id; undefined if it runs none. */
+  /** Returns the definition that this process runs under an id; undefined if it runs none. */
   readonly own: (id: string) => Tool | undefined;
-  /** Ids of tools that run here and that the engine holds with another definition. */
+  /** Ids of tools that run here but have another definition in the engine. */
   readonly conflicts: ReadonlySet<string>;
-  /** Creates an empty engine in memory, which searches the conflicting tools by their words. Called on the first conflict. */
+  /** Creates an empty engine in memory, in which conflicting tools are searched by words. Called on the first conflict. */
   readonly createEngine: () => Promise<CatalogEngine>;
 }
 
 /**
- * Shows each tool of this process with its own definition, whatever definition a shared engine holds under the same id: the model reads the
+ * Shows each tool of this process with its own definition, even if a shared engine has another one under the same id. The model then reads the
  * definition that the guard enforces.
  */
 export function withOwnDefinitions({ engine, own, conflicts, createEngine }: OwnDefinitionsParts): ShownTools {
@@ -63,7 +62,7 @@ export function withOwnDefinitions({ engine, own, conflicts, createEngine }: Own
   };
 }
 
-/** Adds the results for conflicting tools. Counts stay those of the engine, which has an entry under each of these ids, too. */
+/** Adds the results for conflicting tools. The counts stay the engine's, because it has an entry under each of these ids as well. */
 function merged(answer: EngineAnswer, aside: EngineAnswer, conflicts: ReadonlySet<string>): EngineAnswer {
   return {
     ...answer,
@@ -79,7 +78,7 @@ function merged(answer: EngineAnswer, aside: EngineAnswer, conflicts: ReadonlySe
   };
 }
 
-/** An engine in memory that holds a few tools at a time. */
+/** Creates an engine in memory that holds a few tools at a time. */
 function createAside(createEngine: () => Promise<CatalogEngine>) {
   let creating: Promise<CatalogEngine> | undefined;
   let held: ReadonlySet<string> = new Set();

@@ -4,7 +4,6 @@ import { splitWords } from "../tool/split-words.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { FieldTexts } from "./lexical/lexical-fields.ts";
 
-/** The fields of a tool that are searched. */
 export type DescribedTool = Pick<
   Tool,
   | "name"
@@ -20,7 +19,7 @@ export type DescribedTool = Pick<
   | "parameters"
 >;
 
-/** The parts of a tool that are searched by words. */
+/** Returns the parts of a tool for word search. */
 export function toolFields(tool: DescribedTool): FieldTexts {
   const parameters = listParameters(tool.parameters);
   const joined = (texts: readonly string[], by: string): string => texts.join(by).slice(0, READ_FIELD_LENGTH);
@@ -45,8 +44,8 @@ export function toolFields(tool: DescribedTool): FieldTexts {
 }
 
 /**
- * The texts whose vectors are summed to get the tool's vector: `namespace name: description`, and the same with its parameters if it has any.
- * models/texts.py writes them in the same way, because the shipped models were trained on them.
+ * Returns the texts whose vectors are summed to the tool's vector: `namespace name: description`, and the same with parameters if it has any.
+ * models/texts.py builds the same texts, because the shipped models were trained on them.
  */
 export function toolTexts(tool: DescribedTool): readonly string[] {
   const { name, description } = originalOf(tool);
@@ -60,10 +59,10 @@ export function toolTexts(tool: DescribedTool): readonly string[] {
   return parameters === "" ? [short] : [short, `${short} parameters: ${parameters}`];
 }
 
-/** Examples that get vectors of their own; a tool has no more. */
+/** The maximum number of examples per tool that get their own vector. */
 const MOST_EXAMPLES = 10;
 
-/** Example requests of a tool: each is found by its own vector. */
+/** Returns the example requests of a tool. Each gets its own vector. */
 export function exampleTexts(tool: DescribedTool): readonly string[] {
   return tool.examples.filter((example) => example.trim() !== "").slice(0, MOST_EXAMPLES);
 }
@@ -72,17 +71,20 @@ const RUNS = /[\p{L}\p{N}\p{M}]+/gu;
 const LETTERS_AND_DIGITS = /[\p{L}\p{N}]+/gu;
 const NON_ASCII = /\P{ASCII}/u;
 const OWNER = /^@[^/]+\//;
-/** Words that are common in namespaces and reveal nothing about their tools. */
+/** Words that are common in namespaces and say nothing about their tools. */
 const NOISE: ReadonlySet<string> = new Set(["mcp", "server", "default"]);
-/** The most characters read of a name or a namespace, and of all texts of one kind, whatever a source sends. */
+/** The maximum number of characters that are read: of a name or a namespace, and of all texts of one kind. */
 const READ_LENGTH = 200;
 const READ_FIELD_LENGTH = 30_000;
 
-/** The words of a namespace as its source wrote it, without its owner and the usual words of MCP servers: `@owner/GitHub-MCP` becomes "GitHub". */
+/**
+ * Returns the words of a namespace as its source wrote it, without its owner and the usual words of MCP servers: `@owner/GitHub-MCP` becomes
+ * "GitHub".
+ */
 function namespaceRuns(tool: DescribedTool): readonly string[] {
   return (writtenNamespace(tool).match(RUNS) ?? []).flatMap((run) => {
     const words = splitWords(run);
-    // "GitHub" stays whole, since people also write "github"; "SlackMcpServer" is split.
+    // "GitHub" is not split, because people also write "github"; "SlackMcpServer" is.
     return words.some((word) => NOISE.has(word)) ? words.filter((word) => !NOISE.has(word)) : [run];
   });
 }
@@ -96,7 +98,7 @@ function writtenNamespace(tool: DescribedTool): string {
   return (typeof namespace === "string" ? namespace : tool.namespace).slice(0, READ_LENGTH).replace(OWNER, "");
 }
 
-/** Words as the models know them: camel case is split in plain ASCII only. */
+/** Splits text into words like the models' training data: camel case is split only in ASCII text. */
 function textWords(text: string): readonly string[] {
   if (!NON_ASCII.test(text)) return splitWords(text);
   return (

@@ -1,16 +1,15 @@
-/** A row among the best. */
 export interface ScoredRow {
   readonly score: number;
   /** The caller's number for the row. */
   readonly row: number;
 }
 
-/** Keeps the best `limit` of many scored rows in a heap. `precedes` orders rows with equal scores. */
+/** Collects the best `limit` of many scored rows in a heap. `precedes` orders rows with equal scores. */
 export function createTopK(limit: number, precedes: (a: number, b: number) => boolean) {
   const scores: number[] = [];
   const rows: number[] = [];
 
-  /** Whether the entry at `a` is worse than the one at `b`: the worst is kept at the root. */
+  /** Returns whether the entry at `a` is worse than the one at `b`. The worst is at the root of the heap. */
   function worse(a: number, b: number): boolean {
     const scoreA = scores[a] ?? 0;
     const scoreB = scores[b] ?? 0;
@@ -49,7 +48,7 @@ export function createTopK(limit: number, precedes: (a: number, b: number) => bo
   }
 
   return {
-    /** The score of the worst row kept, or -Infinity while there is room. Lower scores are not kept. */
+    /** The lowest score in the heap, or -Infinity while there is room. Lower scores are ignored. */
     get lowest() {
       return rows.length < limit ? -Infinity : (scores[0] ?? Infinity);
     },
@@ -67,7 +66,7 @@ export function createTopK(limit: number, precedes: (a: number, b: number) => bo
       rows[0] = row;
       sink();
     },
-    /** Returns the rows kept, best first, and empties the heap. */
+    /** Returns the collected rows, best first, and empties the heap. */
     take(): ScoredRow[] {
       const kept = rows.map((row, index) => ({ row, score: scores[index] ?? 0 }));
       scores.length = 0;

@@ -17,7 +17,7 @@ export interface EnsembleState {
 
 export interface EnsemblesParts extends Pick<TakeInParts, "registry" | "emit" | "screen" | "review"> {
   readonly clock: Clock;
-  /** The time limit for connecting, for listing and for disconnecting, in milliseconds. Default 30,000. */
+  /** The timeout for connecting, for listing and for disconnecting, in milliseconds. Defaults to 30,000. */
   readonly connectTimeoutMs?: number;
 }
 
@@ -26,19 +26,19 @@ interface Member {
   /** Fires when the ensemble is removed. */
   readonly controller: AbortController;
   connected: boolean;
-  /** Settles when the current listing has ended. */
+  /** Settles when the current listing ends. */
   listing?: Promise<void> | undefined;
-  /** True if the list may have changed since the last listing began. */
+  /** True if the tools may have changed since the last listing started. */
   stale: boolean;
   endWatch?: (() => void) | undefined;
-  /** The reason why the last listing failed; undefined if it succeeded. */
+  /** Why the last listing failed; undefined if it succeeded. */
   problem?: string | undefined;
 }
 
 export function createEnsembles(parts: EnsemblesParts) {
   const { registry, emit, clock, screen, review, connectTimeoutMs = 30_000 } = parts;
   const members = new Map<string, Member>();
-  /** Ensembles that failed or were disconnected. Each can be added again. */
+  /** Ensembles that failed or were disconnected. They can be added again. */
   const absent = new Map<string, EnsembleState>();
   const claims = new Map<string, string>();
   let closed = false;
@@ -55,7 +55,7 @@ export function createEnsembles(parts: EnsemblesParts) {
     return takeIn(offered, source, { registry, emit, claims, screen, review, now: Math.round(clock.now()), signal });
   };
 
-  /** Lists again after a change. Changes that arrive during a listing lead to one more listing, however many there are. */
+  /** Lists a source again. Changes during a listing cause only one more listing, however many there are. */
   const refresh = (member: Member): Promise<void> => {
     member.stale = true;
     if (!member.connected) return Promise.resolve();
@@ -86,7 +86,7 @@ export function createEnsembles(parts: EnsemblesParts) {
   const connect = async (member: Member): Promise<number> => {
     const { source, controller } = member;
     await inTime("connecting", (signal) => source.connect({ signal, emit }), controller.signal);
-    // The watch begins before the list is read, so that no change falls between the two.
+    // Watches before the first listing, so that no change is missed in between.
     member.endWatch = source.watch?.(() => void refresh(member));
     return list(member);
   };
@@ -149,9 +149,9 @@ export function createEnsembles(parts: EnsemblesParts) {
         signal?.removeEventListener("abort", cancel);
       }
     },
-    /** The ensembles that are connected or connecting, in the order they were added. */
+    /** The ensembles that are connected or connecting, in the order in which they were added. */
     names: (): readonly string[] => [...members.keys()],
-    /** The state of each ensemble: those that are connected or connecting, then those that failed or were disconnected. */
+    /** The state of each ensemble: first those that are connected or connecting, then those that failed or were disconnected. */
     all: (): readonly EnsembleState[] => [
       ...Array.from(members.values(), ({ source, connected, problem }) => {
         const state = connected ? ("connected" as const) : ("connecting" as const);
@@ -161,12 +161,12 @@ export function createEnsembles(parts: EnsemblesParts) {
     ],
     /** The source's settings for running its tools; empty if the ensemble is unknown. */
     settings: (ensemble: string): EnsembleSettings => members.get(ensemble)?.source ?? {},
-    /** Lists an ensemble's source again and resolves when its tools are registered. Never rejects: a failure is an event. */
+    /** Lists an ensemble's source again. Resolves when its tools are registered. Never rejects: a failure is an event. */
     async relist(name: string): Promise<void> {
       const member = members.get(name);
       if (member) await refresh(member);
     },
-    /** Reads the source again, without its in-memory copy. Never rejects: `all` reports the problem. */
+    /** Reads the source again, bypassing its in-memory copy. Never rejects: `all` reports the problem. */
     async reload(name: string, { signal }: { readonly signal: AbortSignal }): Promise<void> {
       const member = members.get(name);
       if (member?.connected !== true) return;
@@ -177,7 +177,7 @@ export function createEnsembles(parts: EnsemblesParts) {
         fail(member, error);
       }
     },
-    /** Disconnects an ensemble and removes its tools. With `keep`, its source can be added again. Returns false if the ensemble is unknown. */
+    /** Disconnects an ensemble and removes its tools. With `keep`, its source can be added again. Returns false for an unknown ensemble. */
     async remove(name: string, { keep = false }: { readonly keep?: boolean } = {}): Promise<boolean> {
       const member = members.get(name);
       const known = member ?? absent.get(name);
@@ -191,7 +191,7 @@ export function createEnsembles(parts: EnsemblesParts) {
       if (error) throw error;
       return true;
     },
-    /** Disconnects all at once and leaves their tools registered. Never rejects: returns what went wrong. */
+    /** Disconnects all ensembles concurrently, and leaves their tools registered. Never rejects: returns the errors. */
     async close(): Promise<readonly ArsenalError[]> {
       closed = true;
       const leaving = [...members.values()];
@@ -202,7 +202,7 @@ export function createEnsembles(parts: EnsemblesParts) {
   };
 }
 
-/** Disconnects a source that failed. Errors on the way are ignored: they do not explain why the source failed. */
+/** Disconnects a source that failed. Ignores further errors, because they do not explain the failure. */
 function release({ source, endWatch }: Member): void {
   Promise.resolve()
     .then(() => endWatch?.())

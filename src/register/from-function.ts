@@ -9,7 +9,7 @@ import { toName } from "../tool/normalise/slug.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { Registration } from "./registry.ts";
 
-/** A tool in the notation next to its function. The name defaults to the function's own. */
+/** A tool definition next to its function. `name` defaults to the function's name. */
 export type FunctionDefinition<Schema extends ParametersSchema = ParametersSchema> = Omit<
   ToolDraft,
   "name" | "parameters" | "source"
@@ -19,13 +19,13 @@ export type FunctionDefinition<Schema extends ParametersSchema = ParametersSchem
   readonly parameters?: Schema | undefined;
 };
 
-/** Makes a registration of a function and its schema. A Standard Schema also checks and transforms what the function gets. */
+/** Creates a registration from a function and its schema. A Standard Schema also validates and transforms the arguments. */
 export function fromFunction<const Schema extends ParametersSchema>(
   definition: FunctionDefinition<Schema>,
   handler: Handler<ArgumentsOf<Schema>>,
 ): Registration {
   const { tool, validate } = define(definition, handler);
-  // The engine passes arguments that match the JSON Schema made from the same schema, so they have the declared types.
+  // The engine passes arguments that match the JSON Schema of the same schema, so they have the declared types.
   const run = handler as Handler;
   if (!validate) return { tool, handler: run };
   return {
@@ -38,7 +38,7 @@ export function fromFunction<const Schema extends ParametersSchema>(
   };
 }
 
-/** The tool, checked as a whole: problems of the schema, the handler and everything else are reported together. */
+/** Creates the tool and validates everything, so that all problems of the schema, the handler and the definition are reported together. */
 function define(
   definition: FunctionDefinition,
   handler: unknown,
@@ -82,7 +82,7 @@ function define(
   return { tool, ...(converted?.validate && { validate: converted.validate }) };
 }
 
-/** The name of a function. It becomes the tool's: `sendEmail` as `send_email`, and `list`, which is reserved, as `tool_list`. */
+/** Returns the name of a function, which becomes the tool's name: `sendEmail` becomes `send_email`, and the reserved name `list` becomes `tool_list`. */
 function nameOf(handler: unknown): string | undefined {
   const name: unknown = typeof handler === "function" ? handler.name : undefined;
   const bare = typeof name === "string" ? name.replace(/^(?:bound |get |set )+/, "") : "";

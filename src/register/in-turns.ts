@@ -1,9 +1,9 @@
 import { nextTurn } from "../base/turns/event-loop.ts";
 
-/** Milliseconds that a long task may block the process before other work gets a turn. */
+/** How long a task may block the process before it yields, in milliseconds. */
 const TURN_MS = 10;
 
-/** Maps many items, and yields to other work if it takes long. A few quick items are mapped without a pause. */
+/** Maps many items, and yields to other work if that takes long. Maps a few quick items without a pause. */
 export async function mapInTurns<Item, Result>(
   items: readonly Item[],
   map: (item: Item) => Result,

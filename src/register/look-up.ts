@@ -5,9 +5,9 @@ import { qualifiedName, type Tool } from "../tool/tool.ts";
 /** Converts ids to names for models, and back. */
 export interface AliasSpelling {
   readonly toAlias: (id: string) => string;
-  /** The id, or undefined if the alias was cut. */
+  /** Returns the id; undefined if the alias was shortened. */
   readonly fromAlias: (alias: string) => string | undefined;
-  /** True for an alias that was cut, so that the id cannot be read from it. */
+  /** Returns true for a shortened alias, from which the id cannot be read. */
   readonly isCutAlias: (alias: string) => boolean;
 }
 
@@ -32,22 +32,19 @@ export function spellingsOf(name: string): {
 /** The tools that a caller may see. */
 export interface LookUpParts {
   readonly current: (id: string) => Tool | undefined;
-  /** Returns the tool with this name for models. Omitted if tools have no such names. */
+  /** Returns the tool with this alias for models. Omitted if tools have no aliases. */
   readonly aliased?: (alias: string) => Tool | undefined;
-  /** Tools with this bare name, whatever their namespace. */
+  /** Returns the tools with this bare name, in any namespace. */
   readonly named: (name: string) => readonly Tool[];
-  /** True for a tool that the caller may see. Defaults to every tool. */
+  /** Returns true for tools that the caller may see. Defaults to every tool. */
   readonly sees?: ((tool: Tool) => boolean) | undefined;
-  /** The tools that another spelling of a name may refer to. Defaults to none. */
+  /** Returns the tools that another spelling of a name may mean. Defaults to none. */
   readonly respelled?: () => Iterable<Tool>;
 }
 
 const everything = (): boolean => true;
 
-/**
- * The one tool that a name refers to: by id, by qualified name with the right version, by the name for models, or by a bare name that only one tool
- * has.
- */
+/** Returns the one tool that a name refers to: by id, by qualified name with the right version, by alias, or by a bare name that only one tool has. */
 export function lookUp(name: string, parts: LookUpParts): Tool | undefined {
   const exact = meant(name, parts);
   if (exact.length > 0) return only(exact);
@@ -56,14 +53,14 @@ export function lookUp(name: string, parts: LookUpParts): Tool | undefined {
   return only(meant(base, parts).filter((tool) => tool.version === version));
 }
 
-/** The one tool whose id, or else whose name, has the same letters and digits: `Git_Hub.Search` and `git--hub-search` mean `git-hub.search`. */
+/** Returns the one tool whose id, or else whose name, has the same letters and digits: `Git_Hub.Search` and `git--hub-search` mean `git-hub.search`. */
 export function looselyMeant(
   name: string,
   tools: Iterable<Tool>,
   sees: (tool: Tool) => boolean = everything,
 ): Tool | undefined {
   const given = lettersOf(name.slice(0, LONGEST_NAME));
-  // Surfaces use a leading dot for a name that no tool can have.
+  // Surfaces use a leading dot for names that no tool can have.
   if (given === "" || name.startsWith(".")) return undefined;
   const visible = [...tools].filter(sees);
   const sameId = visible.filter(({ id }) => lettersOf(id) === given);
@@ -71,7 +68,7 @@ export function looselyMeant(
   return only(visible.filter((tool) => lettersOf(tool.name) === given || lettersOf(tool.sourceName) === given));
 }
 
-/** No tool id is longer. */
+/** The maximum length of a tool id. */
 const LONGEST_NAME = 300;
 
 function lettersOf(name: string): string {
@@ -83,7 +80,7 @@ interface ExplainParts extends LookUpParts {
   readonly toAlias?: ((id: string) => string) | undefined;
 }
 
-/** Explains why `lookUp` found nothing and suggests a tool. The text is shown to the caller, so it names only tools that `sees` accepts. */
+/** Explains why `lookUp` found nothing, and suggests a tool. The caller sees the text, so it names only tools that `sees` accepts. */
 export function explainMissing(name: string, parts: ExplainParts): string {
   const shown = showValue(name, 130);
   const { base, version } = divideVersion(name);
@@ -99,16 +96,14 @@ export function explainMissing(name: string, parts: ExplainParts): string {
   return `No tool ${shown} is registered. ${hint}`;
 }
 
-/**
- * The visible tools that a name without version can refer to. An id, or a name for models, refers to one tool, whatever other tools have that name.
- */
+/** Returns the visible tools that a name without version can mean. An id or an alias means one tool, even if other tools have that name. */
 function meant(name: string, { current, aliased, named, sees = everything }: LookUpParts): readonly Tool[] {
   for (const tool of [current(name), aliased?.(name)]) if (tool !== undefined && sees(tool)) return [tool];
   const sameName = named(name).filter(sees);
   return sameName.length > 0 ? sameName : asWritten(name, { current, named }).filter(sees);
 }
 
-/** The tools whose names a person may have written this way, such as `getWeather` or `weather.getWeather`. Both refer to `get_weather`. */
+/** Returns the tools whose names a person may have written this way: `getWeather` and `weather.getWeather` both mean `get_weather`. */
 function asWritten(name: string, { current, named }: Pick<LookUpParts, "current" | "named">): readonly Tool[] {
   const dot = name.lastIndexOf(".");
   const bare = name.slice(dot + 1);
@@ -119,19 +114,17 @@ function asWritten(name: string, { current, named }: Pick<LookUpParts, "current"
 
 const only = (tools: readonly Tool[]): Tool | undefined => (tools.length === 1 ? tools[0] : undefined);
 
-/** Neither namespaces nor names have colons, so the last one begins the version. */
+/** Neither namespaces nor names contain colons, so the last colon precedes the version. */
 function divideVersion(name: string): { readonly base: string; readonly version: string | undefined } {
   const colon = name.lastIndexOf(":");
   if (colon < 0) return { base: name, version: undefined };
   return { base: name.slice(0, colon), version: name.slice(colon + 1) };
 }
 
-/**
- * The id of the tool whose id, alias or bare name is spelled most like the given name. Compares with the form that the caller seems to have used.
- */
+/** Returns the id of the tool whose id, alias or bare name is most similar to the name. Compares with the form that the caller seems to have used. */
 function nearestTool(name: string, parts: ExplainParts): string | undefined {
   const { sees = everything, all, toAlias } = parts;
-  // No name is longer, and comparing spellings takes time that grows with the length.
+  // Longer names do not exist, and the comparison would take long.
   if (name.length > 300) return undefined;
   const ids = new Map<string, string>();
   for (const tool of all) {

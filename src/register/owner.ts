@@ -13,14 +13,12 @@ const OWNERS: Readonly<Record<ToolSource, string>> = {
   function: "the ensemble",
 };
 
-/**
- * Marks a tool that code registers together with its handler, so that every process that shares the catalog knows that the tool belongs to code.
- */
+/** Marks a tool that code registers with its handler. Every process on the same catalog then knows that the tool belongs to code. */
 export function asOwnedByCode(tool: Tool): Tool {
   return tool.ensemble === undefined ? Object.freeze({ ...tool, ownedByCode: true as const }) : tool;
 }
 
-/** Returns the error for a caller that replaces or deletes a tool it does not own; undefined if the tool is only a posted definition. */
+/** Returns the error for a caller that replaces or deletes a tool of another owner; undefined if the tool is only a posted definition. */
 export function ownedError({ id, source, ensemble, ownedByCode }: Tool): ArsenalError | undefined {
   if (ensemble === undefined && ownedByCode !== true) return undefined;
   const [owner, change] =
@@ -34,15 +32,12 @@ export function ownedError({ id, source, ensemble, ownedByCode }: Tool): Arsenal
   return fixable("TOOL_OWNED", problem, `Use another name or namespace, or ${change}.`, { field: "id", value: id });
 }
 
-/** The tool as a tool of one tenant: only that tenant's callers see it. */
+/** Assigns a tool to a tenant: only that tenant's callers see it. */
 export function ofTenant({ id: _id, contentHash: _hash, createdAt, ...tool }: Tool, tenant: string): Tool {
   return assembleTool({ ...tool, metadata: Object.freeze({ ...tool.metadata, tenant }) }, createdAt);
 }
 
-/**
- * Returns the error if a caller of a tenant may not change a tool, because the tool is shared or belongs to another tenant; undefined if the caller
- * may.
- */
+/** Returns the error if a tenant's caller may not change a tool, because the tool is shared or belongs to another tenant; otherwise undefined. */
 export function refusalToChange(tool: Tool | undefined, tenant: string | undefined): ArsenalError | undefined {
   if (tool === undefined || tenant === undefined || tool.metadata["tenant"] === tenant) return undefined;
   const problem = `The tool ${tool.id} cannot be replaced or deleted: it does not belong to the tenant "${tenant}".`;

@@ -14,7 +14,7 @@ import { asOwnedByCode, ofTenant } from "./owner.ts";
 
 type Awaitable<Value> = Value | Promise<Value>;
 
-/** One tool of a batch and its handler. The values are checked at run time. */
+/** One tool of a batch and its handler. Validated at run time. */
 export interface BatchRegistration {
   readonly tool: ToolDraft | FunctionDefinition;
   readonly handler?: Handler;
@@ -26,16 +26,15 @@ export interface RegisteredBatch {
   readonly rejected: readonly RejectedTool[];
 }
 
-/** A tool that was not registered, and why. */
 export interface RejectedTool {
   /** Its index in the batch, from 0. */
   readonly index: number;
-  /** Its name, if it has one. */
+  /** The tool's name, if it has one. */
   readonly name: string;
   readonly error: ArsenalError;
 }
 
-/** Registers many tools, for a tenant if one is named. Invalid ones are reported; the rest are still registered. */
+/** Registers many tools, for a tenant if given. Invalid tools are reported; the others are registered. */
 export async function registerBatch(
   registry: { add(entries: readonly Registration[]): Awaitable<readonly RefusedRegistration[]> },
   batch: readonly BatchRegistration[],
@@ -96,7 +95,7 @@ function toRegistration(entry: unknown): Registration {
 
 const inCode = ({ tool, ...rest }: Registration): Registration => ({ ...rest, tool: asOwnedByCode(tool) });
 
-/** Returns the name of an entry that was just refused, perhaps because reading it throws. */
+/** Returns the name of an entry that was rejected, possibly because reading it throws. */
 function nameOf(entry: unknown): string {
   try {
     const tool = isPlainObject(entry) ? entry["tool"] : undefined;

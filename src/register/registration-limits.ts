@@ -6,11 +6,14 @@ import type { Tool } from "../tool/tool.ts";
 export interface RegistrationLimits {
   /** The most tools that may be registered. */
   readonly maxTools?: number | undefined;
-  /** True if two tools of different namespaces may have the same name. Defaults to true. */
+  /** True if tools of different namespaces may have the same name. Defaults to true. */
   readonly allowDuplicateNames?: boolean | undefined;
 }
 
-/** Returns the error if a tool may not replace another one, because their names were written differently but become equal; undefined if it may. */
+/**
+ * Returns the error if a tool may not replace another one, because their names were written differently but normalise to the same id; otherwise
+ * undefined.
+ */
 export function refusalToReplace(tool: Tool, previous: Tool): ArsenalError | undefined {
   const isSpelling = ({ name, source, sourceName }: Tool): boolean =>
     source === "function" && toName(sourceName) === name;
@@ -20,7 +23,7 @@ export function refusalToReplace(tool: Tool, previous: Tool): ArsenalError | und
   return fixable("TOOL_INVALID", problem, fix, { field: "name", value: tool.sourceName });
 }
 
-/** Returns the error if a new tool may not be registered; undefined if it may. */
+/** Returns the error if a new tool may not be registered; otherwise undefined. */
 export function refusalToRegister(
   tool: Tool,
   { maxTools, allowDuplicateNames = true }: RegistrationLimits,

@@ -14,7 +14,7 @@ import { createConflicts } from "./conflicts.ts";
 import { refusalToRegister, refusalToReplace, type RegistrationLimits } from "./registration-limits.ts";
 import { createSharedRun } from "./shared-run.ts";
 
-/** The tools that this process registered; the engine looks up all others. Registering is immediate; indexing happens at the next `sync`. */
+/** The tools that this process registered. The engine looks up all others. Registration is immediate; the next `sync` indexes. */
 export type Registry = ReturnType<typeof createRegistry>;
 
 /** A tool and its handler. A tool without a handler can be found but not called. */
@@ -23,7 +23,6 @@ export interface Registration {
   readonly handler?: Handler;
 }
 
-/** A tool that was not registered, and why. */
 export interface RefusedRegistration {
   readonly tool: Tool;
   readonly error: ArsenalError;
@@ -36,15 +35,15 @@ export interface RegistryParts {
     };
   readonly emit: Emit;
   readonly clock: Clock;
-  /** Converts ids to names for models. Without it, calls by those names find nothing. */
+  /** Converts ids to aliases for models. If omitted, calls by alias find nothing. */
   readonly alias?: AliasSpelling;
   readonly limits?: RegistrationLimits;
 }
 
-/** The number of tools read at once for the comparison with those registered here. */
+/** The number of catalog entries that are read and compared at once. */
 const COMPARED_AT_ONCE = 500;
 
-/** The most tools whose names are compared with one that was not found. */
+/** The maximum number of tools whose names are compared with an unknown name. */
 const MOST_COMPARED = 100_000;
 
 export function createRegistry({ catalog, emit, clock, alias, limits = {} }: RegistryParts) {
@@ -55,12 +54,12 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
   const changes = new Map<string, Tool | null>();
   /** Ids that are known to be in the engine. */
   const stored = new Set<string>();
-  /** Ids of tools whose alias was cut, by alias. An alias always refers to the same id. */
+  /** Ids of tools with shortened aliases, by alias. An alias always means the same id. */
   const cut = new Map<string, string>();
   /** Loaded when a name is not an id. */
   let lookUp: typeof LookUp | undefined;
   const conflicts = createConflicts(emit);
-  /** Ids that another process changed while a change of this process was still pending. */
+  /** Ids that another process changed while a change by this process was pending. */
   const uncompared = new Set<string>();
   let pending = 0;
   /** Each write reads the pending changes when its turn comes. */
@@ -92,16 +91,16 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
   const isSettled = (id: string): boolean => owned.has(id) && !changes.has(id);
 
   /**
-   * Compares tools registered here with what the catalog holds now. A tool with a handler keeps the definition it was registered with: another
-   * one in the catalog is a conflict, which is reported and not written over, so that processes with different versions of a tool never take
-   * turns replacing each other's. Returns the ids that are gone.
+   * Compares tools that were registered here with the catalog. A tool with a handler keeps its own definition. A different definition in the catalog
+   * is reported as a conflict but not overwritten, so that processes with different versions of a tool do not keep overwriting each other. Returns
+   * the ids that are gone.
    */
   async function compareOwned(compared: readonly string[]): Promise<readonly string[]> {
     const gone: string[] = [];
     for (let start = 0; start < compared.length; start += COMPARED_AT_ONCE) {
       const ids = compared.slice(start, start + COMPARED_AT_ONCE);
       const found = new Map((await engine.get(ids)).map((tool) => [tool.id, tool]));
-      // Comparing a tool computes its hash, so other work gets a turn in between.
+      // Each comparison computes a hash, so other work gets a turn in between.
       if (start > 0) await new Promise((resolve) => setImmediate(resolve));
       for (const id of ids.filter(isSettled)) {
         const [before, tool] = [owned.get(id), found.get(id)];
@@ -126,7 +125,7 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     }
   };
 
-  /** Applies changes that other processes made to the catalog. Tools with pending changes of this process are compared after those are written. */
+  /** Applies changes by other processes. Tools with pending changes of this process are compared after those are written. */
   async function followOthers({ changed, deleted, incomplete }: EngineChanges): Promise<void> {
     const looked = (incomplete === true ? [...owned.keys()] : [...changed, ...deleted]).filter((id) => owned.has(id));
     for (const id of looked) if (changes.has(id)) uncompared.add(id);
@@ -135,10 +134,10 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     emit("catalog-changed", { changed: changed.length, deleted: deleted.length });
   }
 
-  /** True for a tool of the engine that is not registered here and has no pending deletion. */
+  /** True for a tool of the engine that was not registered here and has no pending deletion. */
   const isOther = ({ id }: Tool): boolean => !owned.has(id) && !changes.has(id);
 
-  /** Tools of the engine that are not registered here, page by page. */
+  /** Yields the engine's tools that were not registered here, page by page. */
   async function* others(filter?: ToolFilter): AsyncIterableIterator<Tool> {
     for (let cursor: string | undefined; ;) {
       const page = await engine.list({ ...(filter && { filter }), ...(cursor !== undefined && { cursor }) });
@@ -148,13 +147,13 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     }
   }
 
-  /** The tools whose names are compared with a misspelt one. */
+  /** The tools whose names are compared with a misspelt name. */
   async function candidates(): Promise<readonly Tool[]> {
     const all = Array.from(owned.values(), ({ tool }) => tool);
     try {
       for await (const tool of others()) if (all.push(tool) >= MOST_COMPARED) break;
     } catch {
-      // The tools registered here are still compared.
+      // The tools that were registered here are still compared.
     }
     return all;
   }
@@ -164,10 +163,10 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     if (alias?.isCutAlias(spelled) === true) cut.set(spelled, id);
   };
 
-  /** The id that an alias refers to, if it is known. */
+  /** Returns the id of an alias, if known. */
   const aliasedId = (name: string): string => cut.get(name) ?? alias?.fromAlias(name) ?? "";
 
-  /** The tool registered here that a name always refers to, whatever other tools exist: by its id, or by its name for models. */
+  /** Returns the tool registered here that a name always means, whatever other tools exist: by id or by alias. */
   const findExact = (name: string, sees: (tool: Tool) => boolean): Tool | undefined => {
     if (alias?.isCutAlias(name) === true && !cut.has(name)) for (const { tool } of owned.values()) remember(tool);
     const named = own(name);
@@ -176,7 +175,7 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     return aliased !== undefined && sees(aliased) ? aliased : undefined;
   };
 
-  /** Every tool that a name can refer to. If the engine fails, the tools registered here are still found. */
+  /** Collects every tool that a name can mean. If the engine fails, still finds tools that were registered here. */
   async function partsFor(name: string, { spellingsOf }: typeof LookUp): Promise<LookUpParts> {
     const { ids, names, aliases } = spellingsOf(name);
     const known = new Map<string, Tool>();
@@ -198,7 +197,7 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     };
   }
 
-  /** Finds the one tool that a name refers to, if the name is neither an id nor an alias of a tool registered here. */
+  /** Finds the one tool that a name means, if the name is neither an id nor an alias of a tool registered here. */
   async function findOther(name: string, sees: (tool: Tool) => boolean): Promise<Tool | undefined> {
     lookUp ??= await import("./look-up.ts");
     const respelled = (): readonly Tool[] => Array.from(owned.values(), ({ tool }) => tool);
@@ -273,8 +272,8 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
 
   const registry = {
     /**
-     * Registers tools; a later one replaces an earlier one of the same id. Returns those that the policy's limits refuse, each reported by an
-     * event.
+     * Registers tools. A later tool replaces an earlier one with the same id. Returns the tools that the policy's limits refuse; each is also
+     * reported by an event.
      */
     add(entries: readonly Registration[]): readonly RefusedRegistration[] {
       const refused: RefusedRegistration[] = [];
@@ -299,11 +298,11 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
       const [refused] = registry.add([entry]);
       if (refused) throw refused.error;
     },
-    /** Registrations not yet in the catalog. */
+    /** The number of registrations that are not in the catalog yet. */
     get pending(): number {
       return pending;
     },
-    /** Tools in the catalog, indexed or not. */
+    /** The number of tools in the catalog, indexed or not. */
     get size(): number {
       let { size } = catalog;
       for (const [id, change] of changes) {
@@ -312,10 +311,10 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
       }
       return size;
     },
-    /** Indexes pending registrations, including those that arrive meanwhile, and returns their number. If it rejects, they stay pending. */
+    /** Indexes pending registrations, including those that arrive meanwhile. Returns their number. If it rejects, they stay pending. */
     async sync(options: { readonly signal?: AbortSignal } = {}): Promise<number> {
       const indexed = await run(options.signal);
-      // A registration can arrive after a shared run last checked for changes, and before the run has ended.
+      // A registration can arrive after a shared run last checked for changes, but before the run ended.
       return pending > 0 ? indexed + (await registry.sync(options)) : indexed;
     },
     async get(id: string): Promise<Tool | undefined> {
@@ -323,7 +322,7 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
       const [tool] = await engine.get([id]);
       return tool && isOther(tool) ? tool : undefined;
     },
-    /** The tools with these ids, whichever process registered them. */
+    /** Returns the tools with these ids, whichever process registered them. */
     async getAll(ids: readonly string[]): Promise<readonly Tool[]> {
       const found = ids.flatMap((id) => own(id) ?? []);
       const unknown = ids.filter((id) => !owned.has(id) && !changes.has(id));
@@ -331,13 +330,13 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
         found.push(...(await engine.get(unknown.slice(start, start + COMPARED_AT_ONCE))).filter(isOther));
       return found;
     },
-    /** Ids of tools with a handler here that the catalog holds with another definition. */
+    /** Ids of tools with a handler here that have another definition in the catalog. */
     conflicts: conflicts.ids,
-    /** The registration under this id, if this process made it. */
+    /** Returns the registration under this id, if this process made it. */
     own: (id: string): Registration | undefined => owned.get(id),
     /**
-     * The tool that a caller refers to: by id, by qualified name, by the name for models, or by a bare name that only one tool has. Tools that
-     * `sees` refuses do not exist.
+     * Returns the tool that a caller means: by id, by qualified name, by alias, or by a bare name that only one tool has. Tools that `sees` refuses
+     * do not exist.
      */
     async find(
       name: string,
@@ -353,24 +352,24 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
       const parts = await partsFor(name, lookUp);
       return lookUp.explainMissing(name, { ...parts, all, sees, toAlias: alias?.toAlias });
     },
-    /** The id that is spelled most like a given one; undefined if none is close. */
+    /** Returns the id most similar to the given one; undefined if none is similar. */
     async similarId(id: string): Promise<string | undefined> {
       return nearest(
         id,
         (await candidates()).map((tool) => tool.id),
       );
     },
-    /** The tools of one ensemble that this process registered. */
+    /** Returns the tools of one ensemble that this process registered. */
     ofEnsemble: (ensemble: string): readonly Tool[] =>
       [...owned.values()].flatMap(({ tool }) => (tool.ensemble === ensemble ? [tool] : [])),
-    /** Ids in the engine that a filter accepts and that this process did not register. */
+    /** Returns the ids in the engine that a filter accepts and that this process did not register. */
     async others(filter: ToolFilter): Promise<readonly string[]> {
       const ids: string[] = [];
       for await (const { id } of others(filter)) ids.push(id);
       return ids;
     },
     delete: async (id: string): Promise<boolean> => (await registry.deleteAll([id])) === 1,
-    /** Removes tools from lookups at once, then from the catalog. Returns the number of removed tools. */
+    /** Removes tools from lookups immediately, then from the catalog. Returns the number of removed tools. */
     async deleteAll(ids: readonly string[]): Promise<number> {
       const asked = [...new Set(ids)];
       const present = new Set(asked.filter((id) => owned.has(id)));

@@ -1,6 +1,6 @@
 /**
- * Shares one run of a task among all callers that arrive while it runs. Each caller waits with its own signal; the task is aborted when all
- * callers have given up.
+ * Shares one run of a task among all callers that arrive while it runs. Each caller waits with its own signal. The task is aborted once all callers
+ * have cancelled.
  */
 export function createSharedRun<Result>(
   work: (signal: AbortSignal) => Promise<Result>,
@@ -25,7 +25,7 @@ export function createSharedRun<Result>(
         reject(signal.reason);
         if (--run.waiting > 0) return;
         run.controller.abort(signal.reason);
-        // Later callers do not get the result of work that is being stopped.
+        // Later callers do not join a run that is being aborted.
         if (running === run) running = undefined;
       };
       signal.addEventListener("abort", giveUp, { once: true });

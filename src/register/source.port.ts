@@ -9,69 +9,67 @@ export interface OfferedTool {
   readonly handler: Handler;
 }
 
-/** The origin of the tools of one ensemble. The arsenal connects it, lists it, follows its changes and closes it. */
+/** The origin of the tools of one ensemble. The arsenal connects the source, lists its tools, follows its changes and closes it. */
 export interface Source extends EnsembleSettings {
   /** The ensemble's name. */
   readonly name: string;
   readonly kind: ToolSource;
-  /** The namespaces its tools may be in, the first by default. Defaults to its own name; `any` if the operator wrote the definitions. */
+  /** The namespaces that its tools may use; the first is the default. Defaults to the source's name. `any` if the operator wrote the definitions. */
   readonly namespaces?: readonly string[] | "any";
-  /** Capabilities that apply to every one of its tools, whatever the tool declares. */
+  /** Capabilities that every tool of the source requires, in addition to its own. */
   readonly capabilities?: readonly Capability[];
-  /** True if the operator vouches for the annotations that the source gives. */
+  /** True if the operator confirms the source's annotations. */
   readonly trustsAnnotations?: boolean;
-  /** Opens whatever the source needs. Called before `list`; rejects if the source cannot be reached. */
+  /** Opens connections and other resources. Called before `list`. Rejects if the source cannot be reached. */
   connect(options: SourceOptions): Promise<void>;
-  /**
-   * Every tool that the source has now, and its settings from now on. An invalid tool is offered unchanged, or reported; it never rejects the list.
-   */
+  /** Returns every current tool of the source. An invalid tool is returned unchanged, or reported; it never rejects the list. */
   list(options: SourceOptions): Promise<readonly OfferedTool[]>;
-  /** The source's instructions for models as of its last listing; empty if it has none, undefined if they are not known yet. */
+  /** Returns the source's instructions for models as of its last listing. Empty if it has none, undefined if they are not known yet. */
   instructions?(): string | undefined;
-  /** Reads the source again instead of using the copy in memory. Omitted if `list` always reads it. */
+  /** Reads the source again, bypassing its in-memory copy. Omitted if `list` always reads the source. */
   reload?(options: SourceOptions): Promise<void>;
-  /** The source's log, also from before it failed to connect. Omitted if the source writes nothing. */
+  /** The source's log, including lines from before it failed to connect. Omitted if the source writes nothing. */
   readonly log?: SourceLog;
-  /** Calls back when the list may have changed. Returns a function that stops it. */
+  /** Calls `changed` when the list may have changed. Returns a function that stops watching. */
   watch?(changed: () => void): () => void;
   /**
-   * Problems of its tools at the last listing, or that the source is switched off, for `toolarsenal doctor`. Omitted if events report all problems.
+   * Returns problems of the source's tools at the last listing, or that the source is disabled, for `toolarsenal doctor`. Omitted if events report
+   * all problems.
    */
   findings?(): readonly SourceFinding[];
-  /** Releases everything. Safe to call twice, and before `connect`. */
+  /** Releases all resources. Safe to call twice, and before `connect`. */
   disconnect(): Promise<void>;
-  /** Returns a new source with the same settings, if this one cannot be connected again after `disconnect`. */
+  /** Returns a new source with the same settings. For sources that cannot be connected again after `disconnect`. */
   again?(): Source;
 }
 
 /** A remark on a source, or on one of its tools. */
 export interface SourceFinding {
   readonly state: "ok" | "warning" | "failed";
-  /** The tool's name within the ensemble. Omitted if the remark is about the source. */
+  /** The tool's name within the ensemble. Omitted if the finding is about the source. */
   readonly tool?: string;
   readonly message: string;
   readonly fix?: string;
-  /** The error behind it, which an event reported too. */
+  /** The cause, which an event reported too. */
   readonly error?: Error;
 }
 
-/** The settings of a source for all its tools. */
 export interface EnsembleSettings {
-  /** Calls of the source's tools that run at once. Defaults to `execution.maxConcurrentPerEnsemble`. */
+  /** The maximum number of concurrent calls of the source's tools. Defaults to `execution.maxConcurrentPerEnsemble`. */
   readonly maxConcurrent?: number | undefined;
-  /** Time one run may take, in milliseconds, unless the tool sets its own. */
+  /** The timeout of one run, in milliseconds, unless the tool sets its own. */
   readonly timeoutMs?: number | undefined;
-  /** The same for callers who can answer questions during the run. Defaults to `timeoutMs`. */
+  /** The timeout for callers who can answer questions during the run. Defaults to `timeoutMs`. */
   readonly askingTimeoutMs?: number | undefined;
-  /** The same for callers who follow the run as a task. Defaults to `timeoutMs`. */
+  /** The timeout for callers who follow the run as a task. Defaults to `timeoutMs`. */
   readonly taskTimeoutMs?: number | undefined;
-  /** The most attempts at a call that is safe to repeat; 0 and 1 mean no retry. Defaults to `execution.maxRetries`. */
+  /** The maximum number of attempts for calls that are safe to repeat; 0 and 1 mean no retry. Defaults to `execution.maxRetries`. */
   readonly maxRetries?: number | undefined;
-  /** True if every request that its tools make goes through `guard/egress`, so that a rule can restrict the destinations of a call. */
+  /** True if all requests of its tools go through `guard/egress`, so that a rule can restrict the destinations of a call. */
   readonly guardsEgress?: boolean;
 }
 
-/** The latest lines that a source wrote. */
+/** The latest lines of a source's log. */
 export interface SourceLog {
   /** Returns the lines with an id above `after`, newest last, without secrets and terminal escapes. Defaults to all lines. */
   read(after?: number): readonly LogLine[];
@@ -81,11 +79,11 @@ export interface SourceLog {
 export interface LogLine {
   /** Increases with every line. */
   readonly id: number;
-  /** In milliseconds since the epoch. */
+  /** Milliseconds since the epoch. */
   readonly at: number;
-  /** The program's standard error, a log message of the MCP server, or an observation of the gateway. */
+  /** The program's standard error, a log message of the MCP server, or a message of the gateway. */
   readonly from: "stderr" | "mcp" | "gateway";
-  /** The severity stated by the MCP server. */
+  /** The severity according to the MCP server. */
   readonly level?: string;
   readonly text: string;
 }
@@ -93,6 +91,6 @@ export interface LogLine {
 /** Options for connecting and listing a source. */
 export interface SourceOptions {
   readonly signal: AbortSignal;
-  /** Reports problems of the source, such as a tool that is left out. */
+  /** Reports problems of the source, such as a tool that is omitted. */
   readonly emit?: Emit;
 }

@@ -12,9 +12,9 @@ export interface TakeInParts {
   readonly emit: Emit;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** The ensembles for which ids are reserved while their offers are reviewed, so that no id is assigned twice. */
+  /** The ensemble for which each id is reserved while its offer is reviewed, so that no id is assigned twice. */
   readonly claims: Map<string, string>;
-  /** Returns the tool that may be registered; undefined if none may. Defaults to every tool unchanged. */
+  /** Returns the tool to register; undefined if it may not be registered. Defaults to the unchanged tool. */
   readonly screen?: ((tool: Tool) => Tool | undefined) | undefined;
   /** Returns the part of an offer that may be registered. Defaults to all of it. */
   readonly review?: ((offer: OfferedEnsemble) => Promise<ReviewedEnsemble>) | undefined;
@@ -22,7 +22,7 @@ export interface TakeInParts {
   readonly signal: AbortSignal;
 }
 
-/** Registers the accepted tools of a source, and removes those that it no longer offers. Returns the number of its tools. */
+/** Registers the accepted tools of a source, and removes the tools that it no longer offers. Returns the number of its tools. */
 export async function takeIn(offered: readonly OfferedTool[], source: Source, parts: TakeInParts): Promise<number> {
   const { registry, emit, now, claims, screen, review, signal } = parts;
   const elsewhere = { all: [{ namespaces: namespacesOf(offered, source) }, { not: { ensembles: [source.name] } }] };
@@ -52,7 +52,8 @@ export async function takeIn(offered: readonly OfferedTool[], source: Source, pa
     const byId = new Map(registrations.map((registration) => [registration.tool.id, registration]));
     const kept = reviewed.tools.map((tool) => ({ ...byId.get(tool.id), tool }));
     const ids = new Set(kept.map(({ tool }) => tool.id));
-    // Removed tools make room for new ones, and callers stop seeing them at once. If the engine cannot delete them now, the next sync does.
+    // Removed first, so that new tools have room and callers stop seeing the old ones immediately. If the engine cannot delete them now, the next
+    // sync does.
     const before = [
       ...registry.ofEnsemble(source.name).map(({ id }) => id),
       ...(await registry.others({ ensembles: [source.name] })),

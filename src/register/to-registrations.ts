@@ -8,18 +8,19 @@ import type { OfferedTool, Source } from "./source.port.ts";
 interface ToRegistrationsParts {
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** True for an id that belongs to another ensemble, or to no ensemble. */
+  /** Returns true for an id that belongs to another ensemble, or to none. */
   readonly isForeign?: (id: string) => boolean;
   /** Reserves each id as soon as it is assigned. */
   readonly claim?: (id: string) => void;
   readonly signal?: AbortSignal;
-  /** Reports each tool that named a namespace which its source may not use. */
+  /** Reports each tool that claims a namespace that its source may not use. */
   readonly emit?: Emit;
 }
 
 /**
- * Converts a source's drafts to tools with handlers. A name that fits as it is goes to the tool that has it. If several names become the same,
- * the tools later in the alphabet get a hash suffix, in whatever order they are listed. So do tools whose id belongs to another ensemble.
+ * Converts a source's drafts to tools with handlers. A valid name goes to the tool that has it unchanged. If several names normalise to the same id,
+ * the later ones in alphabetical order get a hash suffix, independent of the listed order. Tools whose id belongs to another ensemble get a suffix
+ * too.
  */
 export async function toRegistrations(
   offered: readonly OfferedTool[],

@@ -3,8 +3,8 @@ import type { Clock } from "../observe/clock.ts";
 import { untilAborted } from "../base/turns/until-aborted.ts";
 
 /**
- * Runs a task with a time limit. `explain` adds a likely reason to the timeout error. The task's signal stops it; a task that ignores the signal is
- * not awaited.
+ * Runs a task with a timeout. `explain` adds a likely reason to the timeout error. The task's signal fires on timeout; a task that ignores the signal
+ * is abandoned.
  */
 export async function withDeadline<Result>(
   task: (signal: AbortSignal) => Promise<Result>,
@@ -22,7 +22,7 @@ export async function withDeadline<Result>(
   const tooLate = (): void => late.abort(new ArsenalError("TIMEOUT", `${doing} took longer than ${ms} ms${explain()}`));
   const cancel = clock.after(ms, tooLate);
   const signal = given === undefined ? late.signal : AbortSignal.any([given, late.signal]);
-  // The task starts in a promise, so that a synchronous exception rejects too.
+  // Started inside a promise, so that a synchronous exception also rejects.
   return untilAborted(
     Promise.resolve().then(() => task(signal)),
     signal,

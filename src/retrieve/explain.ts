@@ -3,7 +3,7 @@ import type { ExplainedTool, Explanation, RoutingSignals, RoutingWeights } from 
 
 const MOST_LEFT_OUT = 10;
 
-/** Why a candidate is in the result, or is not. */
+/** Why a candidate is in the result, or why it was left out. */
 export interface Verdict {
   readonly candidate: Candidate;
   readonly reason: ExplainedTool["reason"];
@@ -11,7 +11,7 @@ export interface Verdict {
   readonly because?: string;
 }
 
-/** The explanation of a result: the chosen tools in order, and the best of the others. */
+/** Explains a result: the chosen tools in order, and the best of the tools left out. */
 export function explain(
   ranked: readonly Candidate[],
   chosen: readonly Verdict[],
@@ -22,16 +22,16 @@ export function explain(
   return { chosen: chosen.map(explained), leftOut: leftOut(ranked, chosen, cuts).map(explained) };
 }
 
-/** The reasons for leaving candidates out: the threshold, and for each conflict or displacement the other tool. */
+/** The facts behind each reason for leaving a candidate out. `conflicts` and `displaced` map its id to the id of the other tool. */
 interface Cuts {
   readonly scoreThreshold: number;
-  /** Whether nothing fits, so that every candidate was left out. */
+  /** True if no tool fits, so every candidate was left out. */
   readonly refused: boolean;
   readonly conflicts: ReadonlyMap<string, string>;
   readonly displaced: ReadonlyMap<string, string>;
 }
 
-/** The candidates that were not chosen, in their order, each with the reason. */
+/** Lists the candidates that were not chosen, in order, each with the reason. */
 function leftOut(ranked: readonly Candidate[], chosen: readonly Verdict[], cuts: Cuts): readonly Verdict[] {
   const taken = new Set(chosen.map(({ candidate }) => candidate.tool.id));
   const others = ranked.filter((candidate) => !taken.has(candidate.tool.id));
@@ -46,7 +46,7 @@ function leftOut(ranked: readonly Candidate[], chosen: readonly Verdict[], cuts:
   });
 }
 
-/** The contributions add up to the score, or to less than 0 if the score was clamped at 0. */
+/** The contributions add up to the score. If the score was clamped at 0, they add up to less than 0. */
 function explainTool({ candidate, reason, because }: Verdict, weights: RoutingWeights): ExplainedTool {
   return {
     toolId: candidate.tool.id,
@@ -56,7 +56,7 @@ function explainTool({ candidate, reason, because }: Verdict, weights: RoutingWe
     signals: (Object.keys(candidate.signals) as (keyof RoutingSignals)[]).map((name) => {
       const value = candidate.signals[name] ?? 0;
       const weight = name.endsWith("Penalty") ? -1 : (weights[name as keyof RoutingWeights] ?? 0);
-      // `|| 0` because an absent penalty would otherwise be shown as -0.
+      // `|| 0` avoids -0 for a missing penalty.
       return { name, value, weight, contribution: value * weight || 0 };
     }),
     matchedTerms: candidate.matchedTerms(),

@@ -2,7 +2,7 @@ import type { ToolFilter } from "../tool/tool-filter.ts";
 import type { ToolQuery } from "./query.ts";
 import type { CheckedQuery } from "./understand/validate-query.ts";
 
-/** The query's conditions on tools, as a filter that every engine can apply. */
+/** Converts the query's conditions on tools to a filter that every engine can apply. */
 export function queryFilter(query: ToolQuery): ToolFilter {
   const { namespaces, sources, tags, requiredCapabilities, excludedCapabilities, excludeDeprecated = true } = query;
   const { userCapabilities } = query.context;
@@ -21,7 +21,6 @@ export function queryFilter(query: ToolQuery): ToolFilter {
   };
 }
 
-/** Returns true if a query searches only some of the tools. */
 export function isNarrow({ namespaces, sources, tags, requiredCapabilities, toolset }: CheckedQuery): boolean {
   return [namespaces, sources, tags, requiredCapabilities, toolset].some((given) => given !== undefined);
 }

@@ -4,14 +4,13 @@ import type { ToolFilter } from "../tool/tool-filter.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { Request } from "./understand/understand.ts";
 
-/** Defines the tools to search for. */
 export interface CandidateQuery {
   readonly filter: ToolFilter;
-  /** The tools that the caller may see, if the policy can state them as a filter. */
+  /** The tools that the caller may see. Undefined if the policy cannot express them as a filter. */
   readonly visible: ToolFilter | undefined;
-  /** Decides on each tool found, for conditions that no filter can state. */
+  /** Checks each found tool against conditions that no filter can express. */
   readonly accept: (tool: Tool) => boolean;
-  /** Tools that each ranker puts forward. */
+  /** The number of candidates from each ranker. */
   readonly limit: number;
   readonly signal: AbortSignal | undefined;
 }
@@ -19,16 +18,16 @@ export interface CandidateQuery {
 /** The search result, without tools that the caller may not see. */
 export interface Candidates {
   readonly answer: EngineAnswer;
-  /** Tools that passed every filter. */
+  /** The number of tools that passed every filter. */
   readonly candidateCount: number;
-  /** Tools that the caller may see and that a filter left out. */
+  /** The number of visible tools that a filter removed. */
   readonly filteredCount: number;
 }
 
-/** If a search found refused tools, the next search requests this many times as many. */
+/** If a search finds refused tools, the next search requests this many times more. */
 const GROWTH = 4;
 
-/** Searches until no tool found is refused. The next, wider search excludes refused tools, so hidden tools take no rank. */
+/** Searches until no found tool is refused. Each further search is wider and excludes refused tools, so hidden tools take no rank. */
 export async function findCandidates(
   engine: Pick<CatalogEngine, "search">,
   request: Request,

@@ -19,10 +19,10 @@ import {
 import { CAPABILITIES, type Capability, TOOL_SOURCES } from "../tool/tool.ts";
 import type { Principal } from "../guard/principal.ts";
 
-/** The longest query, in characters. Longer queries are refused: a request for a tool is never that long. */
+/** The maximum length of a query, in characters. Real requests for a tool are shorter. */
 export const MAX_QUERY_LENGTH = 16_384;
 
-/** The most characters of one message that are read. */
+/** The number of characters that are read of each message. */
 const MAX_MESSAGE_LENGTH = 20_000;
 
 /** The coarse subject of a request. */
@@ -38,18 +38,18 @@ export const INTENTS = [
 ] as const;
 export type Intent = (typeof INTENTS)[number];
 
-/** Classifies a request without the keywords, for example with a language model. */
+/** Classifies a request without keywords, for example with a language model. */
 export type IntentClassifier = (
   query: string,
   summary: string | undefined,
   options: { readonly signal?: AbortSignal },
 ) => Promise<Intent>;
 
-/** When a request is answered with no tools: never, only if it is certain that nothing fits, or as soon as that is likely. */
+/** When to return no tools: never, only if it is certain that no tool fits, or if that is likely. */
 export const REFUSE_MODES = ["never", "confident", "eager"] as const;
 export type RefuseMode = (typeof REFUSE_MODES)[number];
 
-/** The most names in a list, and the most characters of a name, an id or a tag. */
+/** The maximum number of names in a list, and the maximum length of a name, an id or a tag. */
 const MOST_NAMES = 1_000;
 const MAX_NAME_LENGTH = 1_000;
 const MOST_TOOLS = 50;
@@ -65,13 +65,13 @@ const capabilities = (description: string): Shape<readonly Capability[], readonl
 
 const messageFix = 'Give { role: "user", content: "…" } with plain text as content.';
 
-/** Other keys of a message are allowed: people pass on messages of their model's API. */
+/** A message may have other keys: callers pass messages of their model's API unchanged. */
 const MESSAGE = hinted(
   openEntry(
     "One turn of the conversation, as model APIs write it.",
     {
       role: hinted(string("`user`, `assistant` or another."), { problem: "must be a string", fix: messageFix }),
-      /** Text, or the parts that the model's API uses instead. Null or omitted when the model only called a tool. */
+      /** Text, or the parts that the model's API uses instead. Null or omitted if the model only called a tool. */
       content: hinted(
         schema<string | readonly unknown[] | null | undefined>({
           description: "Text, or the parts that the model's API uses instead.",
@@ -89,7 +89,7 @@ const MESSAGE = hinted(
   { problem: "must be a message", fix: messageFix },
 );
 
-/** One turn of a conversation. The messages of the usual model APIs fit as they are. */
+/** One turn of a conversation. Messages of the common model APIs fit unchanged. */
 export interface Message extends InputOf<typeof MESSAGE> {}
 
 const example = 'Pass { context: { query: "what the user asks for" } }.';
@@ -98,17 +98,18 @@ const CONTEXT = hinted(
   entry(
     "The request and its conversation.",
     {
-      /** The immediate request, of at most 16,384 characters. */
       query: hinted(
         refined(text("What the user wants, in words: at most 16,384 characters."), { maxLength: MAX_QUERY_LENGTH }),
         { shorten: "Say in a few sentences what is wanted; put the rest into recentMessages." },
       ),
-      /** At most 65,536 characters. */
       conversationSummary: hinted(
         refined(string("What was said so far, in short: at most 65,536 characters."), { maxLength: 65_536 }),
         { shorten: "Summarise it." },
       ),
-      /** The conversation so far, oldest first: the last 10 messages at most, of which the first 20,000 characters each are read. A request such as "do it again" is read with them. */
+      /**
+       * The conversation so far, oldest first. At most the last 10 messages are read, and at most 20,000 characters of each. A request such as "do it
+       * again" is understood from them.
+       */
       recentMessages: hinted(
         refined(list<Message>("The conversation, oldest first. At most 10 are read.", MESSAGE), {
           maxItems: MOST_MESSAGES,
@@ -118,15 +119,12 @@ const CONTEXT = hinted(
           shorten: `Keep the last ${MOST_MESSAGES}, as in messages.slice(-${MOST_MESSAGES}), and put the rest into conversationSummary.`,
         },
       ),
-      /** Ids or names of the tools this conversation has used. */
       toolsAlreadyUsed: some("Ids or names of tools that this conversation has used.", tool),
-      /** Ids or names of the tools that failed in this conversation. */
       toolsFailed: some("Ids or names of tools that failed in this conversation.", tool),
-      /** The intent of the request, if the caller knows it; classified otherwise. */
+      /** The intent of the request, if the caller knows it. Defaults to a classification. */
       inferredIntent: choice("What the request is about, if you know.", INTENTS),
       /** The user's capabilities. Defaults to all capabilities. */
       userCapabilities: capabilities("What the user may do. Defaults to everything."),
-      /** Calls that need one of these capabilities are marked as needing confirmation. */
       requireConfirmationFor: capabilities("Tools with one of these are marked as needing confirmation."),
     },
     ["query"],
@@ -134,10 +132,9 @@ const CONTEXT = hinted(
   { fix: example },
 );
 
-/** The conversation of a request. Routing uses all of it, not the last message alone. */
+/** The conversation of a request. The search uses all of it, not only the last message. */
 export interface ConversationContext extends InputOf<typeof CONTEXT> {}
 
-/** The shape of a request to find tools. */
 export const TOOL_QUERY = hinted(
   entry(
     "A request to find tools.",
@@ -147,7 +144,7 @@ export const TOOL_QUERY = hinted(
       limit: hinted(whole("At most this many tools. Defaults to 5.", 1, MOST_TOOLS), {
         fix: `Ask for 1 to ${MOST_TOOLS} tools; a model chooses best among few.`,
       }),
-      /** Leaves out tools with a lower semantic score, even if none remain. In [0, 1]. Defaults to the configured one; 0 also means `refuse: "never"`. */
+      /** Omits tools with a lower semantic score, even if none remain. In [0, 1]. Defaults to the configured one; 0 also implies `refuse: "never"`. */
       scoreThreshold: share("Leaves out tools with a lower semantic score. Defaults to the configured one."),
       /**
        * When to return no tools: `confident` refuses at most 2 % of the requests that a tool could serve, `eager` about 5 %, `never` always returns
@@ -160,17 +157,13 @@ export const TOOL_QUERY = hinted(
       sources: some("Only tools from these sources.", choice("A source.", TOOL_SOURCES)),
       tags: some("Only tools with one of these tags.", name("A tag.")),
       excludeDeprecated: flag("Leaves out deprecated tools. Defaults to true."),
-      /** Leaves out tools whose circuit is open. Defaults to true. */
+      /** Omits tools whose circuit is open. Defaults to true. */
       excludeUnhealthy: flag("Leaves out tools that keep failing. Defaults to true."),
-      /** Whether the configured reranker orders the best candidates again. Defaults to false. */
       enableReranking: flag("Lets the configured reranker order the best candidates again. Defaults to false."),
-      /** Adds the tools that a chosen tool requires. Defaults to true. */
       includeDependencies: flag("Adds tools that a chosen tool requires. Defaults to true."),
-      /** 0: by score alone; 1: as different from each other as possible. Defaults to the configured MMR setting. */
       diversityFactor: share("0: by score alone. 1: as different from each other as possible."),
-      /** Whether the result explains every score, also of the best tools left out. */
       explain: flag("Explains every score, also of the best tools left out."),
-      /** The caller: tools that the principal may not see are not found. */
+      /** The caller. Tools that the principal may not see are not found. */
       principal: hinted(schema<Principal>({ description: "The caller. Defaults to the local operator." }), {
         fits: isPrincipal,
         problem: "must be a principal",
@@ -178,21 +171,20 @@ export const TOOL_QUERY = hinted(
         onlyInCode: true,
       }),
       /**
-       * Also finds tools that the caller may not call, each with `refused`. An operator without a tenant finds every tool, other callers find what
-       * the policy lets them see. Defaults to false.
+       * Also finds tools that the caller may not call, each with `refused`. An operator without a tenant then finds every tool; other callers find
+       * the tools that the policy lets them see. Defaults to false.
        */
       includeRefused: flag("Also finds tools that you may not call, each with `refused`. Defaults to false."),
       /** Also finds skills of MCP servers whose resources the caller may read, as `skills` of the result. Defaults to false. */
       includeSkills: flag("Also finds skills of MCP servers, as `skills`. Defaults to false."),
-      /** Searches only the tools of this toolset. Defaults to the whole catalog. */
       toolset: name("Limits the request to the tools of this toolset."),
-      /** The trace that the request belongs to: 32 hexadecimal digits for one that other programs can continue. Defaults to a new one. */
+      /** The trace of the request. Other programs can continue the trace if the id has 32 hexadecimal digits. Defaults to a new trace. */
       traceId: name("Your trace id. Defaults to that of the header `traceparent`."),
       /** The parent span: 16 hexadecimal digits. */
       parentSpanId: name("Your span. Defaults to that of the header `traceparent`."),
-      /** False if the caller does not record its trace: no span of it is exported. Defaults to true. */
+      /** False if the caller does not record its trace. Its spans are then not exported. Defaults to true. */
       sampled: hinted(flag("False if you do not record the trace. Defaults to true."), { onlyInCode: true }),
-      /** The header `tracestate` (W3C Trace Context) of the trace. An invalid one is ignored. */
+      /** The header `tracestate` (W3C Trace Context). An invalid value is ignored. */
       tracestate: hinted(string("The header `tracestate` of the trace."), { onlyInCode: true }),
       signal: hinted(schema<AbortSignal>({ description: "Cancels the search." }), {
         fits: (value) => value instanceof AbortSignal,
@@ -209,13 +201,13 @@ export const TOOL_QUERY = hinted(
 /** A request to find tools. */
 export interface ToolQuery extends InputOf<typeof TOOL_QUERY> {}
 
-/** The options of a request that is given in words: any part of a query but the words. */
+/** The options of a request that is given as text: everything in a query except the text. */
 export interface RetrieveOptions extends Omit<ToolQuery, "context"> {
-  /** The conversation that the request belongs to. */
+  /** The conversation before the request. */
   readonly context?: Omit<ConversationContext, "query">;
 }
 
-/** Returns the text of a message, or of its parts, up to the length that is read. Calls and images have no text. */
+/** Returns the text of a message or of its parts, up to the maximum length. Calls and images have no text. */
 export function messageText({ content }: Message): string {
   if (typeof content === "string") return content.slice(0, MAX_MESSAGE_LENGTH);
   const texts: string[] = [];

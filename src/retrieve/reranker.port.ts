@@ -1,9 +1,9 @@
 import type { Tool } from "../tool/tool.ts";
 
-/** Orders a short list of tools a second time, more precisely and more slowly. */
+/** Reorders a short list of tools, more precisely and more slowly than the search. */
 export interface Reranker {
   readonly model: string;
-  /** One score in [0, 1] for each tool, in the order given. */
+  /** Returns one score in [0, 1] per tool, in the given order. */
   rerank(
     query: string,
     tools: readonly Tool[],

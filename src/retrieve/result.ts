@@ -3,65 +3,70 @@ import type { RetrievalSteps } from "../observe/events.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { Intent } from "./query.ts";
 
-/** The tools found for a request, best first, and how the search went. */
+/** The tools found for a request, best first, and details of the search. */
 export interface RetrievalResult {
   /** Empty if the request was refused (see `ToolQuery.refuse`) or no tool reaches the query's own `scoreThreshold`. */
   readonly tools: readonly ScoredTool[];
-  /** How likely it is that the tools found serve the request, in [0, 1]. */
+  /** The estimated probability that the found tools serve the request, in [0, 1]. */
   readonly confidence: number;
-  /** True if no tool is likely to serve the request: the confidence is below the threshold of the `refuse` setting in force (`never` uses that of `confident`). */
+  /**
+   * True if probably no tool serves the request: the confidence is below the threshold of the current `refuse` setting (`never` uses the threshold of
+   * `confident`).
+   */
   readonly nothingFits: boolean;
-  /** Present if nothing fits: the best three tools, for reference. */
+  /** The best three tools, for reference. Present if `nothingFits` is true. */
   readonly nearest?: readonly ScoredTool[];
   readonly intent: Intent;
-  /** Which ranker answered: `tuned`, `static`, `tuned+static` while the better one is still learning the tools, `lexical`, or an embedder's model. */
+  /**
+   * The ranker that answered: `tuned`, `static`, `tuned+static` while the better one is still embedding tools, `lexical`, or the model of an
+   * embedder.
+   */
   readonly tier: string;
-  /** Tools that passed every filter and were scored. */
+  /** The number of tools that passed every filter. */
   readonly candidateCount: number;
-  /** Tools that a filter left out. */
+  /** The number of tools that a filter removed. */
   readonly filteredCount: number;
   readonly queryEmbeddingTimeMs: number;
   readonly searchTimeMs: number;
   readonly rerankTimeMs?: number;
-  /** Present if reranking was requested and failed: the error. The order is then the search's own. */
+  /** The error if reranking was requested but failed. The order is then the search's own. */
   readonly rerankError?: string;
   readonly totalTimeMs: number;
-  /** How long each step took. */
   readonly steps: RetrievalSteps;
   readonly traceId: string;
-  /** Present if the query requested it. */
+  /** Present if the query sets `explain`. */
   readonly explanation?: Explanation;
-  /** Skills of MCP servers, best first. Present if the query set `includeSkills`. */
+  /** Skills of MCP servers, best first. Present if the query sets `includeSkills`. */
   readonly skills?: readonly FoundSkill[];
 }
 
 /** A skill of an MCP server that fits a request. */
 export interface FoundSkill {
-  /** Clients of the gateway read it at this address: `skill://shop/refunds/SKILL.md`. */
+  /** The address at which clients of the gateway read the skill: `skill://shop/refunds/SKILL.md`. */
   readonly uri: string;
   readonly name: string;
   readonly description: string;
-  /** The server that serves it. */
+  /** The MCP server of the skill. */
   readonly server: string;
-  /** How well it fits the words of the request, on the scale of `ScoredTool.semanticScore`. In [0, 1]. */
+  /** How well the skill fits the words of the request, in [0, 1], on the scale of `ScoredTool.semanticScore`. */
   readonly score: number;
 }
 
-/** One tool found, and how well it fits. */
+/** A found tool, and how well it fits. */
 export interface ScoredTool {
   readonly tool: Tool;
-  /** The routing formula's outcome; tools are ordered by it. In [0, 1] with weights that sum to 1, the learned one among them. */
+  /** The result of the routing formula, which decides the order. In [0, 1] if the weights, including the learned one, sum to 1. */
   readonly score: number;
-  /** How well the tool fits the words of the request, absolute, comparable between requests. In [0, 1]. */
+  /** How well the tool fits the words of the request, in [0, 1]. Absolute, so comparable between requests. */
   readonly semanticScore: number;
-  /** Present if a reranker ran; it then replaces the semantic score in the formula. */
+  /** Present if a reranker ran. It replaces the semantic score in the formula. */
   readonly rerankScore?: number;
   readonly signals: RoutingSignals;
   /** True if the caller's context or the tool requires confirmation. */
   readonly requiresConfirmation: boolean;
-  /** Present if the caller may not call the tool. Found only with `includeRefused`, or if the rule says `hide: false`. */
+  /** Why the caller may not call the tool. Such tools are found only with `includeRefused`, or if the rule has `hide: false`. */
   readonly refused?: Refusal;
-  /** The id of the tool that requires this one, if it is a dependency. */
+  /** The id of the tool that requires this one. Present for dependencies. */
   readonly requiredBy?: string;
 }
 
@@ -72,16 +77,15 @@ export interface RoutingSignals {
   readonly conversation: number;
   readonly health: number;
   readonly cost: number;
-  /** How well the tool served requests like this one. Present if the arsenal learns from use. */
+  /** How well the tool served similar requests. Present if the arsenal learns from use. */
   readonly learned?: number;
   readonly alreadyUsedPenalty: number;
   readonly alreadyFailedPenalty: number;
   readonly deprecatedPenalty: number;
-  /** Given to a destructive tool that is nearly tied with harmless ones. */
+  /** The penalty of a destructive tool in a near-tie with harmless ones. */
   readonly destructivePenalty?: number;
 }
 
-/** How much each signal counts. */
 export interface RoutingWeights {
   readonly semantic: number;
   readonly intent: number;
@@ -92,28 +96,28 @@ export interface RoutingWeights {
   readonly learned?: number;
 }
 
-/** Why the tools returned were returned, and why the best of the others were not. */
+/** Why the returned tools were chosen, and why the best of the others were left out. */
 export interface Explanation {
   readonly chosen: readonly ExplainedTool[];
   /** The best tools that were left out, best first. */
   readonly leftOut: readonly ExplainedTool[];
 }
 
-/** The number behind each signal of one tool. */
+/** The signals of one tool. */
 export interface ExplainedTool {
   readonly toolId: string;
   readonly score: number;
   readonly reason: "chosen" | "dependency" | "limit" | "threshold" | "confidence" | "diversity" | "conflict";
-  /** For a conflict or dependency: the other tool. */
+  /** The id of the other tool, for a conflict or a dependency. */
   readonly because?: string;
-  /** One entry per signal: its value, its weight and their product. Penalties have weight -1. */
+  /** One entry per signal: value, weight and their product. Penalties have weight -1. */
   readonly signals: readonly {
     readonly name: keyof RoutingSignals;
     readonly value: number;
     readonly weight: number;
     readonly contribution: number;
   }[];
-  /** Words of the request found in the tool, heaviest first, with their field. */
+  /** Words of the request that occur in the tool, heaviest first, with their fields. */
   readonly matchedTerms: readonly {
     readonly term: string;
     readonly fields: readonly string[];

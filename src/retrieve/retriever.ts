@@ -36,50 +36,49 @@ import { resolveIntent, type ResolvedIntent } from "./understand/intent.ts";
 import { type Request, understand } from "./understand/understand.ts";
 import { type CheckedQuery, validateQuery } from "./understand/validate-query.ts";
 
-/** Finds the few tools that matter for a request. */
+/** Finds the few tools that serve a request. */
 export interface Retriever {
-  /** Rejects with `QUERY_INVALID` for a malformed query and `CANCELLED` when its signal fires. */
+  /** Finds tools. Rejects with `QUERY_INVALID` for a malformed query, and with `CANCELLED` when the signal fires. */
   retrieve(query: ToolQuery): Promise<RetrievalResult>;
 }
 
 /** The part of the catalog that a query searches. */
 export type SearchedView = Pick<ToolQuery, "toolset" | "includeRefused">;
 
-/** The dependencies of a retriever. */
 export interface RetrieverParts {
   readonly catalog: Pick<Catalog, "request"> & { readonly engine: Pick<CatalogEngine, "get" | "list" | "search"> };
   readonly health: Pick<HealthBook, "of">;
-  /** Whether a search may show the principal a tool: the guard's decision, which is final. */
+  /** Returns whether a search may show the principal a tool. This is the guard's decision, and final. */
   readonly sees: (tool: Tool, principal: Principal | undefined, query: SearchedView) => boolean;
-  /** The tools that a principal may see, if the policy can state them as a filter. */
+  /** Returns the tools that a principal may see, if the policy can express them as a filter. */
   readonly visible?: (principal: Principal | undefined, query: SearchedView) => ToolFilter | undefined;
-  /** The part of `sees` that a filter can state and `visible` does not. Defaults to every tool. */
+  /** Returns the conditions of `sees` that a filter can express but `visible` lacks. Defaults to every tool. */
   readonly callable?: (principal: Principal | undefined, query: SearchedView) => ToolFilter;
-  /** Why a principal may not call a tool. Marks the tools found. */
+  /** Returns why a principal may not call a tool. Found tools are marked with it. */
   readonly refusal?: (tool: Tool, principal: Principal | undefined, query: SearchedView) => Refusal | undefined;
   readonly reranker?: Reranker;
   readonly classifyIntent?: IntentClassifier;
-  /** The learned evidence. If omitted, the ranking uses the routing formula alone. */
+  /** The learned evidence. If omitted, ranking uses the routing formula only. */
   readonly learning?: Pick<Learning, "priors" | "noteRetrieval"> | undefined;
-  /** Receives every result. The explanation is expensive, and can be computed after the caller has the result. */
+  /** Receives every result. `explain` is expensive, and can run after the caller has the result. */
   readonly note?: (query: ToolQuery, result: RetrievalResult, explain: () => Explanation) => void;
   readonly settings: RetrieverSettings;
   readonly emit: Emit;
   readonly clock: Clock;
 }
 
-/** The smallest candidate pool: the signals can lift tools that the words alone rank too low. */
+/** The minimum size of the candidate pool: the signals can lift tools that words alone rank too low. */
 const SMALLEST_POOL = 50;
 const POOL_PER_TOOL = 4;
-/** Each ranker returns at least this many candidates, and twice the pool if that is more. */
+/** Each ranker returns at least this many candidates, or twice the pool if that is more. */
 const SMALLEST_SEARCH = 100;
-/** A request with at least this many clauses is a task of several steps that no single tool serves. */
+/** A request with at least this many clauses is a task of several steps, which no single tool serves. */
 const CLAUSES_OF_A_TASK = 4;
-/** The lowest rank at which a wish can find its tool. */
+/** The lowest rank at which a tool can be chosen for a wish. */
 const CONSIDERED_FOR_WISHES = 30;
-/** The number of tools in `nearest` if nothing fits. */
+/** The number of tools in `nearest`. */
 const NEAREST = 3;
-/** The default threshold always keeps this many: a tool cut so near the top is often the right one. */
+/** The default threshold never drops the first few tools, because they are often correct. */
 const ALWAYS_KEPT = 3;
 
 export function createRetriever(parts: RetrieverParts): Retriever {
@@ -161,7 +160,7 @@ export function createRetriever(parts: RetrieverParts): Retriever {
       })),
     ];
 
-    // An engine that ignores the signal must not let a cancelled retrieval succeed.
+    // An engine may ignore the signal, but a cancelled retrieval must not succeed.
     signal?.throwIfAborted();
     const tools = chosen.map(({ candidate }) => marked(toScoredTool(candidate, query, companions), query));
     parts.learning?.noteRetrieval(inConversation(request), {
@@ -210,7 +209,7 @@ export function createRetriever(parts: RetrieverParts): Retriever {
     return query.explain ? { ...result, explanation: explanation() } : result;
   }
 
-  /** Adds why the caller may not call the tool. */
+  /** Adds the reason if the caller may not call the tool. */
   function marked(found: ScoredTool, query: CheckedQuery): ScoredTool {
     const refused = parts.refusal?.(found.tool, query.principal, query);
     return refused === undefined ? found : { ...found, refused };
@@ -249,7 +248,7 @@ export function createRetriever(parts: RetrieverParts): Retriever {
     );
   }
 
-  /** Tools under the threshold are not sent: a reranker cannot restore them. */
+  /** Excludes tools below the threshold, because reranking cannot restore them. */
   async function askReranker(text: string, ranked: readonly Candidate[], query: CheckedQuery): Promise<Reranking> {
     if (parts.reranker === undefined) {
       return {
@@ -263,7 +262,7 @@ export function createRetriever(parts: RetrieverParts): Retriever {
     return rerank(parts.reranker, text, best, options);
   }
 
-  /** Judges whether the candidates serve the request, and drops those that do not. */
+  /** Judges whether the candidates serve the request, and drops those below the threshold. */
   function fitOf(
     ranked: readonly Candidate[],
     found: FusedEvidence & { readonly candidateCount: number },
@@ -272,11 +271,11 @@ export function createRetriever(parts: RetrieverParts): Retriever {
     given: ToolQuery,
   ) {
     const { scoreThreshold, refuse } = query;
-    // A follow-up says too little to be judged on its own, and no single tool serves a long task.
+    // A follow-up has too little text to be judged on its own, and no single tool serves a long task.
     const isJudged = request.folded === undefined && (request.steps?.clauses.length ?? 0) < CLAUSES_OF_A_TASK;
     const { confidence, isLow } = judgeFit(request.text, found, refuse);
     const refused = isLow && isJudged && refuse !== "never" && scoreThreshold > 0;
-    // The default threshold never drops all tools; a configured one may.
+    // The default threshold never drops all tools; a configured one can.
     const isConfigured = settings.scoreThreshold !== DEFAULT_SETTINGS.scoreThreshold;
     const mayEmpty = given.scoreThreshold !== undefined || (isConfigured && refuse !== "never");
     const isAnyAbove = ranked.some((candidate) => candidate.semanticScore >= scoreThreshold);
@@ -288,7 +287,7 @@ export function createRetriever(parts: RetrieverParts): Retriever {
     return { fitting, confidence, nothingFits, refused, scoreThreshold: applied };
   }
 
-  /** A caller who requests diversity gets plain MMR; ordinary retrieval only holds back near-copies. */
+  /** A caller who requests diversity gets plain MMR. Ordinary retrieval only displaces near-copies. */
   function diversityOf({ diversityFactor }: CheckedQuery, { similarity }: EngineAnswer): MmrOptions {
     if (diversityFactor !== undefined) return { lambda: 1 - diversityFactor, similarity };
     return {
@@ -332,7 +331,7 @@ export function createRetriever(parts: RetrieverParts): Retriever {
 
 type RetrievalSpan = Omit<EventMap["retrieval-failed"], "toolset" | "durationMs" | "code" | "message">;
 
-/** Reads a query's trace before the query is checked, so that an invalid query has a span too. */
+/** Reads a query's trace before validation, so that an invalid query has a span too. */
 function beginSpan(given: ToolQuery, startedAt: number): RetrievalSpan {
   const { traceId, parentSpanId, sampled, tracestate }: { readonly [Key in keyof ToolQuery]?: unknown } = given ?? {};
   const state = readTracestate(tracestate);
@@ -356,7 +355,7 @@ function inConversation({ text, folded }: Request): string {
   return folded?.text ?? text;
 }
 
-/** Makes sure that each clear wish of a request for several things has its tool in the result. */
+/** Ensures that the result contains a tool for each clear wish of a request. */
 function coverWishes(selected: readonly Candidate[], all: readonly Candidate[], limit: number): readonly Candidate[] {
   const taken = new Set(selected);
   const others = all.filter((candidate) => !taken.has(candidate)).slice(0, CONSIDERED_FOR_WISHES);

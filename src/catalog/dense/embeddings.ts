@@ -19,19 +19,22 @@ interface EmbedToolsOptions {
 }
 
 const BATCH = 64;
-/** Smaller, because requests wait behind a batch. */
+/** Smaller than `BATCH`, because requests wait for the current batch. */
 const BACKGROUND_BATCH = 16;
-/** After this many failed batches in a row the embedder counts as unavailable, and the rest is skipped. */
+/** After this many failed batches in a row, the embedder counts as unavailable, and the remaining tools are skipped. */
 const FAILURES_IN_A_ROW = 2;
 
-/** The name under which an engine stores an embedder's vectors. It includes the dimension, because an engine outlives its configuration. */
+/**
+ * Returns the name under which an engine stores an embedder's vectors. It includes the dimension, because the stored vectors outlive the
+ * configuration.
+ */
 export function vectorsName({ model, dimension }: Embedder): string {
   return `${model}/${dimension}`;
 }
 
 export type Embeddings = ReturnType<typeof createEmbeddings>;
 
-/** Embeds tools and requests with one embedder. If it fails, tools are found by other means, and an `embedder-failed` event says so. */
+/** Embeds tools and requests with one embedder. If it fails, retrieval falls back to another ranker, and emits `embedder-failed`. */
 export function createEmbeddings({
   embedder,
   engine,
@@ -46,7 +49,7 @@ export function createEmbeddings({
   readonly emit: Emit;
   readonly clock: Clock;
 }) {
-  /** Tools without a vector of their current text, as far as this process knows: ids and content hashes. */
+  /** Tools without a vector for their current text, as far as this process knows: content hashes by id. */
   const missing = new Map<string, string>();
   let answering = true;
 
@@ -57,7 +60,7 @@ export function createEmbeddings({
   async function keep(embedded: readonly ToolVectors[], signal?: AbortSignal): Promise<void> {
     if (embedded.length === 0) return;
     await engine.putVectors(vectorsName(embedder), embedded, signal ? { signal } : {});
-    // A tool that changed meanwhile still has no vector.
+    // A tool that changed in the meantime still has no vector.
     for (const { id, contentHash } of embedded) if (missing.get(id) === contentHash) missing.delete(id);
   }
 
@@ -87,10 +90,10 @@ export function createEmbeddings({
     reportFailure(ids.length, `${what}; the embedder ${embedder.model} failed`, error);
   }
 
-  /** Notes tools that will be embedded later. */
+  /** Adds tools to `missing`. */
   function expect(tools: readonly Tool[]): void {
     for (const { id, contentHash } of tools) {
-      // Moves the tool to the end: the next retry begins with tools that have not just failed.
+      // Moves the tool to the end, so that the next retry starts with tools that have not just failed.
       missing.delete(id);
       missing.set(id, contentHash);
     }
@@ -100,7 +103,7 @@ export function createEmbeddings({
     const { signal } = options;
     let failures = 0;
     for (let start = 0; start < tools.length;) {
-      // Yields, because an embedder on this thread would block all other work.
+      // Yields, because an embedder on this thread blocks all other work.
       if (start > 0) await nextTurn();
       const batch = tools.slice(start, failures < FAILURES_IN_A_ROW ? start + size : undefined);
       start += batch.length;
@@ -119,7 +122,7 @@ export function createEmbeddings({
   }
 
   return {
-    /** False after a request could not be embedded, until one succeeds. */
+    /** False after a request could not be embedded, until a request succeeds. */
     get answering() {
       return answering;
     },
@@ -133,13 +136,13 @@ export function createEmbeddings({
     forget(ids: readonly string[]) {
       for (const id of ids) missing.delete(id);
     },
-    /** Embeds tools and keeps their vectors. Resolves to false if the embedder seems to be unavailable; rejects only when the signal fires. */
+    /** Embeds tools and stores their vectors. Resolves to false if the embedder seems unavailable. Rejects only when the signal fires. */
     embed: (tools: readonly Tool[], options: EmbedToolsOptions = {}) =>
       embedAll(tools, options.background ? BACKGROUND_BATCH : BATCH, options),
-    /** Retries tools that are missing a vector, one by one: a text that no model takes must not hold back the others. */
+    /** Retries tools without a vector, one by one, so that a text that the model rejects does not hold back others. */
     retry: (tools: readonly Tool[], signal?: AbortSignal) => embedAll(tools, 1, { signal }),
 
-    /** Stores the vectors that the embedder has cached. Resolves to the tools without cached vectors; never rejects. */
+    /** Stores the embedder's cached vectors. Resolves to the tools without cached vectors. Never rejects. */
     async recall(tools: readonly Tool[]): Promise<readonly Tool[]> {
       if (!embedder.recall) return tools;
       try {
@@ -154,7 +157,7 @@ export function createEmbeddings({
       }
     },
 
-    /** The vectors of the texts of one request, in order, and the time they took together. Rejects if the embedder fails. */
+    /** Returns the vectors of a request's texts, in order, and the total duration. Rejects if the embedder fails. */
     async queries(texts: readonly string[], { passagesFrom, signal }: QueryOptions = {}) {
       const startedAt = clock.now();
       const passages = passagesFrom !== undefined && passagesFrom < texts.length;
@@ -170,10 +173,7 @@ export function createEmbeddings({
   };
 }
 
-/**
- * The vectors of tools: the sum of the vectors of a tool's own texts, then those of its examples. Tools for which `find` lacks a vector are left
- * out.
- */
+/** Returns the vectors of tools: the sum of the vectors of a tool's texts, then those of its examples. Omits tools for which `find` lacks a vector. */
 async function vectorsOf(
   tools: readonly Tool[],
   find: (texts: readonly string[]) => Promise<readonly (Float32Array | undefined)[]>,
@@ -194,7 +194,7 @@ async function vectorsOf(
   return vectors;
 }
 
-/** The sum of vectors at unit length. */
+/** Returns the sum of vectors, scaled to unit length. */
 function sumOf([first = new Float32Array(), ...others]: readonly Float32Array[]): Float32Array {
   if (others.length === 0) return first;
   const sum = first.slice();

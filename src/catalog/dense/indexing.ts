@@ -7,21 +7,21 @@ import type { Exclusively } from "../exclusively.ts";
 import { type Embeddings, vectorsName } from "./embeddings.ts";
 import { pause, untilAborted } from "../../base/turns/until-aborted.ts";
 
-/** Programs that end before this never load a model that they do not need. */
+/** The delay before a model is loaded, in milliseconds. Short-lived programs then never load a model that they do not need. */
 const DELAY_MS = 150;
-/** The polling interval while another process embeds. */
+/** The polling interval while another process embeds, in milliseconds. */
 const LOOK_MS = 500;
-/** The longest that requests wait for a model whose vectors are available, in milliseconds. */
+/** The maximum time that requests wait for a model whose vectors are available, in milliseconds. */
 const WARM_MS = 3_000;
 const PAGE = 1000;
-/** The interval of reports to a caller that waits. */
+/** The interval of progress reports to a waiting caller, in milliseconds. */
 const REPORT_MS = 100;
-/** The number of tools of this process that are looked up at once. */
+/** The number of this process's tools that are looked up at once. */
 const TURN = 256;
-/** Tools that failed before and are retried, one by one, in each page. */
+/** The maximum number of failed tools per page that are retried, one by one. */
 const RETRIED = 64;
 
-/** Embeds tools without vectors in the background: the embedder's cached vectors first, then the rest. */
+/** Embeds tools without vectors in the background. Uses the embedder's cached vectors first. */
 export function createIndexing({
   embedder,
   embeddings,
@@ -34,33 +34,32 @@ export function createIndexing({
   readonly embeddings: Embeddings;
   readonly engine: Pick<CatalogEngine, "get" | "withoutVectors">;
   readonly clock: Clock;
-  /** Given if other processes share the engine: the process whose turn it is embeds the tools of all. */
+  /** Present if other processes share the engine. One process at a time embeds the tools of all. */
   readonly exclusively?: Exclusively | undefined;
-  /** True if requests wait for the model to be loaded; otherwise it is loaded in the background. */
+  /** True if requests wait until the model is loaded. Otherwise it is loaded in the background. */
   readonly first: boolean;
 }) {
   const name = vectorsName(embedder);
   const { missing } = embeddings;
-  /** Tools that this process failed to embed: ids and content hashes. */
+  /** Tools that this process failed to embed: content hashes by id. */
   const failed = new Map<string, string>();
   const closing = new AbortController();
   const { signal } = closing;
-  /** The number of requests for work. */
   let asked = 0;
   let cancelStart: (() => void) | undefined;
   let running: Promise<void> | undefined;
-  /** The number of requests for work when cached vectors were last looked up for a search. */
+  /** The value of `asked` when cached vectors were last looked up for a search. */
   let warmed = 0;
   let warming: Promise<void> | undefined;
 
-  /** Pages of ids without vectors. An engine with a single writer is not queried. */
+  /** Yields pages of ids without vectors. Does not query an engine that has a single writer. */
   async function* lacking(): AsyncGenerator<readonly string[]> {
     if (exclusively) return yield* withoutVectors(engine, name, signal);
     const ids = [...missing.keys()];
     for (let start = 0; start < ids.length; start += TURN) yield ids.slice(start, start + TURN);
   }
 
-  /** Brings `missing` up to date with the engine. */
+  /** Updates `missing` from the engine. */
   async function look(): Promise<void> {
     const found = new Set<string>();
     for await (const ids of withoutVectors(engine, name, signal)) {
@@ -99,13 +98,13 @@ export function createIndexing({
 
   async function canEmbed(): Promise<boolean> {
     if (first) return true;
-    // Loads the model: requests need it even if every tool has a vector. Closing does not wait for it.
+    // Loads the model, because requests need it even if every tool has a vector. Closing does not wait for it.
     if (await untilAborted(embedder.healthCheck({ signal, background: true }), signal)) return true;
     embeddings.failed(`The embedder ${embedder.model} is not used`, new Error("it cannot be loaded"));
     return false;
   }
 
-  /** Takes one turn. Returns false if another process has the turn and tools remain to be embedded. */
+  /** Takes one turn. Returns false if another process has the turn and tools remain without vectors. */
   async function turn(): Promise<boolean> {
     if (!exclusively) return embedLacking(signal).then(() => true);
     const outcome = await exclusively(`embed:${name}`, embedLacking, signal);
@@ -115,7 +114,7 @@ export function createIndexing({
 
   async function work(): Promise<void> {
     try {
-      // Cached vectors are useful once the embedder is available again, even if it is not now.
+      // Cached vectors become useful once the embedder is available again.
       if (!exclusively) await recallLacking(signal);
       if (!(await canEmbed())) return;
       for (let done = -1; done !== asked;) {
@@ -124,7 +123,7 @@ export function createIndexing({
         else await pause(LOOK_MS, clock, { signal, background: true });
       }
     } catch {
-      // The engine failed or is closing; the next request for work retries.
+      // The engine failed or is closing. The next call of `add` retries.
     } finally {
       running = undefined; // in the same turn as the last read of `asked`, so that no request is lost
     }
@@ -136,7 +135,7 @@ export function createIndexing({
     return (running ??= work());
   }
 
-  /** Schedules the missing tools for embedding. */
+  /** Schedules embedding of the missing tools. */
   function add(): void {
     asked++;
     if (signal.aborted || running !== undefined) return;
@@ -152,7 +151,7 @@ export function createIndexing({
       const loaded = embedder.healthCheck({ signal });
       await Promise.race([loaded, pause(WARM_MS, clock, { signal: AbortSignal.any([signal, bound.signal]) })]);
     } catch {
-      // The background work reports the reason.
+      // The background work reports the error.
     } finally {
       bound.abort();
       warmed = now;
@@ -163,26 +162,26 @@ export function createIndexing({
   return {
     add,
     /**
-     * Takes the vectors that the embedder has cached before a search, and waits for the model if they are enough for an answer. Returns undefined
-     * if this was already done since tools were added.
+     * Before a search, stores the vectors that the embedder has cached, and waits for the model if they are enough to answer. Returns undefined if
+     * this was already done for all current tools.
      */
     warm(knowsEnough: () => boolean): Promise<void> | undefined {
       if (first || warmed === asked || signal.aborted) return undefined;
       return (warming ??= warmUp(knowsEnough));
     },
-    /** Loads the model soon, unless it is already loaded. */
+    /** Schedules loading the model, unless it is loaded. */
     load() {
       if (embedder.ready === false) add();
     },
-    /** Records the tools that the engine has. The first tier embeds them at once, unless another process already does. */
+    /** Finds the engine's tools without vectors. The first tier embeds them immediately, unless another process already does. */
     async begin() {
       if (first) await turn().catch(() => false);
       else await look().catch(() => {});
       if (missing.size > 0) add();
     },
     /**
-     * Starts without further delay, and resolves when no vector is missing or the embedder has failed. If more than `embedAtMost` tools remain
-     * after using the embedder's cached vectors, it resolves at once. Resolves to the number of tools still without vectors.
+     * Starts immediately, and resolves when no vector is missing or the embedder has failed. Resolves early if, after cached vectors are used, more
+     * than `embedAtMost` tools remain. Resolves to the number of tools without vectors.
      */
     async wait({
       signal: given,
@@ -209,7 +208,7 @@ export function createIndexing({
         report();
       }
     },
-    /** Stops; resolves when no work is in progress. */
+    /** Stops. Resolves when no work is running. */
     async close() {
       closing.abort(new Error("closed"));
       cancelStart?.();
@@ -218,7 +217,7 @@ export function createIndexing({
   };
 }
 
-/** The ids of tools that have no vectors of a model, page by page. */
+/** Yields the ids of tools without vectors of a model, page by page. */
 export async function* withoutVectors(
   engine: Pick<CatalogEngine, "withoutVectors">,
   model: string,

@@ -2,27 +2,26 @@ import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { createTopK } from "../top-k.ts";
 import { createNamespaceVectors, type Sum } from "./namespace-vectors.ts";
 
-/** Numbered rows of vectors, scored against a query. */
+/** Numbered vectors that can be scored against a query. */
 export interface VectorRows {
   readonly dimension: number;
   set(row: number, vector: Float32Array): void;
   get(row: number): Float32Array;
   move(from: number, to: number): void;
-  /** Dot products with the first `rows` rows, or with the selected rows, in order. The returned array is valid until the next call. */
+  /** Returns dot products with the first `rows` rows, or with the given rows, in order. The array is reused by the next call. */
   scores(query: Float32Array, rows: number | Uint32Array): Float32Array;
-  /** The first `count` rows in their stored format, for `load` of rows of the same dimension and format. */
+  /** Returns the first `count` rows in their stored format, for `load` with the same dimension and format. */
   dump(count: number): SavedRows;
   load(count: number, saved: SavedRows): void;
 }
 
-/** Rows in their stored format. */
+/** Vectors in their stored format. */
 export interface SavedRows {
   readonly format: string;
   readonly bytes: Uint8Array;
   readonly scales: Float32Array;
 }
 
-/** Creates rows of vectors of one dimension. */
 export type CreateRows = (dimension: number) => VectorRows;
 
 /** The saved form of the vectors of one model. */
@@ -35,7 +34,7 @@ export interface VectorsImage {
   readonly namespaces: Map<string, Sum>;
 }
 
-/** The vectors of a tool, the one of its text first. */
+/** The vectors of a tool. The vector of its text is first. */
 export interface SlotVectors {
   readonly slot: number;
   readonly namespace: string;
@@ -44,27 +43,27 @@ export interface SlotVectors {
 
 export interface NearestOptions {
   readonly limit: number;
-  /** By slot: 1 for a tool that a search may return. */
+  /** By slot, 1 for a tool that a search may return. */
   readonly accepted: Uint8Array;
   readonly count: number;
 }
 
-/** An example counts slightly less than the tool's own text. */
+/** The weight of an example's cosine relative to the tool's own text. */
 export const EXAMPLE_SHARE = 0.95;
-/** If fewer than this share of the tools are accepted, their rows are picked out before scoring instead of checked afterwards. */
+/** If fewer than this share of the tools are accepted, only their rows are scored. Otherwise all rows are scored, and then filtered. */
 const FEW = 0.5;
 
 export type ModelVectors = ReturnType<typeof createModelVectors>;
 
-/** The vectors of one model, by the slots of their tools. `precedes` compares the tools of two slots, and breaks ties. */
+/** The vectors of one model, by the slots of their tools. `precedes` breaks ties between the tools of two slots. */
 export function createModelVectors(createRows: CreateRows, precedes: (slotA: number, slotB: number) => boolean) {
   const namespaces = createNamespaceVectors();
-  /** By slot: the rows of its vectors, the one of its text first. */
+  /** The rows of each slot. The row of the tool's text is first. */
   const rowsOf = new Map<number, number[]>();
-  /** By row: the tool's slot, and whether the row is one of its examples. */
+  /** By row: the tool's slot, and whether the vector is of an example. */
   const slotOf: number[] = [];
   const isExample: boolean[] = [];
-  /** The most vectors that any tool has had. */
+  /** The largest number of vectors that a tool has had. */
   let mostVectors = 1;
   let rows: VectorRows | undefined;
 
@@ -73,7 +72,7 @@ export function createModelVectors(createRows: CreateRows, precedes: (slotA: num
     return rows;
   }
 
-  /** The last row replaces the removed one, so that there are no gaps. */
+  /** The last row replaces the removed row, which leaves no gaps. */
   function erase(row: number): void {
     const last = slotOf.length - 1;
     if (row !== last) {
@@ -93,7 +92,7 @@ export function createModelVectors(createRows: CreateRows, precedes: (slotA: num
     const [main] = own ?? [];
     if (own === undefined || main === undefined || rows === undefined) return;
     namespaces.remove(namespace, rows.get(main));
-    // From the last, because erasing a row moves a later one.
+    // In descending order, because erasing a row moves a later one.
     for (const row of own.toSorted((a, b) => b - a)) erase(row);
     rowsOf.delete(slot);
   }
@@ -106,12 +105,12 @@ export function createModelVectors(createRows: CreateRows, precedes: (slotA: num
   }
 
   return {
-    /** How many tools have vectors. */
+    /** The number of tools with vectors. */
     get size() {
       return rowsOf.size;
     },
     has: (slot: number) => rowsOf.has(slot),
-    /** How many of the tools accepted, by slot, have vectors. */
+    /** The number of accepted tools with vectors. `accepted` is indexed by slot. */
     countIn(accepted: Uint8Array): number {
       let count = 0;
       if (rowsOf.size > 0)
@@ -145,18 +144,18 @@ export function createModelVectors(createRows: CreateRows, precedes: (slotA: num
 
     remove,
 
-    /** Adds the accepted tools that are nearest to a query. */
+    /** Finds the accepted tools that are nearest to a query, and adds them to `found`. */
     nearest(query: Float32Array, { limit, accepted, count }: NearestOptions, found: Set<number>): void {
       if (rows === undefined || slotOf.length === 0 || count === 0) return;
       checkDimension(query, rows.dimension, "The query's vector");
       const selection = count < FEW * rowsOf.size ? select(accepted) : undefined;
       const scores = rows.scores(query, selection ?? slotOf.length);
-      // A tool may occur as often as it has vectors.
+      // Each vector of a tool can be among the best.
       const best = createTopK(limit * mostVectors, (a, b) => precedes(slotOf[a] ?? 0, slotOf[b] ?? 0));
       let { lowest } = best;
       for (let at = 0; at < scores.length; at++) {
         const score = scores[at] ?? 0;
-        // Most rows are skipped here. An example counts less than its score, so it may still be skipped below.
+        // Skips most rows. An example may still be skipped below, because its score is multiplied by EXAMPLE_SHARE.
         if (score < lowest && (mostVectors === 1 || EXAMPLE_SHARE * score < lowest)) continue;
         const row = selection === undefined ? at : (selection[at] ?? 0);
         if (accepted[slotOf[row] ?? 0] !== 1) continue;
@@ -168,7 +167,7 @@ export function createModelVectors(createRows: CreateRows, precedes: (slotA: num
       for (const slot of nearest) found.add(slot);
     },
 
-    /** The cosine of each tool, in order; undefined if it has no vector. */
+    /** Returns the cosine of each tool, in order; undefined if it has no vector. */
     cosines(query: Float32Array, slots: readonly number[]): (number | undefined)[] {
       if (rows === undefined || slotOf.length === 0) return slots.map(() => undefined);
       checkDimension(query, rows.dimension, "The query's vector");
@@ -188,10 +187,10 @@ export function createModelVectors(createRows: CreateRows, precedes: (slotA: num
     },
 
     namespaceFits: namespaces.fit,
-    /** The stored vectors of a tool, the one of its text first. */
+    /** Returns the stored vectors of a tool. The vector of its text is first. */
     vectorsOf: (slot: number) => (rowsOf.get(slot) ?? []).flatMap((row) => rows?.get(row) ?? []),
 
-    /** Returns the whole content, for an immediate copy that can be restored later; undefined without vectors. */
+    /** Returns the complete content, to be copied immediately and restored later; undefined without vectors. */
     save: (): VectorsImage | undefined =>
       rows && rowsOf.size > 0
         ? {
@@ -204,7 +203,7 @@ export function createModelVectors(createRows: CreateRows, precedes: (slotA: num
           }
         : undefined,
 
-    /** Fills empty vectors from a saved image. Returns false, and takes nothing, if the image has a different format. */
+    /** Fills this empty object from a saved image. Returns false, and changes nothing, if the image has a different format. */
     restore(image: VectorsImage): boolean {
       const target = createRows(image.dimension);
       if (target.dump(0).format !== image.rows.format) return false;
@@ -226,7 +225,7 @@ export function createModelVectors(createRows: CreateRows, precedes: (slotA: num
   };
 }
 
-/** Throws unless a vector has the dimension of the others of its model. */
+/** Throws unless the vector has the dimension of the model's other vectors. */
 export function checkDimension(vector: Float32Array, expected: number, what: string): void {
   if (vector.length === expected) return;
   const fix = "Give each embedder a unique model name, or start with an empty engine.";
@@ -237,7 +236,7 @@ export function checkDimension(vector: Float32Array, expected: number, what: str
   );
 }
 
-/** Rounding may put the product of two unit vectors a little outside. */
+/** Rounding can put the product of two unit vectors slightly outside [-1, 1]. */
 function toCosine(score: number): number {
   return Math.min(Math.max(score, -1), 1);
 }

@@ -1,7 +1,6 @@
 import type { NamespaceFit } from "../catalog-engine.port.ts";
 import { DEFAULT_NAMESPACE } from "../../tool/limits.ts";
 
-/** The sum of a namespace's vectors. */
 export interface Sum {
   readonly vector: Float64Array;
   count: number;
@@ -10,7 +9,7 @@ export interface Sum {
 /** With fewer namespaces, nearly every request matches each of them, so no fit is reported. */
 export const LEAST_NAMESPACES = 10;
 /**
- * The less unit vectors have in common, the shorter their mean. Below the first number the mean is ignored; from the second number on, it counts
+ * The length of the mean of unit vectors measures their similarity. Below the first number the mean is ignored; from the second number on, it counts
  * fully.
  */
 const INCOHERENT = 0.5;
@@ -18,7 +17,7 @@ const COHERENT = 0.7;
 
 export type NamespaceVectors = ReturnType<typeof createNamespaceVectors>;
 
-/** The mean of each namespace's tool vectors, which have unit length. */
+/** Tracks the mean of each namespace's tool vectors, which have unit length. */
 export function createNamespaceVectors() {
   let sums = new Map<string, Sum>();
 
@@ -40,12 +39,12 @@ export function createNamespaceVectors() {
     remove(namespace: string, vector: Float32Array): void {
       if (sums.has(namespace)) shift(namespace, vector, -1);
     },
-    /** Everything, to be copied at once and restored later. */
+    /** Returns the complete content, to be copied immediately and restored later. */
     save: () => sums,
     restore(saved: Map<string, Sum>): void {
       sums = saved;
     },
-    /** The similarity of each namespace to a request's vector; empty if there are too few namespaces to compare. */
+    /** Returns the similarity of each namespace to a request's vector; empty if there are too few namespaces to compare. */
     fit(query: Float32Array) {
       const size = sums.size < LEAST_NAMESPACES ? 0 : sums.size;
       return {
@@ -70,7 +69,10 @@ function fitOf(namespace: string, { vector, count }: Sum, query: Float32Array): 
   return toNamespaceFit(namespace, { product, length: Math.sqrt(square), count });
 }
 
-/** The fit of a namespace, from the sum of its tools' vectors: its product with the request's vector, its length, and the number of vectors. */
+/**
+ * Computes the fit of a namespace from the sum of its tools' vectors: the sum's product with the request's vector, its length, and the number of
+ * vectors.
+ */
 export function toNamespaceFit(
   namespace: string,
   { product, length, count }: { readonly product: number; readonly length: number; readonly count: number },
@@ -78,7 +80,7 @@ export function toNamespaceFit(
   return { cosine: length > 0 ? product / length : 0, trust: trustIn(namespace, length / count, count) };
 }
 
-/** A namespace with one tool has the same fit as the tool, and tools in the default namespace have nothing in common. */
+/** The fit of a namespace with one tool adds nothing to the tool's own, and tools in the default namespace have nothing in common. */
 function trustIn(namespace: string, coherence: number, count: number): number {
   if (count < 2 || namespace === DEFAULT_NAMESPACE) return 0;
   return Math.min(Math.max((coherence - INCOHERENT) / (COHERENT - INCOHERENT), 0), 1);

@@ -18,20 +18,19 @@ export interface Tier {
 export interface SettledOptions {
   readonly tier?: string;
   readonly signal?: AbortSignal;
-  /** Does not wait for a tier that must still compute the vectors of more tools than this. Defaults to no limit. */
+  /** Does not wait for a tier that must still embed more tools than this. Defaults to no limit. */
   readonly embedAtMost?: number;
-  /** Called with the number of tools without vectors of a tier: when the wait for the tier begins, ten times a second, and at its end. */
+  /** Called with the number of tools for which a tier lacks vectors: when the wait for the tier starts, ten times a second, and at the end. */
   readonly onProgress?: (pending: number) => void;
 }
 
-/** The progress of the tiers waited for. */
 export interface Settled {
-  /** The number of tools without vectors of the best tier that is waited for. */
+  /** The number of tools without vectors of the best tier that was waited for. */
   readonly pending: number;
 }
 
 export interface RequestOptions {
-  /** True if only a part of the tools is searched: a tier may know all of that part although it knows little of the catalog. */
+  /** True if only some of the tools are searched. A tier may know all of those but little of the catalog. */
   readonly filtered?: boolean;
   /** The texts from this index on are passages of the first text. */
   readonly passagesFrom?: number;
@@ -40,14 +39,14 @@ export interface RequestOptions {
 
 /** A request's texts as vectors. */
 export interface RequestVectors {
-  /** The tiers that can answer, best first: empty if only words can, two while the better one is still learning the tools. */
+  /** The tiers that can answer, best first. Empty if only words can; two while the better tier is still embedding tools. */
   readonly tiers: readonly RequestTier[];
   /** For each tier, the vector of each text. */
   readonly vectors: readonly ModelVector[];
   readonly embeddingTimeMs: number;
   /** True while a weaker tier answers, alone or in part, for a better one. */
   readonly provisional?: boolean;
-  /** Returns whether a tier that knows `known` of the searched tools can answer. */
+  /** Returns whether a tier that has vectors of `known` of the searched tools can answer. */
   readonly knowsEnough: (known: number, population: number) => boolean;
 }
 
@@ -57,7 +56,7 @@ export interface RequestTier {
   readonly embedder: Pick<Embedder, "calibrate" | "share">;
 }
 
-/** A tier that knows a smaller share of the searched tools does not answer. */
+/** Returns whether a tier knows enough of the searched tools to answer. */
 function knowsEnough(known: number, population: number): boolean {
   return known >= LEAST_TOOLS && known >= LEAST_SHARE * population;
 }
@@ -68,8 +67,8 @@ const LEAST_TOOLS = 10;
 export type Tiers = NonNullable<ReturnType<typeof createTiers>>;
 
 /**
- * Combines embedders, worst first. The first embeds tools before an upsert returns; the others do it in the background, and answer once they
- * know enough tools. Undefined if there are none.
+ * Combines embedders, worst first. The first embeds tools before an upsert returns. The others embed in the background, and answer once they know
+ * enough tools. Returns undefined without embedders.
  */
 export function createTiers({
   tiers,
@@ -84,7 +83,7 @@ export function createTiers({
   readonly size: () => number;
   readonly emit: Emit;
   readonly clock: Clock;
-  /** Set if other processes share the engine. */
+  /** Present if other processes share the engine. */
   readonly exclusively?: Exclusively | undefined;
 }) {
   type Level = (typeof levels)[number];
@@ -104,7 +103,7 @@ export function createTiers({
   const others = levels.slice(1);
   const fromBest = levels.toReversed();
 
-  /** How much of the catalog a tier knows: all, enough, or too little. */
+  /** Returns how much of the catalog a tier knows: all, enough, or too little. */
   function coverage(level: Level, filtered = false): "all" | "part" | "none" {
     if (level === first) return "all";
     if (level.embedder.ready === false) return "none";
@@ -113,12 +112,12 @@ export function createTiers({
     return knowsEnoughOf(level) || (filtered && size() > unknown) ? "part" : "none";
   }
 
-  /** Returns whether a tier could answer once its model is loaded. */
+  /** Returns whether a tier could answer if its model were loaded. */
   function knowsEnoughOf({ embeddings: { missing } }: Level): boolean {
     return missing.size === 0 || knowsEnough(size() - missing.size, size());
   }
 
-  /** A request's vectors; undefined, and reported as an event, if the embedder fails. */
+  /** Returns a request's vectors. If the embedder fails, returns undefined and emits an event. */
   async function attempt(
     { embedder: { model }, embeddings, otherwise }: Level,
     texts: readonly string[],
@@ -134,7 +133,7 @@ export function createTiers({
   }
 
   return {
-    /** The name of the tier that would answer now: a tier, two tiers mixed (`best+lesser`), or `lexical`. */
+    /** The tier that would answer now: one tier, two tiers combined (`best+lesser`), or `lexical`. */
     get answering() {
       for (const [index, level] of fromBest.entries()) {
         const known = level.embeddings.answering ? coverage(level) : "none";
@@ -143,10 +142,10 @@ export function createTiers({
       }
       return "lexical";
     },
-    /** Ids of tools that the first tier has no vector for. */
+    /** The ids of tools without a vector of the first tier. */
     missing: () => first.embeddings.missing.keys(),
 
-    /** Prepares the tools that the engine has. */
+    /** Prepares the tools in the engine. */
     async open() {
       if (first.indexing === undefined) {
         for await (const ids of withoutVectors(engine, vectorsName(first.embedder))) {
@@ -159,7 +158,7 @@ export function createTiers({
       if (size() > 0) for (const { indexing } of others) indexing?.load();
     },
 
-    /** Embeds changed tools, and retries those that the first tier is missing. Rejects only when the signal fires. */
+    /** Embeds changed tools, and retries tools without a vector of the first tier. Rejects only when the signal fires. */
     async embed(changed: readonly Tool[], again: readonly Tool[], signal?: AbortSignal) {
       for (const { embeddings } of others) embeddings.expect(changed);
       try {
@@ -183,18 +182,18 @@ export function createTiers({
       for (const { embeddings } of levels) embeddings.forget(ids);
     },
 
-    /** Makes sure that tools added by another process get vectors, whichever process embeds them. */
+    /** Ensures that tools that another process added get vectors, from this process or another. */
     catchUp() {
       for (const { indexing } of levels) indexing?.add();
     },
 
-    /** The names of the tiers' vectors, if every tier has vectors of every tool. */
+    /** Returns the names of the tiers' vectors if every tier has vectors of every tool; otherwise undefined. */
     complete() {
       if (levels.some(({ embeddings }) => embeddings.missing.size > 0)) return undefined;
       return levels.map(({ embedder }) => vectorsName(embedder));
     },
 
-    /** The vectors of a request's texts, of the tiers that can answer it. Rejects only when the signal fires. */
+    /** Returns the vectors of a request's texts for the tiers that can answer. Rejects only when the signal fires. */
     async request(texts: readonly string[], options: RequestOptions): Promise<RequestVectors> {
       const { filtered, signal } = options;
       const answering: Level[] = [];
@@ -212,14 +211,14 @@ export function createTiers({
         answering.push(level);
         for (const vector of found.vectors) vectors.push({ model: vectorsName(level.embedder), vector });
         embeddingTimeMs += found.tookMs;
-        // A tier that knows only a part of the tools is completed by the next one.
+        // A tier that knows only some of the tools is combined with the next one.
         if (known === "all" || answering.length === 2) break;
       }
       const provisional = answering.length > 1 || answering[0] !== fromBest[0];
       return { tiers: answering, vectors, embeddingTimeMs, provisional, knowsEnough };
     },
 
-    /** Resolves when no background work remains, up to the named tier if there is one. `SettledOptions` limits the wait. */
+    /** Resolves when the background work is done, up to the named tier if there is one. `SettledOptions` limits the wait. */
     async settled({ tier, ...options }: SettledOptions): Promise<Settled> {
       let pending = 0;
       for (const { name, indexing } of levels) {

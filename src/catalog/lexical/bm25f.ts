@@ -4,42 +4,42 @@ import { FIELD_WEIGHTS, LEXICAL_FIELDS, SATURATION } from "./lexical-fields.ts";
 import { FIELD_SPAN, type Posting } from "./posting.ts";
 import { tokenize } from "./tokenize.ts";
 
-/** The lengths of fields: their tokens over all documents, and the number of documents that have any. By field. */
+/** The length of each field: its tokens in all documents, and the number of documents that have the field. */
 export interface FieldLengths {
   readonly totalLength: readonly number[];
   readonly documentsWith: readonly number[];
 }
 
-/** Each field's weight and length norm, prepared so that the inner loop only multiplies. */
+/** Each field's weight and length normalisation, precomputed so that the inner loop only multiplies. */
 export interface FieldMeasures {
   readonly weight: Float32Array;
   readonly base: Float32Array;
   readonly slope: Float32Array;
 }
 
-/** A word of a query, its posting, and its weight. */
+/** A word of a query, with its posting and weight. */
 export interface QueryTerm<Found> {
   readonly word: string;
   readonly posting: Found | undefined;
   readonly weight: number;
 }
 
-/** Scores by slot, and the slots that have one. */
+/** Scores by slot, and the slots with a score. */
 export interface Scores {
   readonly values: Float32Array;
   readonly touched: Uint32Array;
   count: number;
 }
 
-/** Among few documents, the rarity of a word means little, so documents are weighed as if there were this many. */
+/** In a small catalog, the rarity of a word means little, so rarity is computed for at least this many documents. */
 const LEAST_POPULATION = 50;
 
-/** The weight of a term that occurs in `documents` of all documents. */
+/** Returns the weight of a term that occurs in `documents` of `population` documents. */
 export function rarity(documents: number, population: number): number {
   return Math.log(1 + (Math.max(population, LEAST_POPULATION) - documents + 0.5) / (documents + 0.5));
 }
 
-/** How fields weigh, given how long they are. */
+/** Computes the weights of fields from their lengths. */
 export function measureFields({ totalLength, documentsWith }: FieldLengths): FieldMeasures {
   const measures = {
     weight: new Float32Array(FIELD_SPAN),
@@ -56,16 +56,16 @@ export function measureFields({ totalLength, documentsWith }: FieldLengths): Fie
   return measures;
 }
 
-/** An occurrence count weighted by its field; it counts less in a long field. */
+/** Weighs an occurrence count by its field. Occurrences in a long field count less. */
 export function weighted(measures: FieldMeasures, field: number, count: number, length: number): number {
   const norm = (measures.base[field] ?? 0) + (measures.slope[field] ?? 0) * length;
   return ((measures.weight[field] ?? 0) * count) / norm;
 }
 
-/** The most distinct terms of a text that are searched for: a page of prose has about 200. */
+/** The maximum number of distinct terms of a text that are searched. A page of prose has about 200. */
 const MOST_TERMS = 256;
 
-/** The distinct terms of a text, each with its weight. */
+/** Returns the distinct terms of a text with their weights. */
 export function weighTerms<Found extends { readonly documents: number }>(
   text: string,
   find: (term: string) => Found | undefined,
@@ -81,31 +81,28 @@ export function weighTerms<Found extends { readonly documents: number }>(
   return [...found.values()];
 }
 
-/** The highest score that a document could reach. */
+/** Returns the highest score that a document could reach. */
 export function attainableBy(query: readonly QueryTerm<unknown>[]): number {
   let sum = 0;
   for (const { weight } of query) sum += weight;
   return sum;
 }
 
-/** Creates empty scores with room for `slots` slots. */
 export function createScores(slots: number): Scores {
   return { values: new Float32Array(slots), touched: new Uint32Array(slots), count: 0 };
 }
 
-/** Makes scores empty again. */
 export function clearScores(scores: Scores): void {
   for (let index = 0; index < scores.count; index++) scores.values[scores.touched[index] ?? 0] = 0;
   scores.count = 0;
 }
 
-/** Sets the score of a slot. */
 export function setScore(scores: Scores, slot: number, value: number): void {
   if (scores.values[slot] === 0) scores.touched[scores.count++] = slot;
   scores.values[slot] = value;
 }
 
-/** Scores every document that shares a term with the query, as a share of the highest possible score. */
+/** Scores every document that shares a term with the query, relative to the highest possible score. */
 export function scoreDocuments(
   query: readonly QueryTerm<Pick<Posting, "keys" | "counts" | "length">>[],
   { lengths, measures }: { readonly lengths: Float32Array; readonly measures: FieldMeasures },
@@ -124,7 +121,7 @@ export function scoreDocuments(
         const key = keys[at] ?? 0;
         frequency += weighted(measures, key & (FIELD_SPAN - 1), counts[at] ?? 0, lengths[key] ?? 0);
       }
-      // A field of weight 0 adds nothing, and a slot with the score 0 must not be added twice.
+      // Fields of weight 0 add nothing, and a slot with the score 0 must not be listed twice.
       if (frequency === 0) continue;
       const before = values[slot] ?? 0;
       if (before === 0) touched[scores.count++] = slot;
@@ -133,12 +130,12 @@ export function scoreDocuments(
   }
 }
 
-/** The contribution of a repeated term: in [0, 1), growing ever more slowly. */
+/** The contribution of a repeated term, in [0, 1). Each repetition adds less. */
 export function saturated(frequency: number): number {
   return frequency / (SATURATION + frequency);
 }
 
-/** The slots with the highest scores, of those accepted, best first. Equal scores are ordered by id. */
+/** Returns the accepted slots with the highest scores, best first. Equal scores are ordered by id. */
 export function bestOf(
   scores: Scores,
   ids: readonly (string | undefined)[],
@@ -153,7 +150,7 @@ export function bestOf(
   return best.take();
 }
 
-/** Words and their contributions as shares of the whole, heaviest first. Words that add nothing are left out. */
+/** Returns words and their share of the total contribution, heaviest first, without words that contribute nothing. */
 export function toMatchedTerms(
   found: readonly { readonly word: string; readonly value: number; readonly fields: readonly string[] }[],
 ): readonly MatchedTerm[] {

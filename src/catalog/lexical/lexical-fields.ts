@@ -1,4 +1,4 @@
-/** The parts of a tool that are searched by words. */
+/** The parts of a tool that word search covers. */
 export const LEXICAL_FIELDS = [
   "name",
   "description",
@@ -10,16 +10,12 @@ export const LEXICAL_FIELDS = [
 ] as const;
 export type LexicalField = (typeof LEXICAL_FIELDS)[number];
 
-/** The text of each part. */
 export type FieldTexts = Readonly<Record<LexicalField, string>>;
 
-/**
- * How soon repeating a word stops raising the score: BM25's k1. Like the weights below, it was chosen on labelled requests, where nearby values
- * perform alike.
- */
+/** How fast repetitions of a word stop raising the score: BM25's k1. Chosen on labelled requests, like the weights below; nearby values perform alike. */
 export const SATURATION = 1.6;
 
-/** How much a word counts in a part (`weight`), and how much less it counts the longer that part is (`lengthPenalty`, BM25's b). */
+/** The weight of a word in a part (`weight`), and how much a longer part reduces it (`lengthPenalty`, BM25's b). */
 export const FIELD_WEIGHTS: Readonly<
   Record<LexicalField, { readonly weight: number; readonly lengthPenalty: number }>
 > = {

@@ -30,10 +30,9 @@ import {
 import { createTermVectors } from "./term-vectors.ts";
 import { nameKey, spellingsOf, tokenize } from "./tokenize.ts";
 
-/** A document found. */
 export interface LexicalHit {
   readonly id: string;
-  /** The share of the text's weight that the document covers, in [0, 1], comparable between texts. 1 only if the text is the document's name. */
+  /** The share of the text's weight that the document covers, in [0, 1], comparable between texts. It is 1 only if the text is the document's name. */
   readonly score: number;
 }
 
@@ -44,14 +43,14 @@ export interface LexicalImage {
   readonly names: readonly (readonly string[])[];
 }
 
-/** Up to this share of all documents, looking each one up is faster than scoring all. */
+/** Below this share of all documents, scoring the documents individually is faster than scoring all. */
 const FEW = 0.1;
 
 const NAMESPACE = LEXICAL_FIELDS.indexOf("namespace");
 
 export type LexicalIndex = ReturnType<typeof createLexicalIndex>;
 
-/** Finds tools by the words of a request: BM25F over the parts of a tool, kept up to date as tools come and go. */
+/** Finds tools by the words of a request, with BM25F over the parts of a tool. Updated as tools are added and removed. */
 export function createLexicalIndex() {
   const postings = new Map<string, Posting>();
   const slots = new Map<string, number>();
@@ -61,14 +60,14 @@ export function createLexicalIndex() {
   let restoredTerms: (slot: number) => Posting[] = () => [];
   let namesOfSlot: (readonly string[])[] = [];
   const freeSlots: number[] = [];
-  /** Slots by name: a text that equals a tool's name means that tool, whatever its words weigh. */
+  /** Slots by name: a text that equals a tool's name means that tool, whatever the weights of its words. */
   const named = new Map<string, number | number[]>();
-  /** Tokens of each field of each slot, at the posting's key. */
+  /** The number of tokens per field of each slot, at the posting's key. */
   let lengths = new Float32Array(64 * FIELD_SPAN);
   const totalLength = LEXICAL_FIELDS.map(() => 0);
   const documentsWith = LEXICAL_FIELDS.map(() => 0);
 
-  /** Scores of the current query. Reused: nothing is allocated per document. */
+  /** The scores of the current query. Reused, so that nothing is allocated per document. */
   let scratch = createScores(64);
 
   const vectors = createTermVectors((slot) => {
@@ -91,13 +90,13 @@ export function createLexicalIndex() {
     return weighTerms(text, (term) => postings.get(term), slots.size);
   }
 
-  /** Fills the scratch with the scores of every document that shares a term. */
+  /** Fills `scratch` with the scores of every document that shares a term. */
   function scoreAll(text: string): void {
     scoreDocuments(parse(text), { lengths, measures: measure() }, scratch);
     for (const slot of slotsNamed(nameKey(text))) setScore(scratch, slot, 1);
   }
 
-  /** The score that `scoreAll` gives one document, with the same rounding, when only a few are needed. */
+  /** Computes the same score as `scoreAll`, with the same rounding, for one document. */
   function scoreOf(
     slot: number,
     query: readonly QueryTerm<Posting>[],
@@ -112,7 +111,7 @@ export function createLexicalIndex() {
     return score;
   }
 
-  /** A term's weighted occurrences in one document, as `scoreDocuments` counts them. One field can be left out. */
+  /** Computes a term's weighted occurrences in one document, like `scoreDocuments`. Can skip one field. */
   function frequency(measures: FieldMeasures, posting: Posting, slot: number, leftOut?: number): number {
     let sum = 0;
     for (
@@ -203,7 +202,7 @@ export function createLexicalIndex() {
       return slots.size;
     },
 
-    /** Adds a document or replaces the one with this id. Returns its slot: a small number, its own until it is removed. */
+    /** Adds a document, or replaces the one with this id. Returns its slot, a small number that identifies it until it is removed. */
     upsert(id: string, texts: FieldTexts): number {
       remove(id);
       const slot = takeSlot();
@@ -221,7 +220,7 @@ export function createLexicalIndex() {
 
     remove,
 
-    /** Documents that share a word with the text, best first; `accept` runs before the cut, and accepts all by default. */
+    /** Returns documents that share a word with the text, best first. `accept` applies before the cut, and defaults to all. */
     search(
       text: string,
       { limit, accept }: { readonly limit: number; readonly accept?: (slot: number) => boolean },
@@ -234,7 +233,7 @@ export function createLexicalIndex() {
       }
     },
 
-    /** The score of each id, in order; 0 for an unknown one or one that shares no word with the text. */
+    /** Returns the score of each id, in order; 0 for unknown ids and for documents that share no word with the text. */
     scores(text: string, wanted: readonly string[]): readonly number[] {
       if (wanted.length > FEW * slots.size) {
         scoreAll(text);
@@ -251,7 +250,7 @@ export function createLexicalIndex() {
       });
     },
 
-    /** Returns a function that lists the words of a text found in a document, heaviest first, with each word's share of the score. */
+    /** Returns a function that lists the words of a text that occur in a document, heaviest first, with each word's share of the score. */
     explain(text: string): (id: string) => readonly MatchedTerm[] {
       const terms = parse(text);
       const measures = measure();
@@ -269,21 +268,21 @@ export function createLexicalIndex() {
       };
     },
 
-    /** Cosine of two documents' weighted terms without those of their namespaces, in [0, 1]: 1 for copies, 0 if one is unknown. */
+    /** Returns the cosine of two documents' weighted terms, without terms of their namespaces, in [0, 1]: 1 for copies, 0 if one is unknown. */
     similarity(a: string, b: string): number {
       const slotA = slots.get(a);
       const slotB = slots.get(b);
       return slotA === undefined || slotB === undefined ? 0 : vectors.cosine(slotA, slotB);
     },
 
-    /** Returns the whole index except the ids, to be copied at once and restored later. */
+    /** Returns the whole index without ids, to be copied immediately and restored later. */
     save: (): LexicalImage => ({
       postings: savePostings([...postings.values()]),
       lengths: lengths.subarray(0, ids.length * FIELD_SPAN),
       names: namesOfSlot,
     }),
 
-    /** Fills an empty index from a saved image. `given` are the ids of its slots. */
+    /** Fills this empty index from a saved image. `given` has the ids of its slots. */
     restore(image: LexicalImage, given: readonly (string | undefined)[]): void {
       const restored = restorePostings(image.postings);
       for (const posting of restored) postings.set(posting.term, posting);

@@ -3,7 +3,7 @@ import type { EngineAnswer } from "../catalog-engine.port.ts";
 import type { FieldTexts } from "./lexical-fields.ts";
 import { nameKey, tokenize } from "./tokenize.ts";
 
-/** A tool's namespace, and the texts that name it. */
+/** A tool's namespace, and the texts that can mention it. */
 export interface MentionTexts {
   readonly namespace: string;
   readonly texts: Pick<FieldTexts, "name" | "description" | "namespace">;
@@ -18,10 +18,10 @@ export interface MentionsImage {
 
 type MentionedTool = ReturnType<typeof toMentionable> & { readonly namespace: string };
 
-/** A name of one word ("search") is too common to name a tool. */
+/** A name of one word, such as "search", is too common to identify a tool. */
 const LEAST_NAME_WORDS = 2;
 const MOST_NAME_WORDS = 6;
-/** A word in the names of more namespaces than this, or in the texts of more other tools, names none of these namespaces. */
+/** A word in the names of more namespaces than this, or in the texts of more other tools, identifies no namespace. */
 export const MOST_NAMESPACES = 2;
 export const MOST_OTHER_TOOLS = 10;
 const LEAST_LENGTH = 3;
@@ -30,12 +30,12 @@ const NON_ASCII = /\P{ASCII}/u;
 
 export type Mentions = ReturnType<typeof createMentions>;
 
-/** Finds the tools and namespaces that a request names outright. */
+/** Finds the tools and namespaces that a request names. */
 export function createMentions() {
   const known = new Map<string, MentionedTool>();
   let idsByName: MentionsImage["names"] = new Map();
   let textsOf: (id: string) => MentionTexts | undefined = () => undefined;
-  /** By a word of a namespace's name: the namespaces that have it, with the number of their tools. */
+  /** For each word in a namespace's name, the namespaces with that word and the number of their tools. */
   let namespacesByTerm: MentionsImage["namespaces"] = new Map();
   let otherTools: MentionsImage["others"] = new Map();
 
@@ -79,16 +79,16 @@ export function createMentions() {
 
     remove,
 
-    /** Returns the whole content, to be copied at once and restored later. */
+    /** Returns the complete content, to be copied immediately and restored later. */
     save: (): MentionsImage => ({ names: idsByName, namespaces: namespacesByTerm, others: otherTools }),
 
-    /** Restores a saved image. `given` returns the texts of a restored tool; called before the tool is removed or replaced. */
+    /** Restores a saved image. `given` returns the texts of a restored tool, and is called before the tool is removed or replaced. */
     restore(image: MentionsImage, given: typeof textsOf): void {
       textsOf = given;
       ({ names: idsByName, namespaces: namespacesByTerm, others: otherTools } = image);
     },
 
-    /** The tools and namespaces that a request names: tools by their whole name, namespaces by a word that few other namespaces use. */
+    /** Finds the tools and namespaces that a request names: tools by their complete name, namespaces by a word that few others use. */
     find(text: string): EngineAnswer["named"] {
       const { names, terms } = readMentions(text);
       const tools = new Set<string>();
@@ -104,28 +104,28 @@ export function createMentions() {
   };
 }
 
-/** Reads the names of a tool from its texts. */
+/** Extracts the names of a tool from its texts. */
 export function toMentionable(texts: MentionTexts["texts"]) {
   const words = splitWords(texts.name).length;
   const namespaceTerms = termsOf(texts.namespace);
   const own = new Set(namespaceTerms);
   const others = termsOf(`${texts.name}\n${texts.description.slice(0, READ_LENGTH)}`);
   return {
-    /** The key of its whole name; undefined if the name is too short or too long. */
+    /** The key of the complete name; undefined if the name is too short or too long. */
     key: words >= LEAST_NAME_WORDS && words <= MOST_NAME_WORDS ? nameKey(texts.name) : undefined,
     namespaceTerms,
-    /** Words of its texts that are not in its namespace's name. */
+    /** Words of the tool's texts that are not in its namespace's name. */
     otherTerms: others.filter((term) => !own.has(term)),
   };
 }
 
-/** Reads from a request the keys of names and the words of namespaces it may mention. */
+/** Extracts the keys of names and the words of namespaces that a request may mention. */
 export function readMentions(text: string): { readonly names: Iterable<string>; readonly terms: readonly string[] } {
   const read = text.slice(0, READ_LENGTH);
   return { names: runsOfWords(read), terms: termsOf(read) };
 }
 
-/** The distinct informative words of a text. Numbers and very short words are left out, because they are too common. */
+/** Returns the distinct informative words of a text. Omits numbers and very short words, because they are too common. */
 function termsOf(text: string): readonly string[] {
   return [
     ...new Set(
@@ -141,7 +141,7 @@ function* runsOfWords(text: string): IterableIterator<string> {
     for (let length = 1; length <= MOST_NAME_WORDS && start + length <= words.length; length++) {
       joined += words[start + length - 1] ?? "";
       if (length < LEAST_NAME_WORDS) continue;
-      // Consecutive plain words are their own key; only accents and the like need normalising.
+      // Plain words need no normalisation; accents and similar characters do.
       yield NON_ASCII.test(joined) ? nameKey(joined) : joined;
     }
   }

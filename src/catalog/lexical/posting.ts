@@ -1,4 +1,4 @@
-/** Fields a row can have: a posting's key is `slot * FIELD_SPAN + field`. */
+/** The maximum number of fields per row. A posting's key is `slot * FIELD_SPAN + field`. */
 export const FIELD_SPAN = 8;
 
 /** The occurrences of one term: keys in ascending order, each with its count. */
@@ -9,16 +9,15 @@ export interface Posting {
   length: number;
   /** The number of documents with the term. */
   documents: number;
-  /** The last document that was added to, so that each document is counted once. */
+  /** The last document with an added occurrence, so that each document is counted once. */
   lastSlot: number;
 }
 
-/** Creates the posting of a term without occurrences. */
 export function createPosting(term: string): Posting {
   return { term, keys: new Uint32Array(2), counts: new Uint16Array(2), length: 0, documents: 0, lastSlot: -1 };
 }
 
-/** Counts one more occurrence. Returns true if it is the document's first of this term. */
+/** Counts one occurrence. Returns true if it is the term's first in the document. */
 export function addOccurrence(posting: Posting, slot: number, field: number): boolean {
   const key = slot * FIELD_SPAN + field;
   const at =
@@ -34,7 +33,7 @@ export function addOccurrence(posting: Posting, slot: number, field: number): bo
   return true;
 }
 
-/** Removes a document that has the term. */
+/** Removes the occurrences in one document. */
 export function removeDocument(posting: Posting, slot: number): void {
   const from = lowerBound(posting, slot * FIELD_SPAN);
   const to = lowerBound(posting, (slot + 1) * FIELD_SPAN);
@@ -45,7 +44,7 @@ export function removeDocument(posting: Posting, slot: number): void {
   if (posting.lastSlot === slot) posting.lastSlot = -1;
 }
 
-/** The index of the first key that is not below `key`. */
+/** Returns the index of the first key that is not below `key`. */
 export function lowerBound(posting: Posting, key: number): number {
   let low = 0;
   let high = posting.length;
@@ -76,7 +75,7 @@ function insert(posting: Posting, at: number, key: number): void {
   posting.length++;
 }
 
-/** All postings, concatenated. */
+/** Concatenates all postings. */
 export function savePostings(postings: readonly Posting[]) {
   const ends = new Uint32Array(postings.length);
   let end = 0;
@@ -97,7 +96,7 @@ export function savePostings(postings: readonly Posting[]) {
   };
 }
 
-/** Splits saved postings. They share one buffer; a posting gets its own when it grows. */
+/** Splits saved postings. They share one buffer until a posting grows and gets its own. */
 export function restorePostings(saved: ReturnType<typeof savePostings>): readonly Posting[] {
   const { terms, documents, ends, keys, counts } = saved;
   let start = 0;
@@ -116,7 +115,7 @@ export function restorePostings(saved: ReturnType<typeof savePostings>): readonl
   });
 }
 
-/** Finds the terms of a slot. The first call reads all postings. */
+/** Returns a function that finds the terms of a slot. Its first call reads all postings. */
 export function lazyTerms(postings: readonly Posting[], slots: number): (slot: number) => Posting[] {
   let ends: Uint32Array | undefined;
   let numbers = new Uint32Array(0);
@@ -135,7 +134,7 @@ export function lazyTerms(postings: readonly Posting[], slots: number): (slot: n
     eachDocument((slot) => count(slot + 1, 1));
     for (let slot = 0; slot < slots; slot++) count(slot + 1, starts[slot] ?? 0);
     numbers = new Uint32Array(starts[slots] ?? 0);
-    // Each start moves to the end of its slot, where the next slot begins.
+    // Each start moves to the end of its slot, where the next slot starts.
     eachDocument((slot, number) => (numbers[count(slot, 1) - 1] = number));
     return starts;
   };

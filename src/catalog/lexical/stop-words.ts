@@ -1,4 +1,4 @@
-/** Words that do not distinguish tools: articles, pronouns, auxiliaries, and polite phrases around a request. */
+/** Words that do not distinguish tools: articles, pronouns, auxiliaries, and polite phrases. */
 export const STOP_WORDS: ReadonlySet<string> = new Set(
   `a an and any are aren as at be been being but by can could couldn did didn do does doesn doing don for from
    had has have having he her hers him his how i if in into is isn it its just ll me my no nor not of off on or our ours

@@ -1,7 +1,7 @@
-/** Enough for one query's candidates, which are compared with each other over and over. */
+/** Enough for the candidates of one query, which are compared with each other repeatedly. */
 const KEPT = 512;
 
-/** Compares documents by their weighted terms, caching the vectors of recently compared documents. `weigh` returns a document's distinct terms. */
+/** Compares documents by their weighted terms, and caches the vectors of recently compared documents. `weigh` returns a document's distinct terms. */
 export function createTermVectors<Term>(weigh: (slot: number) => readonly (readonly [Term, number])[]) {
   const kept = new Map<number, { readonly weights: ReadonlyMap<Term, number>; readonly norm: number }>();
 
@@ -27,7 +27,7 @@ export function createTermVectors<Term>(weigh: (slot: number) => readonly (reado
       for (const [term, value] of a.weights) dot += value * (b.weights.get(term) ?? 0);
       return Math.min(dot / (a.norm * b.norm), 1);
     },
-    /** Clears the cache: weights change whenever a document is added or removed. */
+    /** Clears the cache. Weights change whenever a document is added or removed. */
     clear: () => kept.clear(),
   };
 }

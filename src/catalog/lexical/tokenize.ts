@@ -14,7 +14,7 @@ const NON_ASCII = /[\u0080-\uffff]/;
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 const ACCENTS = /[\u0300-\u036f]/g;
 
-/** The words of a text that carry meaning, in order, repeated as they are. */
+/** Returns the meaningful words of a text, in order, with repetitions. */
 export function tokenize(text: string): Token[] {
   const tokens: Token[] = [];
   for (const run of withoutAccents(text).match(RUNS) ?? []) {
@@ -23,19 +23,19 @@ export function tokenize(text: string): Token[] {
     else {
       const parts = splitWords(run);
       for (const part of parts) addToken(tokens, part);
-      // "GitHub", "base64", "OAuth2": people also write such names as one word.
+      // People also write names such as "GitHub", "base64" and "OAuth2" as one word.
       if (parts.length > 1) addToken(tokens, run.toLowerCase());
     }
   }
   return tokens;
 }
 
-/** A text without case, spaces and punctuation: `query_database`, `queryDatabase` and `Query database` are the same name. */
+/** Returns a text without case, spaces and punctuation: `query_database`, `queryDatabase` and `Query database` are the same name. */
 export function nameKey(text: string): string {
   return (withoutAccents(text).match(RUNS) ?? []).join("").toLowerCase();
 }
 
-/** The keys of a tool's name, alone and after its namespace: a text with one of these keys refers to that tool. */
+/** Returns the keys of a tool's name, alone and after its namespace. A text with one of these keys refers to that tool. */
 export function spellingsOf({
   name,
   namespace,
@@ -54,7 +54,7 @@ function withoutAccents(text: string): string {
   return NON_ASCII.test(text) ? text.normalize("NFD").replace(ACCENTS, "").normalize("NFC") : text;
 }
 
-/** Scripts written without spaces are indexed by overlapping pairs of characters. */
+/** Splits text in scripts without spaces into overlapping pairs of characters. */
 function pairs(run: string): string[] {
   const characters = [...run.toLowerCase()];
   if (characters.length < 2) return characters;

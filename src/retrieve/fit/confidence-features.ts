@@ -10,13 +10,13 @@ import { areOpposed, areRelated, kindOf, type VerbGroupName } from "../understan
 /** One tool of a ranking, with the scores of both rankers. */
 export interface RankedTool {
   readonly tool: ProfiledTool;
-  /** Cosine of request and tool; undefined if only words rank. */
+  /** Cosine of request and tool; undefined without embeddings. */
   readonly cosine: number | undefined;
-  /** Share of the request's weight that the tool's words cover, in [0, 1]; 1 only if the request is the tool's name. */
+  /** Share of the request's weight that the tool's words cover, in [0, 1]. It is 1 only if the request is the tool's name. */
   readonly coverage: number;
 }
 
-/** The features for the closeness of the best tool. */
+/** The features that measure how close the best tool is. */
 export const CLOSENESS_FEATURES = ["best", "bestByWords", "words", "tools"] as const;
 export type ClosenessFeature = (typeof CLOSENESS_FEATURES)[number];
 
@@ -33,14 +33,17 @@ export type ConfidenceFeature = (typeof CONFIDENCE_FEATURES)[number];
 
 type ConfidenceFeatures = Readonly<Record<ConfidenceFeature, number>>;
 
-/** The number of ranked tools that are read. */
+/** The number of tools at the top of the ranking that are read. */
 const READ = 30;
-/** A catalog with more tools counts as one of this size: the training data had no larger one. */
+/** Larger catalogs count as this size, because the training data had none. */
 const MOST_TOOLS = 1000;
-/** A shorter request (in content words) says too little for its verb and object to count against a tool. */
+/** In a shorter request (in content words), a verb or object that does not match a tool is not evidence against the tool. */
 const ENOUGH_WORDS = 5;
 
-/** Extracts the features that separate requests that a tool serves from those that none serves. The ranking is best first, of a catalog of `tools` tools. */
+/**
+ * Computes the features that separate requests that some tool serves from requests that none serves. The ranking is best first, from a catalog of
+ * `tools` tools.
+ */
 export function featuresOf(request: string, ranking: readonly RankedTool[], tools: number): ConfidenceFeatures {
   const asked = profileRequest(request);
   const read = ranking.slice(0, READ);
@@ -51,7 +54,7 @@ export function featuresOf(request: string, ranking: readonly RankedTool[], tool
   const words = Math.log1p(asked.words.length);
   return {
     best,
-    // Short requests are farther from every tool, so the same cosine means more.
+    // Short requests are less similar to every tool, so the same cosine means more.
     bestByWords: best * words,
     words,
     tools: Math.log(Math.min(Math.max(tools, 1), MOST_TOOLS)),
@@ -73,7 +76,7 @@ const NO_ACTIONS: Pick<ConfidenceFeatures, Actions> = {
   topUndoes: 0,
 };
 
-/** `atHome` are the tools found in the best one's namespace, including itself. */
+/** `atHome` are the found tools in the namespace of the best tool, including the best tool. */
 function readActions(
   asked: RequestProfile,
   top: ToolProfile | undefined,
@@ -94,10 +97,10 @@ function readActions(
   };
 }
 
-/** From this score up, the tool's own text states the action. */
+/** From this value on, the tool's own text states the action. */
 const SURE = 0.6;
 
-/** How surely a tool does an action: its name says so, its description does, or it does something similar. */
+/** Returns how certainly a tool performs an action: stated in its name, in its description, or only a similar action. */
 function fitOf({ actions, mentioned }: ToolProfile, action: VerbGroupName): number {
   if (actions.has(action)) return 1;
   if (mentioned.has(action)) return 0.8;

@@ -3,16 +3,16 @@ import type { ClosenessFeature, ConfidenceFeature } from "./confidence-features.
 
 /** Two logistic regressions: the weight of each feature. */
 export interface ConfidenceWeights {
-  /** How close the best tool is, for a request of that length. Below `least`, no tool is anywhere near. */
+  /** The closeness of the best tool, given the length of the request. Below `least`, no tool is close. */
   readonly closeness: Readonly<Record<ClosenessFeature | "intercept" | "least", number>>;
-  /** The chance that the request can be served. Below `likely`, it probably cannot. */
+  /** The probability that a tool serves the request. Below `likely`, probably none does. */
   readonly fit: Readonly<Record<ConfidenceFeature | "intercept" | "likely", number>>;
 }
 
-/** The ranker that a confidence is fitted to. */
+/** The ranker that a confidence model was fitted for. */
 export type ConfidenceTier = "lexical" | "static" | "tuned";
 
-/** One pair of fits per ranker: their scores do not compare. */
+/** One pair of models per ranker, because their scores are not comparable. */
 export const CONFIDENCE_WEIGHTS: Readonly<Record<ConfidenceTier, ConfidenceWeights>> = {
   lexical: {
     closeness: { intercept: -2.2926, best: 3.1945, bestByWords: 2.0251, words: 0.7372, tools: -0.0245, least: -99.0 },

@@ -4,8 +4,8 @@ import type { FusedEvidence } from "../fuse/fuse-evidence.ts";
 import type { RefuseMode } from "../query.ts";
 
 /**
- * Judges whether the search results serve the request; `isLow` if the confidence is below the answering tier's threshold for `refuse`. Results of a
- * custom embedder are judged by their words, because its cosines are on a scale of their own.
+ * Judges whether the search results serve the request. `isLow` is true if the confidence is below the threshold of `refuse` for the tier that
+ * answered. The results of a custom embedder are judged by words only, because the scale of its cosines is unknown.
  */
 export function judgeFit(
   request: string,
@@ -22,25 +22,25 @@ export function judgeFit(
 }
 
 interface JudgedRanking {
-  /** Best first, before any threshold; the first 30 tools are read. */
+  /** Best first, before any threshold. Only the first 30 tools are read. */
   readonly ranking: readonly RankedTool[];
-  /** How many tools were searched. */
+  /** The number of searched tools. */
   readonly tools: number;
   readonly tier: ConfidenceTier;
 }
 
-/** A confidence below this means that every tool is far from the request. */
+/** A confidence below this means that no tool is close to the request. */
 const FAR = 0.05;
 
 /**
- * Returns how likely it is that the tools found serve the request, in [0, 1]. It weighs how close the best tool is for a request of that
- * length, whether the request names its product and, if it says enough, whether any tool of that product performs the action. Only a request
- * that every tool is far from gets less than 0.05: a verb or an object that does not fit is never enough for that.
+ * Returns the estimated probability that the found tools serve the request, in [0, 1]. Considers the closeness of the best tool given the length of
+ * the request, whether the request names the tool's product, and, if the request is long enough, whether any tool of that product performs the
+ * action. The result is below 0.05 only if no tool is close; a verb or an object that does not match is never enough for that.
  */
 export function confidenceOf(request: string, { ranking, tools, tier }: JudgedRanking): number {
   const [top] = ranking;
   if (top === undefined) return 0;
-  // A request that equals a tool's name means that tool.
+  // A request that equals a tool's name refers to that tool.
   if (top.coverage === 1) return 1;
   const { closeness, fit } = CONFIDENCE_WEIGHTS[top.cosine === undefined ? "lexical" : tier];
   const features = featuresOf(request, ranking, tools);
@@ -50,7 +50,7 @@ export function confidenceOf(request: string, { ranking, tools, tier }: JudgedRa
   return near < closeness.least ? FAR * chance : toNear(chance);
 }
 
-/** The confidence below which nothing fits. `never` uses the threshold of `confident`, so that callers can still see it. */
+/** Returns the confidence below which no tool fits. `never` uses the threshold of `confident`, so that callers still get the judgement. */
 export function confidenceThreshold(tier: ConfidenceTier, refuse: RefuseMode): number {
   return refuse === "eager" ? toNear(CONFIDENCE_WEIGHTS[tier].fit.likely) : FAR;
 }
@@ -59,9 +59,9 @@ function toNear(chance: number): number {
   return FAR + (1 - FAR) * chance;
 }
 
-/** The fit for the tier that answered. Undefined for a custom embedder, whose cosines are on a scale of their own. */
+/** Returns the confidence model for the tier that answered; undefined for a custom embedder, because the scale of its cosines is unknown. */
 export function confidenceTierOf(answeredBy: string): ConfidenceTier | undefined {
-  // While the better tier is still learning the tools, its cosines stand in for the others.
+  // While the better tier is still embedding tools, its cosines are predicted for the remaining ones.
   const [best = ""] = answeredBy.split("+");
   return best === "lexical" || best === "static" || best === "tuned" ? best : undefined;
 }

@@ -10,35 +10,35 @@ import { predictScores } from "./predict-scores.ts";
 /** A tool and how well it fits a request. */
 export interface Hit {
   readonly tool: Tool;
-  /** Absolute, in [0, 1], comparable between requests, and in the same order as the fused rank within one. */
+  /** Absolute, in [0, 1], and comparable between requests. Within one request, it has the order of the fused ranking. */
   readonly semanticScore: number;
-  /** Cosine of request and tool; undefined if it was found by words alone. */
+  /** Cosine of request and tool; undefined if only words found the tool. */
   readonly cosine?: number | undefined;
-  /** Share of the request's weight that the tool's words cover, in [0, 1]; 1 only if the request is the tool's name. */
+  /** Share of the request's weight that the tool's words cover, in [0, 1]. It is 1 only if the request is the tool's name. */
   readonly coverage?: number;
-  /** Cosine with each wish of a request that has several. */
+  /** The cosine with each wish, if the request has several. */
   readonly wishes?: readonly number[];
-  /** Words of the request found in the tool, heaviest first; computed on demand. */
+  /** Returns the words of the request that occur in the tool, heaviest first. */
   matchedTerms(): readonly MatchedTerm[];
 }
 
-/** The fused order of the candidates that an engine found, best first. */
+/** The candidates of an engine in fused order, best first. */
 export interface FusedEvidence {
   readonly hits: readonly Hit[];
-  /** The ranker that answered: a tier's name, two mixed (`tuned+static`), or `lexical`. */
+  /** The ranker that answered: the name of a tier, two tiers combined (`tuned+static`), or `lexical`. */
   readonly tier: string;
 }
 
-/** The evidence of the tier that answers: for each text of the request, the cosine of each candidate. */
+/** The evidence of the tier that answers: the cosine of each candidate with each text of the request. */
 interface Meaning {
   readonly tier: string;
   readonly scale: DenseScale;
   readonly cosines: readonly (readonly (number | undefined)[])[];
-  /** The index of its first vector among those of the query. */
+  /** The index of the tier's first vector among the query's vectors. */
   readonly offset: number;
 }
 
-/** Orders the engine's candidates by words, meaning, namespaces and names, in the same way for every engine. */
+/** Ranks the engine's candidates by words, meaning, namespaces and names. The ranking is the same for every engine. */
 export function fuseEvidence(request: Request, answer: EngineAnswer, vectors: RequestVectors): FusedEvidence {
   const { candidates } = answer;
   const meaning = readMeaning(answer, vectors);
@@ -73,7 +73,7 @@ export function fuseEvidence(request: Request, answer: EngineAnswer, vectors: Re
   };
 }
 
-/** Picks the tier that answers: the best one if it knows every searched tool, completed by the lesser one while it knows enough of them. */
+/** Chooses the tier that answers: the best one if it knows all searched tools, the lesser one if the best knows too few, otherwise both combined. */
 function readMeaning(answer: EngineAnswer, { tiers, vectors, knowsEnough }: RequestVectors): Meaning | undefined {
   const [best, lesser] = tiers;
   if (best === undefined) return undefined;
@@ -92,7 +92,7 @@ function readMeaning(answer: EngineAnswer, { tiers, vectors, knowsEnough }: Requ
   return { tier: `${best.name}+${lesser.name}`, scale: scaleOf(best.embedder), cosines, offset: 0 };
 }
 
-/** Finding an embedder's scale takes a search, so the result is cached. */
+/** Computing the scale takes a search, so it is cached. */
 const scaleOf = remember((embedder: RequestTier["embedder"]) =>
   denseScale(embedder.calibrate?.bind(embedder), embedder.share),
 );
@@ -119,7 +119,7 @@ function toFusion(
   };
 }
 
-/** The similarity of each namespace to the request, alone and in its conversation. */
+/** Returns the similarity of each namespace to the request, alone and with its conversation. */
 function namespaceFits(
   { folded }: Request,
   answer: EngineAnswer,
@@ -128,7 +128,7 @@ function namespaceFits(
 ): (namespace: string) => NamespaceFit | undefined {
   if (folded === undefined) return (namespace) => answer.namespaceFit(namespace, offset);
   const { share } = folded;
-  // The cosine with the mix of the two vectors, at unit length.
+  // Computes the cosine with the mix of the two vectors, at unit length.
   const product = dot(vectors[offset]?.vector, vectors[offset + 1]?.vector);
   const length = Math.sqrt((1 - share) ** 2 + share ** 2 + 2 * share * (1 - share) * product);
   return (namespace) => {
@@ -145,7 +145,7 @@ function dot(a: Float32Array = new Float32Array(), b: Float32Array = new Float32
   return sum;
 }
 
-/** Orders candidates by all evidence, or by words alone without vectors. */
+/** Orders candidates by all evidence; without vectors, by words only. */
 function orderBy(
   given: readonly FusionCandidate[],
   answer: EngineAnswer,

@@ -4,27 +4,30 @@ import { calibrateLexical, type DenseScale } from "./calibrate.ts";
 /** A candidate tool and its scores from each ranker. */
 export interface FusionCandidate {
   readonly id: string;
-  /** Share of the request's weight covered by the tool's words, in [0, 1]; 1 only if the request is the tool's name. */
+  /** Share of the request's weight that the tool's words cover, in [0, 1]. It is 1 only if the request is the tool's name. */
   readonly lexical: number;
-  /** Cosine of the vectors; undefined if the tool has none. */
+  /** Cosine of request and tool; undefined if the tool has no vector. */
   readonly cosine: number | undefined;
-  /** The best cosine that any clause of the request has with the tool. */
+  /** The highest cosine of a clause of the request with the tool. */
   readonly clauseCosine?: number | undefined;
-  /** The similarity of the tool's namespace to the request; omitted if it is not informative. */
+  /** The similarity of the tool's namespace to the request. Omitted if it is not informative. */
   readonly namespace?: NamespaceFit | undefined;
-  /** The names in the request: the tool, its product, or both. */
+  /** Whether the request names the tool or its product. */
   readonly named?: { readonly tool?: boolean; readonly namespace?: boolean } | undefined;
 }
 
-/** The weights of the namespace and of a name in the request, relative to that of words: enough to separate equals, too little to beat a much better tool. */
+/**
+ * The weight of the namespace, and of a name in the request, relative to words. Enough to separate similar tools, too little to beat a much better
+ * tool.
+ */
 const NAMESPACE_PART = 2 / 3;
 const NAME_PART = 1 / 3;
 
 /**
- * Orders candidates by meaning and words, each as a share of the best candidate's, with what the namespace and names add; the embedder's
- * scale says how much meaning counts. A tool's score is then the calibrated cosine of the best, in proportion: the order is the fusion's,
- * the size says whether the request is served at all. A tool without a vector is judged by its words alone, and if no word matches
- * anything, meaning decides alone. A tool whose name is the request comes first. `clauseShare` is the part of meaning that the best clause decides, 0 to 1.
+ * Ranks candidates by meaning and words, each relative to the best candidate, plus the evidence of namespaces and names. The embedder's scale sets
+ * the weight of meaning. A tool's score is its share of the best candidate's calibrated cosine: the fusion decides the order, and the cosine decides
+ * whether the request is served at all. A tool without a vector is judged by words only; if no word matches any tool, only meaning counts. A tool
+ * whose name is the request comes first. `clauseShare`, from 0 to 1, is the part of meaning that the best clause decides.
  */
 export function fuse(
   candidates: readonly FusionCandidate[],
@@ -52,7 +55,7 @@ export function fuse(
 
 type Embedded = FusionCandidate & { readonly cosine: number };
 
-/** How good each candidate is as a share of the best one, in [0, 1]. */
+/** Returns the quality of each candidate relative to the best one, in [0, 1]. */
 function blend(candidates: readonly Embedded[], { floor, share }: DenseScale, clauseShare: number): readonly number[] {
   const whole = shares(candidates.map(({ cosine }) => cosine - floor));
   const clauses = shares(candidates.map(({ cosine, clauseCosine = cosine }) => clauseCosine - floor));
@@ -64,7 +67,7 @@ function blend(candidates: readonly Embedded[], { floor, share }: DenseScale, cl
     candidates.map(({ namespace, named }, index) => {
       const own = fused[index] ?? 0;
       const trust = namespace?.trust ?? 0;
-      // If the namespace is not informative, the tool's own score is used, so that it neither gains nor loses.
+      // If the namespace is not informative, the tool's own score replaces it, so the tool neither gains nor loses.
       const prior = trust * (namespaces[index] ?? 0) + (1 - trust) * own;
       const names = Number(named?.tool ?? false) + Number(named?.namespace ?? false);
       return own + (1 - share) * (NAMESPACE_PART * prior + NAME_PART * names);
@@ -72,13 +75,16 @@ function blend(candidates: readonly Embedded[], { floor, share }: DenseScale, cl
   );
 }
 
-/** Each value as a share of the greatest; negative values count 0. */
+/** Divides each value by the greatest. Negative values become 0. */
 function shares(values: readonly number[]): readonly number[] {
   const greatest = Math.max(0, ...values);
   return values.map((value) => (greatest > 0 ? Math.max(value, 0) / greatest : 0));
 }
 
-/** Mixes the scores of a request alone and in its conversation, words on one scale: a longer text is covered less. `folded` has the candidates' order. */
+/**
+ * Combines the scores of a request alone and with its conversation. Word scores are rescaled, because a tool covers less of a longer text. `folded`
+ * has the same order as `alone`.
+ */
 export function foldCandidates(
   alone: readonly FusionCandidate[],
   folded: readonly Pick<FusionCandidate, "lexical" | "cosine">[],

@@ -1,4 +1,4 @@
-/** Fills in scores that the better ranker does not have yet, by a line fitted on the tools that both rankers know. Both lists have one order. */
+/** Predicts scores that the better ranker does not have yet, with a line fitted to the tools that both rankers know. Both lists have the same order. */
 export function predictScores(better: Scores, lesser: Scores): (number | undefined)[] {
   const line = fitLine(better, lesser);
   return better.map((score, index) => {
@@ -9,7 +9,7 @@ export function predictScores(better: Scores, lesser: Scores): (number | undefin
 
 type Scores = readonly (number | undefined)[];
 
-/** Least squares. Never falling: a higher score of the lesser ranker never predicts a lower one. */
+/** Fits a line by least squares. The line never falls: a higher score of the lesser ranker never predicts a lower score. */
 function fitLine(better: Scores, lesser: Scores): (score: number) => number {
   let count = 0;
   let sumX = 0;

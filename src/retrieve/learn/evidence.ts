@@ -1,7 +1,7 @@
-/** The evidence of one call about a tool and a word: it worked, it failed, or the tool ranked above the one that was called. */
+/** The outcome of one call for a tool and a word. `passed-over` means that the tool ranked above the one that was called. */
 export type Outcome = "worked" | "failed" | "passed-over";
 
-/** One principal's share of the evidence about a word and a tool, as of `at` (milliseconds since the epoch). */
+/** One principal's share of the evidence about a word and a tool, at the time `at` (milliseconds since the epoch). */
 interface Share {
   readonly principal: string;
   readonly up: number;
@@ -11,29 +11,32 @@ interface Share {
 
 export type Evidence = ReturnType<typeof createEvidence>;
 
-/** The most one principal can add to a word and tool in each direction, however often it calls. */
+/** The maximum that one principal can add to a word and tool in each direction, however often it calls. */
 const MOST_OF_ONE_PRINCIPAL = 4;
-/** Being passed over is a weak sign, and remains one however often it happens. */
+/** Being passed over is weak evidence, however often it happens. */
 const PASSED_OVER = 0.1;
 const MOST_PASSED_OVER = 0.5;
-/** The most principals counted for one word and tool; the least recent ones are dropped. */
+/** The maximum number of principals per word and tool. The least recent are dropped. */
 const MOST_PRINCIPALS = 16;
-/** The largest share of the entries that one principal may hold, so that it cannot displace the entries of others. */
+/** The largest share of all entries that one principal may hold, so that it cannot evict the entries of others. */
 const PRINCIPAL_PART = 0.25;
-/** Many entries are dropped at once, because finding the least valuable one reads all. */
+/** Evicts many entries at once, because finding the least valuable one reads all entries. */
 const KEPT_WHEN_FULL = 0.9;
 
-/** The evidence of one tenant's calls about which tool serves which word: log-odds with a Beta(1, 1) prior, halving with each half-life, within limits. */
+/**
+ * Creates the evidence of one tenant's calls about which tool serves which word: log-odds with a Beta(1, 1) prior. The evidence decays with a
+ * half-life and is bounded in size.
+ */
 export function createEvidence(
   { halfLifeMs, maxShares }: { readonly halfLifeMs: number; readonly maxShares: number },
   clock: { now(): number },
 ) {
-  /** By word, then by tool; the least recent share comes first. */
+  /** By word, then by tool. The least recent share is first. */
   const words = new Map<number, Map<string, Share[]>>();
   const sharesOf = new Map<string, number>();
   let size = 0;
 
-  /** The remaining weight of older evidence. If the clock was set back, the weight is 1. */
+  /** Returns the remaining weight of older evidence; 1 if the clock was set back. */
   const remaining = (at: number, now: number): number => 2 ** (-Math.max(0, now - at) / halfLifeMs);
 
   function count(principal: string, change: 1 | -1): void {
@@ -61,7 +64,7 @@ export function createEvidence(
     if (size > maxShares) dropLeast(maxShares);
   }
 
-  /** Drops the least valuable shares, of all or of one principal, until a tenth of their limit is free. */
+  /** Evicts the least valuable shares, of all principals or of one, until a tenth of the limit is free. */
   function dropLeast(limit: number, of?: string): void {
     const now = clock.now();
     const held = [...words].flatMap(([term, tools]) =>
@@ -88,7 +91,7 @@ export function createEvidence(
   }
 
   return {
-    /** Shares held in all, or by one principal. */
+    /** The number of shares, of all principals or of one. */
     sharesOf: (principal?: string): number => (principal === undefined ? size : (sharesOf.get(principal) ?? 0)),
     add(about: { readonly term: number; readonly toolId: string; readonly principal: string }, outcome: Outcome): void {
       const { term, toolId, principal } = about;
@@ -102,7 +105,7 @@ export function createEvidence(
       const down = (earlier?.down ?? 0) * left;
       set(term, toolId, { principal, ...moved(up, down, outcome), at: now });
     },
-    /** Above 0 if the tool worked for the word, below 0 if it did not, 0 if nothing is known. `now` avoids a clock read per call. */
+    /** Positive if the tool worked for the word, negative if it did not, 0 if unknown. Callers pass `now` to read the clock once. */
     logOdds(term: number, toolId: string, now: number): number {
       const shares = words.get(term)?.get(toolId);
       if (shares === undefined) return 0;

@@ -17,30 +17,30 @@ export interface LearningParts extends UsagePriorParts {
   readonly operator: Principal;
 }
 
-/** Creates the learning of one arsenal, initially empty; undefined if it is switched off, so that it costs nothing. */
+/** Creates the learning of one arsenal, without evidence. Returns undefined if learning is disabled, so that it costs nothing. */
 export function createLearning(parts: LearningParts) {
   if (!parts.settings.enabled) return undefined;
   const usage = createUsagePrior(parts);
 
   function noteCall(call: ToolCall | undefined, result: ToolResult): void {
     const { toolId, status, error, startedAt, traceId, queuedAt } = result;
-    // A call blocked by a policy, a limit, a breaker or a person says nothing about the tool.
+    // A call that a policy, a limit, a breaker or a person blocked says nothing about the tool.
     if (toolId === undefined || startedAt === undefined) return;
-    // Nor does a mistake of its caller.
+    // A caller's mistake says nothing about the tool either.
     if (status !== "success" && (error === undefined || sideOf(error) === "caller")) return;
     const principal = call?.principal ?? parts.operator;
     usage.noteCall({ ...keysOf(principal), traceId, toolId, succeeded: status === "success", at: queuedAt });
   }
 
   return {
-    /** How well tools served requests like this text in the principal's tenant. */
+    /** Returns how well tools served similar requests in the principal's tenant. */
     priors: (text: string, principal: Principal = parts.operator) => usage.priors(keysOf(principal).tenant, text),
-    /** Records the tools returned for the text, best first. */
+    /** Records the tools that were returned for a request, best first. */
     noteRetrieval(query: string, returned: Returned): void {
       const { principal = parts.operator, traceId, toolIds } = returned;
       usage.noteRetrieval({ ...keysOf(principal), traceId, query, toolIds });
     },
-    /** Wraps the engine to learn from its calls. A tool that the engine removes is also forgotten here. */
+    /** Wraps the engine to learn from its calls. Also drops the evidence of tools that the engine forgets. */
     watch: (engine: Engine): Engine => ({
       ...engine,
       async execute(call) {
@@ -73,12 +73,12 @@ interface Returned {
   readonly toolIds: readonly string[];
 }
 
-/** Principals without a tenant share one of their own, whose key no named tenant can have. */
+/** Principals without a tenant share a key that no named tenant can have. */
 function keysOf({ id, tenant }: Principal): { readonly tenant: string; readonly principal: string } {
   return { tenant: tenant === undefined ? "local" : `tenant:${tenant}`, principal: id };
 }
 
-/** Returns whether this is the result thrown by an engine with `onFailure: throw`. */
+/** Returns true for a result that an engine with `onFailure: throw` has thrown. */
 function isToolResult(value: unknown): value is ToolResult {
   return isPlainObject(value) && typeof value["status"] === "string" && typeof value["queuedAt"] === "number";
 }

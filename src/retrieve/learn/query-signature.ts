@@ -1,13 +1,13 @@
-/** The content words of a request as numbers: small, and not readable as text. */
+/** The content words of a request as hashes, which are small and not readable. */
 export type QuerySignature = readonly number[];
 
-/** The words of a text that carry meaning, in a form that their inflections share. */
+/** Returns the content words of a text, in a form that their inflections share. */
 export type TermsOf = (text: string) => readonly { readonly term: string }[];
 
 /** Further words add little, and would fill the memory with rare terms. */
 const MOST_TERMS = 24;
 
-/** Hashes the distinct words of a request. Bare numbers are left out: they identify one order or one day, not a task. */
+/** Hashes the distinct words of a request. Omits plain numbers, because they identify an order or a day, not a task. */
 export function querySignature(text: string, termsOf: TermsOf): QuerySignature {
   const hashes = new Set<number>();
   for (const { term } of termsOf(text)) {

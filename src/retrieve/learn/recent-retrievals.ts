@@ -5,23 +5,23 @@ export interface NotedRetrieval {
   readonly traceId: string;
   readonly at: number;
   readonly signature: QuerySignature;
-  /** Best first. */
+  /** The returned tools, best first. */
   readonly toolIds: readonly string[];
-  /** Tools that were called after it. */
+  /** Tools that were called after the retrieval. */
   readonly called: Set<string>;
 }
 
 export type RecentRetrievals = ReturnType<typeof createRecentRetrievals>;
 
-/** A later call probably belongs to another task. */
+/** A call that follows later probably belongs to another task. */
 const FOLLOWS_WITHIN_MS = 10 * 60_000;
 const MOST_KEPT = 8;
 const DAY_MS = 24 * 60 * 60_000;
 const COUNTED_A_DAY = 10;
-/** The most different tools of one principal that count per day. */
+/** The maximum number of different tools per principal and day that count. */
 const TOOLS_A_DAY = 200;
 
-/** The recent retrievals of one principal, and the number of its calls counted today. */
+/** Tracks the recent retrievals of one principal, and the number of its calls that count today. */
 export function createRecentRetrievals() {
   const kept: NotedRetrieval[] = [];
   const counted = new Map<string, number>();
@@ -32,7 +32,10 @@ export function createRecentRetrievals() {
       kept.push(retrieval);
       if (kept.length > MOST_KEPT) kept.shift();
     },
-    /** The retrieval that a call follows: the one with its trace id, or else the latest before it if recent. Undefined if it did not return the tool. */
+    /**
+     * Returns the retrieval that a call follows: the one with its trace id, or else the latest recent one. Returns undefined if that retrieval did
+     * not return the tool.
+     */
     before(call: {
       readonly traceId: string;
       readonly toolId: string;

@@ -5,20 +5,18 @@ import { createRecentRetrievals, type NotedRetrieval, type RecentRetrievals } fr
 import { NEUTRAL } from "../rank/signals.ts";
 import { getNewest, setNewest } from "../../base/remember.ts";
 
-/** How fast usage is forgotten, and how much is remembered. */
+/** How fast learned evidence decays, and its maximum size. */
 export interface UsagePriorSettings {
-  /** Days after which learned evidence counts half. */
+  /** The half-life of learned evidence, in days. */
   readonly halfLifeDays: number;
-  /** The most tenants remembered; the least recently used one is dropped. Defaults to 1,000. */
+  /** The maximum number of tenants. The least recently used tenant is dropped. Defaults to 1,000. */
   readonly maxTenants?: number;
-  /** The most entries of one tenant: one for each word, tool and principal. Defaults to 20,000. */
+  /** The maximum number of entries per tenant, one for each word, tool and principal. Defaults to 20,000. */
   readonly maxPairs?: number;
 }
 
-/** The dependencies of a usage prior. */
 export interface UsagePriorParts {
   readonly clock: Pick<Clock, "now">;
-  /** The catalog's tokenizer. */
   readonly termsOf: TermsOf;
   readonly settings: UsagePriorSettings;
 }
@@ -31,22 +29,22 @@ interface CallerKeys {
 
 const DAY_MS = 24 * 60 * 60_000;
 const MOST_PRINCIPALS = 1_000;
-/** The key for evidence about a tool regardless of the words. No word's hash is negative. */
+/** The key for evidence about a tool independent of words. Hashes of words are never negative. */
 const ANY_WORD = -1;
-/** The weight of evidence about a tool regardless of the words, relative to that for the words. */
+/** The weight of evidence independent of words, relative to evidence about words. */
 const POPULARITY_PART = 0.15;
-/** Tools above the called one that count as passed over. */
+/** The maximum number of tools above the called one that count as passed over. */
 const MOST_PASSED_OVER = 5;
 
-/** Learns from calls which tool serves which words, for each tenant on its own. */
+/** Learns from calls which tool serves which words, separately for each tenant. */
 export function createUsagePrior({ clock, termsOf, settings }: UsagePriorParts) {
   const { halfLifeDays, maxTenants = 1_000, maxPairs = 20_000 } = settings;
-  // Two maps, so that a tenant that only searches does not displace tenants with learned evidence.
+  // Two maps, so that a tenant that only searches does not evict tenants with learned evidence.
   const learned = new Map<string, Evidence>();
   const retrieved = new Map<string, Map<string, RecentRetrievals>>();
 
   return {
-    /** Records the tools returned to a principal, best first, to relate its next calls to them. */
+    /** Records the tools that were returned to a principal, best first, to relate the principal's next calls to them. */
     noteRetrieval(retrieval: CallerKeys & { readonly query: string; readonly toolIds: readonly string[] }): void {
       const { tenant, principal, traceId, query, toolIds } = retrieval;
       getNewest(learned, tenant);
@@ -59,7 +57,7 @@ export function createUsagePrior({ clock, termsOf, settings }: UsagePriorParts) 
         called: new Set(),
       });
     },
-    /** Learns from a call, if it follows a retrieval of the same principal that returned the tool. `at` is when it was made. */
+    /** Learns from a call that follows a retrieval of the same principal, if the retrieval returned the tool. `at` is the time of the call. */
     noteCall(call: CallerKeys & { readonly toolId: string; readonly succeeded: boolean; readonly at?: number }): void {
       const { tenant, principal, traceId, toolId, succeeded, at = clock.now() } = call;
       const principals = getNewest(retrieved, tenant);
@@ -77,7 +75,7 @@ export function createUsagePrior({ clock, termsOf, settings }: UsagePriorParts) 
       if (succeeded) for (const passed of passedOver(retrieval, toolId)) learn(passed, "passed-over");
       retrieval.called.add(toolId);
     },
-    /** How well each tool has served requests like this one, in [0, 1]. 0.5 if nothing is known. */
+    /** Returns how well each tool served similar requests, in [0, 1]; 0.5 if unknown. */
     priors(tenant: string, query: string): (toolId: string) => number {
       const evidence = learned.get(tenant);
       if (evidence === undefined) return () => NEUTRAL;
@@ -86,7 +84,7 @@ export function createUsagePrior({ clock, termsOf, settings }: UsagePriorParts) 
       return (toolId) => {
         let sum = 0;
         for (const term of signature) sum += evidence.logOdds(term, toolId, now);
-        // The mean over all words of the request: one word in common with an earlier request says little about a long one.
+        // The mean over all words of the request. One word in common with an earlier request says little about a long request.
         const forTheWords = signature.length === 0 ? 0 : sum / signature.length;
         return 1 / (1 + Math.exp(-forTheWords - POPULARITY_PART * evidence.logOdds(ANY_WORD, toolId, now)));
       };
@@ -97,12 +95,15 @@ export function createUsagePrior({ clock, termsOf, settings }: UsagePriorParts) 
   };
 }
 
-/** The tools just above the called one that were not called. They count as passed over once: a second call after the same retrieval is not a second choice. */
+/**
+ * The tools just above the called one that were not called. Only the first call after a retrieval counts, because a second call is not a second
+ * choice.
+ */
 function passedOver({ toolIds, called }: NotedRetrieval, toolId: string): readonly string[] {
   return called.size > 0 ? [] : toolIds.slice(0, toolIds.indexOf(toolId)).slice(-MOST_PASSED_OVER);
 }
 
-/** Returns an entry, created if it is missing. The least recently used entry is dropped if the map is full. */
+/** Returns an entry, and creates it if missing. Evicts the least recently used entry if the map is full. */
 function ensure<Value>(map: Map<string, Value>, key: string, limit: number, create: () => Value): Value {
   return getNewest(map, key) ?? setNewest(map, key, create(), limit);
 }

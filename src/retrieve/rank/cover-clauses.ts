@@ -1,17 +1,20 @@
-/** A tool in ranked order, and its similarity to each wish of the request, in the wishes' order. */
+/** A tool in ranked order, with its similarity to each wish of the request, in order. */
 export interface Rankable {
   readonly score: number;
   readonly wishes?: readonly number[];
 }
 
-/** A wish has no tool if its best tool is much farther away than that of the clearest wish. */
+/** A wish has no tool if its best similarity is below this share of the clearest wish's. */
 const STRONG = 0.8;
-/** The weight of the rank, next to the wish, in choosing the best tool for a wish. */
+/** The weight of the rank relative to the wish, when the best tool for a wish is chosen. */
 const RANK_SHARE = 0.5;
-/** The most ranks of a list that go to wishes; the ranking keeps the others. */
+/** The maximum number of ranks that go to wishes. The ranking keeps the others. */
 const MOST_PLACES = 4;
 
-/** Moves the best tool of each clear wish into the first `limit`, in place of the lowest unclaimed ones. The first tool stays, and the order is kept. */
+/**
+ * Moves the best tool of each clear wish into the first `limit`, in place of the lowest tools that no wish claims. The first tool stays, and the
+ * order is kept.
+ */
 export function coverClauses<Item extends Rankable>(ranked: readonly Item[], limit: number): readonly Item[] {
   if (ranked.length <= limit) return ranked;
   const claimed = claims(ranked).slice(0, Math.min(MOST_PLACES, limit - 1));
@@ -26,7 +29,7 @@ export function coverClauses<Item extends Rankable>(ranked: readonly Item[], lim
   return [...ranked.filter((item) => head.has(item)), ...ranked.filter((item) => !head.has(item))];
 }
 
-/** The best tool of each clear wish, the clearest wish first. */
+/** Returns the best tool of each clear wish, the clearest wish first. */
 function claims<Item extends Rankable>(ranked: readonly Item[]): readonly Item[] {
   const topScore = Math.max(0, ...ranked.map(({ score }) => score));
   const count = Math.max(0, ...ranked.map(({ wishes }) => wishes?.length ?? 0));

@@ -1,9 +1,9 @@
 import { isNameless, wordSet, wordsOf } from "../understand/words.ts";
 
 /**
- * How far a request depends on the conversation before it, in [0, 1]: near 1 for "yes, the second one", near 0 for "List the open issues of
- * acme/web". A logistic regression of five signs that need no model: the number of words, of naming words and of capitalized names,
- * whether the request refers back, and whether it opens like an answer.
+ * Returns how much a request depends on the previous conversation, in [0, 1]: near 1 for "yes, the second one", near 0 for "List the open issues of
+ * acme/web". A logistic regression of five features that need no model: the number of words, of naming words and of capitalised names, whether the
+ * request refers back, and whether it starts like an answer.
  */
 export function dependence(request: string): number {
   const words = wordsOf(request.slice(0, READ_LENGTH)).flatMap(spaced);
@@ -20,13 +20,13 @@ export function dependence(request: string): number {
   return 1 / (1 + Math.exp(-sum));
 }
 
-/** Fitted on 490 follow-up turns and 3,075 standalone requests, for tools that are in no reported figure. AUC on held-out requests: 0.97. */
+/** Fitted on 490 follow-up turns and 3,075 standalone requests, for tools that no published figure uses. AUC on held-out requests: 0.97. */
 const WEIGHTS = [-6.4, -4.9, -4.1, 2.3, 3.1];
 const BIAS = 4.3;
 
 const READ_LENGTH = 1000;
 
-/** A capital or digit inside a sentence: products, people, keys. */
+/** Matches words with a capital letter or digit inside a sentence: products, people, keys. */
 const NAMES = /(?<=[\p{Ll}\p{N},:"“(] ["“(]?)\p{Lu}[\p{L}\p{N}]+/gu;
 
 /** Words that refer to something said before. */
@@ -41,7 +41,7 @@ const ANSWERS =
 
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
-/** Scripts without spaces have about two characters per word. */
+/** Splits a word in a script without spaces, which has about two characters per word. */
 function spaced(word: string): readonly string[] {
   return UNSPACED.test(word) ? (word.match(/.{1,2}/gu) ?? []) : [word];
 }

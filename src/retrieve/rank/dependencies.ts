@@ -1,18 +1,18 @@
 import type { Dependency, Tool } from "../../tool/tool.ts";
 import type { Candidate } from "./scorer.ts";
 
-/** A tool that comes with another. */
+/** A tool that is added because of another tool. */
 export interface Companion {
   readonly tool: Tool;
   readonly type: "requires" | "suggests";
-  /** The id of the tool it comes with. */
+  /** The id of the other tool. */
   readonly of: string;
 }
 
-/** If two candidates conflict, in either direction, keeps the first. Candidates come best first. */
+/** Drops the lower-ranked of two candidates that conflict, in either direction. Candidates come best first. */
 export function dropConflicts(candidates: readonly Candidate[]): {
   readonly kept: readonly Candidate[];
-  /** The id of a dropped candidate, mapped to the id of the one it conflicts with. */
+  /** Maps the id of each dropped candidate to the id of the candidate that it conflicts with. */
   readonly conflicts: ReadonlyMap<string, string>;
 } {
   const present = createPresent([]);
@@ -26,16 +26,18 @@ export function dropConflicts(candidates: readonly Candidate[]): {
   return { kept, conflicts };
 }
 
-/** The inputs of `findCompanions`. */
 export interface CompanionOptions {
-  /** The number of tools up to which suggestions are added; required tools are always added. */
+  /** The number of tools up to which suggestions are added. Required tools are always added. */
   readonly limit: number;
   readonly get: (id: string) => Tool | undefined;
-  /** The filter of the query: it applies to dependencies too. */
+  /** The filter of the query, which also applies to dependencies. */
   readonly accept: (tool: Tool) => boolean;
 }
 
-/** The tools that come with the chosen ones: everything they require, also indirectly, then suggestions while there is room. No conflicts, no duplicates. */
+/**
+ * Returns the tools to add to the chosen ones: everything they require, also indirectly, then suggestions while there is room. Without conflicts and
+ * duplicates.
+ */
 export function findCompanions(chosen: readonly Tool[], options: CompanionOptions): readonly Companion[] {
   const present = createPresent(chosen);
   const companions: Companion[] = [];
@@ -49,7 +51,7 @@ export function findCompanions(chosen: readonly Tool[], options: CompanionOption
     return tool;
   };
   const addRequired = (owners: readonly Tool[]): void => {
-    // Grows while it is read, which makes it transitive; `present` ends cycles.
+    // The list grows during the loop, so indirect requirements are included; `present` ends cycles.
     const waiting = [...owners];
     for (const owner of waiting) {
       for (const id of idsOf(owner, "requires")) {
@@ -70,7 +72,7 @@ export function findCompanions(chosen: readonly Tool[], options: CompanionOption
   return companions;
 }
 
-/** Every tool that the given ones may add, also indirectly, by id. */
+/** Loads every tool that the given ones may add, also indirectly, by id. */
 export async function loadDependencies(
   owners: readonly Tool[],
   get: (ids: readonly string[]) => Promise<readonly Tool[]>,
@@ -102,7 +104,7 @@ function createPresent(tools: readonly Tool[]) {
   };
 }
 
-/** The ids of a tool's dependencies: each is written as an id, or as a name in the same namespace. Names have no dots, ids always have one. */
+/** Returns the ids of a tool's dependencies. Each is written as an id, or as a name in the same namespace. Names contain no dot; ids always do. */
 function idsOf({ namespace, dependencies }: Tool, ...types: readonly Dependency["type"][]): readonly string[] {
   return dependencies
     .filter(({ type }) => types.includes(type))

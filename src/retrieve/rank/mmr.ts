@@ -1,30 +1,29 @@
 import type { Candidate } from "./scorer.ts";
 
-/** The weight and the measure of similarity in a selection. */
 export interface MmrOptions {
-  /** 1: by score alone; 0: as different as possible. */
+  /** 1 ranks by score alone, 0 as diversely as possible. */
   readonly lambda: number;
   /** The similarity of two tools by id, in [0, 1]. */
   readonly similarity: (a: string, b: string) => number;
 }
 
-/** Two tools this similar do the same; from here up, similarity counts in ordinary retrieval. */
+/** Two tools this similar are near-duplicates. Lower similarity does not count in ordinary retrieval. */
 const NEAR_DUPLICATE = 0.9;
 
-/** Scores closer together than this count as equal and are not spread. */
+/** A smaller range of scores is not scaled up to [0, 1]. */
 const LEAST_SPAN = 0.05;
 
-/** The similarity that ordinary retrieval counts: 0 up to the near-duplicate floor, then rising to 1, so that only copies are displaced. */
+/** Maps similarity for ordinary retrieval: 0 up to the near-duplicate threshold, then rising to 1, so that only copies are displaced. */
 export function nearDuplication(similarity: number): number {
   const excess = Math.max(0, Math.min(1, similarity) - NEAR_DUPLICATE) / (1 - NEAR_DUPLICATE);
   return excess * excess;
 }
 
 /**
- * Maximal marginal relevance, greedily: each step takes the candidate with the greatest λ · relevance − (1 − λ) · likeness to the nearest
- * candidate already taken. Relevance is the score between the worst candidate's and the best one's, so that it has the scale of likeness:
- * scores of one request often lie within a few hundredths, where any likeness would outweigh them. Candidates come best first, and ties
- * keep that order. If all candidates fit the limit, the order stays as it is.
+ * Selects candidates by maximal marginal relevance. Each step greedily takes the candidate with the greatest λ · relevance − (1 − λ) · similarity to
+ * the nearest candidate already taken. Relevance is the score rescaled between the worst and the best candidate: raw scores of one request often
+ * differ by only a few hundredths, so similarity would outweigh them. Candidates come best first, and ties keep that order. If all candidates fit the
+ * limit, the order does not change.
  */
 export function selectDiverse(
   candidates: readonly Candidate[],
@@ -32,7 +31,7 @@ export function selectDiverse(
   { lambda, similarity }: MmrOptions,
 ): {
   readonly selected: readonly Candidate[];
-  /** The id of a candidate that its score alone would have selected, mapped to the id of the selected tool most like it. */
+  /** Maps each candidate that the score alone would have selected to the most similar selected tool, by id. */
   readonly displaced: ReadonlyMap<string, string>;
 } {
   if (candidates.length <= limit || lambda >= 1) return { selected: candidates.slice(0, limit), displaced: new Map() };
@@ -44,7 +43,7 @@ export function selectDiverse(
   });
   const selected: Candidate[] = [];
 
-  /** Updates a candidate's likeness with all candidates taken so far. */
+  /** Updates a candidate's similarity to all candidates taken so far. */
   function compare(entry: (typeof remaining)[number]): void {
     for (; entry.compared < selected.length; entry.compared++) {
       const takenId = selected[entry.compared]?.tool.id ?? "";
@@ -59,7 +58,7 @@ export function selectDiverse(
     let next = 0;
     let greatest = -Infinity;
     for (const [index, entry] of remaining.entries()) {
-      // Comparing two tools is expensive. Likeness only ever grows, so most candidates can be ruled out without a comparison.
+      // Comparing two tools is expensive. Similarity only ever grows, so most candidates can be ruled out without a comparison.
       const valueOf = (): number => lambda * entry.relevance - (1 - lambda) * entry.likeness;
       if (valueOf() <= greatest) continue;
       compare(entry);

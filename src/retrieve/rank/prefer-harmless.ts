@@ -2,13 +2,13 @@ import { profileRequest, profileTool } from "../understand/action-object.ts";
 import type { VerbGroupName } from "../understand/verb-groups.ts";
 import type { Candidate } from "./scorer.ts";
 
-/** Scores this close together are a near-tie. While a lesser ranker answers for one that is still loading, scores are coarser. */
+/** Scores this close are a near-tie. Scores are coarser while a lesser ranker answers for one that is still loading. */
 const NEAR_TIE = 0.01;
 const COARSE_NEAR_TIE = 0.04;
 
 /**
- * Puts a tool that is annotated as destructive behind the others that fit nearly as well, with their score, unless the request asks for what it
- * does. Candidates come best first. Returns the same list if nothing changes.
+ * Moves a destructive tool behind the tools in a near-tie with it, and gives it their score, unless the request asks for its action. Candidates come
+ * best first. Returns the same list if nothing changes.
  */
 export function preferHarmless(ranked: readonly Candidate[], request: string, isCoarse: boolean): readonly Candidate[] {
   if (!ranked.some(isDestructive)) return ranked;

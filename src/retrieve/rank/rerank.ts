@@ -5,12 +5,12 @@ import { untilAborted } from "../../base/turns/until-aborted.ts";
 import type { Reranker } from "../reranker.port.ts";
 import { byScore, type Candidate, type Scorer } from "./scorer.ts";
 
-/** Scores of the reranked candidates by tool id, or why there are none. */
+/** Scores of the reranked candidates by tool id, or the reason why there are none. */
 export type Reranking =
   | { readonly scores: ReadonlyMap<string, number>; readonly lowest: number }
   | { readonly error: string };
 
-/** Sends the best candidates to the reranker. If it fails or takes longer than `timeoutMs`, the order stays as it was. */
+/** Sends the best candidates to the reranker. If it fails or takes longer than `timeoutMs`, the order does not change. */
 export async function rerank(
   reranker: Reranker,
   query: string,
@@ -36,7 +36,7 @@ export async function rerank(
   }
 }
 
-/** The candidates in the order that the reranker's scores give. Without scores the order stays. */
+/** Orders the candidates by the reranker's scores. Without scores, the order does not change. */
 export function applyReranking(
   ranked: readonly Candidate[],
   reranking: Reranking | undefined,
@@ -47,7 +47,7 @@ export function applyReranking(
     .map((candidate) => {
       const rerankScore = reranking.scores.get(candidate.tool.id);
       if (rerankScore !== undefined) return { ...score(candidate, rerankScore), rerankScore };
-      // Candidates that were not reranked must not overtake reranked ones: the two scales differ.
+      // Candidates that were not reranked must not overtake reranked ones, because the two scales differ.
       return score(candidate, Math.min(candidate.semanticScore, reranking.lowest));
     })
     .sort(byScore);

@@ -9,10 +9,10 @@ export interface Candidate extends Hit {
   readonly signals: RoutingSignals;
 }
 
-/** Makes a candidate of a hit. `semantic` replaces the search's own score. */
+/** Converts a hit to a candidate. `semantic` replaces the search's own score. */
 export type Scorer = (of: Hit, semantic?: number) => Candidate;
 
-/** The scorer of one query: signals, then the routing formula. */
+/** Creates the scorer of one query: computes signals, then the routing formula. */
 export function createScorer(parts: SignalParts, weights: RoutingWeights): Scorer {
   return (of, semantic = of.semanticScore) => {
     const signals = signalsOf(of.tool, semantic, parts);
@@ -20,7 +20,7 @@ export function createScorer(parts: SignalParts, weights: RoutingWeights): Score
   };
 }
 
-/** The routing formula: the weighted signals less the penalties, never below 0. */
+/** The routing formula: weighted signals minus penalties, at least 0. */
 export function finalScore(signals: RoutingSignals, weights: RoutingWeights): number {
   const base =
     signals.semantic * weights.semantic +
@@ -34,7 +34,7 @@ export function finalScore(signals: RoutingSignals, weights: RoutingWeights): nu
   return Math.max(0, base - penalties);
 }
 
-/** Best first: by score, then by fit, then by id, so that the same request always gives the same order. */
+/** Orders by score, then fit, then id, so that equal requests always get the same order. */
 export function byScore(a: Candidate, b: Candidate): number {
   if (a.score !== b.score) return b.score - a.score;
   if (a.semanticScore !== b.semanticScore) return b.semanticScore - a.semanticScore;

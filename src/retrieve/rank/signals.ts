@@ -8,20 +8,20 @@ import type { Intent } from "../query.ts";
 import { keywordOf } from "../understand/intent.ts";
 import { baseForms, wordsOf } from "../understand/words.ts";
 
-/** The value of a signal without information: the same for every tool, so that it changes no order. */
+/** The value of a signal without information. It is the same for every tool, so it changes no order. */
 export const NEUTRAL = 0.5;
 
-/** The inputs of a query's signals, besides the tool. */
+/** The inputs of a query's signals, except the tool. */
 export interface SignalParts {
   readonly tags: TagMatcher;
   readonly conversation: ConversationView;
   readonly penalties: Penalties;
   readonly health: Pick<HealthBook, "of">;
-  /** How well a tool, by id, served requests like this one. Omitted without learning. */
+  /** Returns how well a tool (by id) served similar requests. Omitted without learning. */
   readonly learned?: (toolId: string) => number;
 }
 
-/** Every signal of one tool. `semantic` is the reranker's score if one ran, the catalog's otherwise. */
+/** Computes every signal of one tool. `semantic` is the reranker's score if one ran, otherwise the search's. */
 export function signalsOf(tool: Tool, semantic: number, parts: SignalParts): RoutingSignals {
   const { conversation, penalties } = parts;
   return {
@@ -37,26 +37,26 @@ export function signalsOf(tool: Tool, semantic: number, parts: SignalParts): Rou
   };
 }
 
-/** 1 if the conversation names the tool, half-way if it names its namespace or used a neighbour there, neutral otherwise. */
+/** Returns 1 if the conversation names the tool, a middle value if it names the tool's namespace or used another tool there, and neutral otherwise. */
 export function conversationSignal(tool: Tool, conversation: ConversationView): number {
   if (conversation.names(tool)) return 1;
   return conversation.isAbout(tool.namespace) ? (1 + NEUTRAL) / 2 : NEUTRAL;
 }
 
-/** Successes a tool is credited with before its first call, so that one early failure does not bury it. */
+/** Successes that every tool starts with, so that one early failure does not bury it. */
 const PRIOR_SUCCESSES = 5;
 
-/** The share of calls that succeed, 1 for a tool never called, 0 while its circuit is open. */
+/** Returns the share of successful calls: 1 for a tool that was never called, 0 while its circuit is open. */
 export function healthSignal(health: Health): number {
   if (health.circuitOpen) return 0;
   return (health.successRate * health.totalCalls + PRIOR_SUCCESSES) / (health.totalCalls + PRIOR_SUCCESSES);
 }
 
-/** A call this slow or this expensive is neither good nor bad. */
+/** The latency and price that count as average. */
 const MIDDLING_LATENCY_MS = 1000;
 const MIDDLING_PRICE = 0.05;
 
-/** Higher if cheaper and faster, in (0, 1]. Unknown values count as average. */
+/** Higher for cheaper and faster tools, in (0, 1]. Unknown values count as average. */
 export function costSignal(cost: Cost): number {
   return (thrift(cost.estimatedLatencyMs, MIDDLING_LATENCY_MS) + thrift(cost.monetaryCost, MIDDLING_PRICE)) / 2;
 }
@@ -66,12 +66,12 @@ function thrift(amount: number | undefined, middling: number): number {
   return middling / (middling + amount);
 }
 
-/** How well a tool's tags match the request's intents, in [0, 1]; neutral if there is nothing to compare. */
+/** Returns how well a tool's tags match the request's intents, in [0, 1]; neutral if there is nothing to compare. */
 type TagMatcher = (tags: readonly string[]) => number;
 
 /**
- * Creates the matcher of one request. A tag scores the share of its intent in the request. A tag that the request itself names scores 1: keywords are
- * a coarse guess ("look up customers in the database" has one, of customer support), and must not outweigh it.
+ * Creates the matcher for one request. A tag scores its intent's share in the request. A tag that occurs in the request scores 1, because keywords
+ * are a coarse guess and must not outweigh it: "look up customers in the database" has one keyword, of customer support.
  */
 export function createTagMatcher(query: string, shares: ReadonlyMap<Intent, number>): TagMatcher {
   const asked = new Set(wordsOf(query).flatMap(baseForms));
@@ -83,7 +83,7 @@ export function createTagMatcher(query: string, shares: ReadonlyMap<Intent, numb
   };
 }
 
-/** The intents of a tool's tags, and for each tag the forms of each of its words. Cached per tool. */
+/** Returns the intents of a tool's tags, and the forms of each word of each tag. Cached per tool. */
 const readTags = remember((tags: readonly string[]) => {
   const words = tags.map(wordsOf).filter((tag) => tag.length > 0);
   return {

@@ -6,31 +6,29 @@ import type { Tool } from "../../tool/tool.ts";
 import { verbGroupOf, type VerbGroupName } from "./verb-groups.ts";
 import { baseForms, isContentless, wordSet } from "./words.ts";
 
-/** The actions and objects of a request. */
 export interface RequestProfile {
-  /** The groups of its verbs, the main one first. Empty without a known verb, as in most languages except English. */
+  /** The groups of its verbs, the main verb first. Empty if no verb is known, as in most languages except English. */
   readonly actions: readonly VerbGroupName[];
-  /** Stems of the object words: neither verbs, names, numbers nor filler words. */
+  /** Stems of the object words, without verbs, names, numbers and filler words. */
   readonly objects: readonly string[];
-  /** Words written like names, in lower case. */
+  /** Words that are written like names, in lower case. */
   readonly names: readonly string[];
-  /** The stem of every content word. */
+  /** The stems of all content words. */
   readonly words: readonly string[];
 }
 
-/** The actions and objects of a tool. */
 export interface ToolProfile {
-  /** Groups of the verbs in the tool's name, or in its description if the name has none. */
+  /** Groups of the verbs in the tool's name. If the name has none, of the verbs in its description. */
   readonly actions: ReadonlySet<VerbGroupName>;
-  /** Groups of the verbs anywhere in the name and at the beginning of the description. */
+  /** Groups of all verbs in the name and at the start of the description. */
   readonly mentioned: ReadonlySet<VerbGroupName>;
-  /** Stems of the words of name, description and parameters. */
+  /** Stems of the words in name, description and parameters. */
   readonly words: ReadonlySet<string>;
-  /** Stems of the words of the namespace, and the namespace in one word. */
+  /** Stems of the namespace's words, and the whole namespace as one word. */
   readonly product: ReadonlySet<string>;
 }
 
-/** Verbs of several words, each mapped to a synonym of one word. */
+/** Phrasal verbs, each with a synonym of one word. */
 const PHRASES: readonly (readonly [RegExp, string])[] = [
   [/\b(?:get|getting) rid of\b/gi, "delete"],
   [/\b(?:take|throw|kick|chuck)\b(?=[^.,;:!?]{1,60}\b(?:off|out|away)\b)/gi, "delete"],
@@ -57,13 +55,13 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
 /** Words that only a verb can follow. */
 const BEFORE_VERB = wordSet("to please you lets kindly don");
 
-/** Words that a verb or a noun can follow; after others, such as `the` or `I`, the word is a noun or describes the past. */
+/** Words that a verb or a noun can follow. After other words, such as `the` or `I`, a word is a noun or describes the past. */
 const BEFORE_EITHER = wordSet("and then just or but not never can could should must will be been");
 
-/** With one of these, a sentence that begins with `I` or `we` is a request. */
+/** A sentence that starts with `I` or `we` is a request if it contains one of these words. */
 const WISHING = wordSet("want need like to can could please d");
 
-/** Words that a sentence may begin with before its verb. */
+/** Words that can precede the verb at the start of a sentence. */
 const OPENING =
   wordSet(`please hey hi hello ok okay so now then and also just can could would will you i we want need like d ll to have let lets s us me kindly quick quickly
    help the thanks`);
@@ -71,7 +69,7 @@ const OPENING =
 const QUESTION =
   /^(?:what|which|who|whose|whom|when|where|why|how|is|are|was|were|do|does|did|has|have|any|anything|whats|hows|am)$/;
 
-/** Verbs that only wrap a request and never name its action. */
+/** Verbs that only introduce a request and never name its action. */
 const WRAPPING = wordSet("want need like help let know please tell give me");
 
 const NUMBER = /^\p{N}+$/u;
@@ -84,12 +82,12 @@ interface Word {
   readonly first: boolean;
 }
 
-/** Reads a request's verbs, objects and names by rule. */
+/** Extracts a request's verbs, objects and names with rules. */
 export function profileRequest(request: string): RequestProfile {
   const objects = new Set<string>();
   const names = new Set<string>();
   const words = new Set<string>();
-  // Commands come first, then questions, then verbs mentioned in passing.
+  // Commands come first, then questions, then other verbs.
   const ordered: VerbGroupName[] = [];
   const mentioned: VerbGroupName[] = [];
   let asks = false;
@@ -127,7 +125,7 @@ function wordsOfSentence(sentence: string): readonly Word[] {
   return (text.match(WORD) ?? []).map((word, at) => ({ text: word, lower: word.toLowerCase(), first: at === 0 }));
 }
 
-/** A word that may also be a noun counts as a verb only in a position where a verb must stand. */
+/** A word that can also be a noun counts as a verb only in the position of a verb. */
 function isVerbPosition(words: readonly Word[], at: number): boolean {
   const before = words[at - 1]?.lower ?? "";
   return BEFORE_VERB.has(before) || (BEFORE_EITHER.has(before) && !ALSO_NOUNS.has(words[at]?.lower ?? ""));
@@ -146,7 +144,7 @@ function groupOf(word: string): VerbGroupName | undefined {
   return undefined;
 }
 
-/** The form that a word shares with its plural and its -ing and -ed forms. */
+/** Returns a form that a word shares with its plural and its -ing and -ed forms. */
 export function stemOf(word: string): string {
   if (word.length < 4) return word;
   const single = /(?:ss|us|is)$/.test(word) ? word : word.replace(/ies$/, "y").replace(/(?<=ss|sh|ch|x|zz)es$|s$/, "");
@@ -160,7 +158,7 @@ export function stemOf(word: string): string {
     : plain;
 }
 
-/** The fields of a tool that its profile is read from. */
+/** The fields of a tool that determine its profile. */
 export type ProfiledTool = Pick<
   Tool,
   "name" | "namespace" | "description" | "parameters" | "sourceName" | "sourceMeta"
@@ -170,7 +168,7 @@ const DESCRIPTION_READ = 600;
 const NAMESPACE_READ = 200;
 const NAMESPACE_NOISE = wordSet("mcp server servers default api the my tool tools main test");
 
-/** Reads a tool's verbs and objects from its name, description and parameters. Cached per tool. */
+/** Extracts a tool's verbs and objects from its name, description and parameters. Cached per tool. */
 export const profileTool: (tool: ProfiledTool) => ToolProfile = remember((tool) => {
   const { name, description, parameters } = tool;
   const { namespace } = originalOf(tool);
@@ -196,14 +194,14 @@ export const profileTool: (tool: ProfiledTool) => ToolProfile = remember((tool) 
   };
 });
 
-/** Verbs that are often nouns in a tool's name: `get_blog_post` does not post. */
+/** Verbs that are usually nouns in a tool's name: `get_blog_post` does not post. */
 const ALSO_NOUNS =
   wordSet(`post order report log message comment text record note file index chart plan test review play track match rate sum star block pin label tag
    mark book charge invoice trade exchange swap host profile status info details query release build design sketch stream cast watch like vote
    hold answer call phone mail email ring alert access total copy store type load dump backup score rank study format display view list
    transfer set tip bid count measure end issue question map share search`);
 
-/** The verb of a name: the first word that can only be a verb, or else the first that may be. */
+/** Returns the verb of a name: the first word that can only be a verb, or else the first that can be one. */
 function verbOfName(words: readonly string[]): readonly VerbGroupName[] {
   const verbs = words.filter((word) => groupOf(word) !== undefined);
   const verb = verbs.find((word, at) => !ALSO_NOUNS.has(word) || (at === 0 && word === words[0])) ?? verbs[0];
@@ -211,7 +209,7 @@ function verbOfName(words: readonly string[]): readonly VerbGroupName[] {
   return group === undefined ? [] : [group];
 }
 
-/** Words that a verb may follow in a description. */
+/** Words that can precede a verb in a description. */
 const LEADING = wordSet("and or to tool can you");
 
 function verbsOfDescription(head: string): readonly VerbGroupName[] {

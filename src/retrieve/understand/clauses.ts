@@ -7,15 +7,15 @@ const SENTENCES = [
   /\s?[;—]\s/u,
   /,?\s(?:and\s|but\s)?(?:then|after\sthat|afterwards|finally)\b,?\s(?=\S+\s\S)/iu,
 ];
-/** Words that join two wishes or two objects of one wish: they split a clause only if a wish follows. */
+/** Words that join two wishes or two objects of one wish. A clause is split only if a wish follows. */
 const JOINTS = /,?\s(?:and(?:\salso)?|plus|as\swell\sas|but)\s|,\s/giu;
 const BULLET = /^(?:[-*•–]|\d{1,2}[.)])\s/u;
 /** Runs of spaces would make the patterns above backtrack. */
 const SPACES = /[^\S\n]+/gu;
-/** A shorter part says too little by itself and stays with the one before it. */
+/** A shorter part stays with the previous one, because it says too little on its own. */
 const LEAST_WORDS = 3;
 
-/** The parts of a request that may each ask for something, in order; one part if the request cannot be split. */
+/** Splits a request into parts that may each ask for something, in order. Returns one part if it cannot be split. */
 export function splitClauses(request: string): readonly string[] {
   let parts: readonly string[] = [request.replace(SPACES, " ")];
   for (const boundary of SENTENCES) parts = parts.flatMap((part) => part.trim().replace(BULLET, "").split(boundary));
@@ -30,23 +30,23 @@ export function splitClauses(request: string): readonly string[] {
   return clauses;
 }
 
-/** The clauses of a request that asks for several things, searched besides its whole text. */
+/** The clauses of a request that asks for several things. They are searched in addition to its whole text. */
 export interface Steps {
-  /** Wishes first, then clauses that only set the scene, each in order. */
+  /** Wishes first, then clauses that only give context, each in order. */
   readonly clauses: readonly string[];
-  /** The number of clauses, from the first, that are wishes; each should get its tool. */
+  /** The number of wishes, which are the first clauses. Each should get its tool. */
   readonly wishes: number;
   /** The share of meaning that the best clause decides. */
   readonly share: number;
 }
 
-/** Embedding further clauses is not worth it. */
+/** More clauses are not worth embedding. */
 const MOST_CLAUSES = 12;
-/** The longer a request, the less its whole text says: the share that each clause takes from it, and the most that all take. */
+/** The whole text of a longer request is less specific. Each clause takes this share from it, up to the maximum. */
 const SHARE_OF_CLAUSE = 0.125;
 const MOST_SHARE = 0.5;
 
-/** The steps of a request; undefined if it asks for one thing, which its whole text finds best. */
+/** Returns the steps of a request; undefined if it asks for one thing, for which the whole text works best. */
 export function stepsOf(request: string): Steps | undefined {
   const clauses = splitClauses(request);
   const wishes = clauses.filter(isWish);
@@ -71,12 +71,12 @@ function splitAtWishes(sentence: string): readonly string[] {
   return [...parts, sentence.slice(from)];
 }
 
-/** Returns true if a clause is a command, a question, or states a wish. "The queue feels slow." only sets the scene. */
+/** Returns true if a clause is a command, a question, or a wish. "The queue feels slow." only gives context. */
 export function isWish(clause: string): boolean {
   return isOrderOrQuestion(clause) || clause.trimEnd().endsWith("?") || WANTED.test(clause);
 }
 
-/** Returns true if a text begins like a wish, or with the person who wants something: the second of two joined clauses starts here. */
+/** Returns true if a text starts like a wish, or with the person who wants something. The second of two joined clauses starts there. */
 export function startsClause(text: string): boolean {
   return isOrderOrQuestion(text) || PEOPLE.test(text);
 }
@@ -88,12 +88,12 @@ function isOrderOrQuestion(text: string): boolean {
   return (ACTIONS.has(first) || QUESTIONS.has(first)) && words.length > at + 1;
 }
 
-/** The most characters of a clause that are read to see how it begins. */
+/** The number of characters that decide how a clause starts. */
 const READ_LENGTH = 80;
 
 const PEOPLE = /^(?:i|we|you)\b/iu;
 
-/** Words that people write before their actual request. */
+/** Words that people write before the actual request. */
 const LEAD_INS = wordSet(
   "please pls also just so ok okay and but then next now first second third finally maybe hey hi lastly afterwards quickly actually oh to",
 );

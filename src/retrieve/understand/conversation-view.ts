@@ -6,10 +6,10 @@ import { keywordOf } from "./intent.ts";
 import { type ConversationContext, messageText } from "../query.ts";
 import { isContentless, wordsOf } from "./words.ts";
 
-/** The mentions of tools in a conversation, prepared once per query. */
+/** The mentions of tools in a conversation. Computed once per query. */
 export type ConversationView = ReturnType<typeof readConversation>;
 
-/** The tools that a conversation used, as far as the caller may see them. */
+/** Returns the tools that a conversation used, if the caller may see them. */
 export async function usedTools(
   { toolsAlreadyUsed }: ConversationContext,
   engine: Pick<CatalogEngine, "list">,
@@ -22,7 +22,7 @@ export async function usedTools(
   return (await engine.list({ filter, ...(signal ? { signal } : {}) })).tools;
 }
 
-/** Reads a conversation, without the current request: the search itself covers that. */
+/** Reads a conversation, except the current request, which the search itself covers. */
 export function readConversation(context: ConversationContext, usedBefore: readonly Tool[]) {
   const used = toNames(context.toolsAlreadyUsed);
   const failed = toNames(context.toolsFailed);
@@ -35,27 +35,27 @@ export function readConversation(context: ConversationContext, usedBefore: reado
     names.has(id) || names.has(name) || names.has(sourceName);
 
   return {
-    /** Whether recent messages or the summary name the tool, by id, by name, or by the name's words in a row. */
+    /** Returns whether recent messages or the summary contain the tool's id, its name, or the words of its name in sequence. */
     names: (tool: Tool): boolean => mentions(tool.id) || (mentions(tool.name) && isTelling(tool.name)),
-    /** Whether they name the namespace, or one of its tools was used. */
+    /** Returns whether the conversation names the namespace, or used one of its tools. */
     isAbout: (namespace: string): boolean => (namespaces.has(namespace) || mentions(namespace)) && isTelling(namespace),
     used: (tool: Tool): boolean => isIn(tool, used),
     failed: (tool: Tool): boolean => isIn(tool, failed),
   };
 }
 
-/** Names as given, without a version: `mail.send:1.0.0` is `mail.send`. */
+/** Returns names without their version: `mail.send:1.0.0` becomes `mail.send`. */
 function toNames(given: readonly string[] = []): ReadonlySet<string> {
   return new Set(given.map((name) => name.replace(/:[^:]*$/, "")));
 }
 
-/** False for names that any conversation may contain, such as `search` or `get`, and for the default namespace. */
+/** Returns false for names that any conversation may contain, such as `search` or `get`, and for the default namespace. */
 function isTelling(name: string): boolean {
   const words = wordsOf(name);
   return words.length > 1 || (name !== DEFAULT_NAMESPACE && !isContentless(name) && keywordOf(name) === undefined);
 }
 
-/** Returns a function that checks whether the words of a name occur in a row in one of the texts. */
+/** Returns a function that checks whether a text contains the words of a name in sequence. */
 function createMentions(texts: readonly string[]): (name: string) => boolean {
   const lines = texts.map((text) => ` ${wordsOf(text).join(" ")} `).filter((line) => line.length > 2);
   if (lines.length === 0) return () => false;

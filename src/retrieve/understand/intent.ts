@@ -16,13 +16,13 @@ export const INTENT_KEYWORDS: Readonly<Record<Exclude<Intent, "unknown">, readon
 /** The intent of a request, and the weight of each intent in it. */
 export interface ResolvedIntent {
   readonly intent: Intent;
-  /** 1 for the intent itself; at most 1 for others in the request. Empty for `unknown`. */
+  /** 1 for the intent itself, and at most 1 for other intents in the request. Empty for `unknown`. */
   readonly shares: ReadonlyMap<Intent, number>;
 }
 
 /**
- * Resolves the intent of a retrieval: the caller's if given, the injected classifier's if configured, or else the one with the most keywords, the
- * earlier in the list on a tie. A classifier that fails or returns an unknown intent is ignored.
+ * Determines the intent of a retrieval: the caller's if given, else the injected classifier's if configured, else the one with the most keywords (the
+ * earlier in the list if tied). A classifier that fails or returns an unknown intent is ignored.
  */
 export async function resolveIntent(
   context: ConversationContext,
@@ -49,7 +49,7 @@ function only(intent: Intent): ResolvedIntent {
   return { intent, shares: new Map(intent === "unknown" ? [] : [[intent, 1]]) };
 }
 
-/** The weight of each intent in a request, as a share of the strongest. The summary of the conversation counts only if the request has no keywords. */
+/** Weighs each intent in a request, relative to the strongest one. The summary of the conversation counts only if the request has no keywords. */
 export function weighIntents(query: string, summary = ""): ReadonlyMap<Intent, number> {
   let counts = countKeywords(query);
   if (counts.size === 0) counts = countKeywords(summary);
@@ -63,7 +63,7 @@ const INTENT_BY_KEYWORD: ReadonlyMap<string, Intent> = new Map(
   ),
 );
 
-/** The intent and the keyword of a word, whatever its inflection. */
+/** Returns the keyword and intent of a word in any inflection. */
 export function keywordOf(word: string): { readonly keyword: string; readonly intent: Intent } | undefined {
   for (const keyword of baseForms(word)) {
     const intent = INTENT_BY_KEYWORD.get(keyword);
@@ -72,7 +72,7 @@ export function keywordOf(word: string): { readonly keyword: string; readonly in
   return undefined;
 }
 
-/** Each keyword counts once. */
+/** Counts each keyword once. */
 function countKeywords(text: string): ReadonlyMap<Intent, number> {
   const found = new Map<string, Intent>();
   for (const word of wordsOf(text)) {

@@ -5,23 +5,23 @@ import { type Steps, stepsOf } from "./clauses.ts";
 /** A request prepared for the search. */
 export interface Request {
   readonly text: string;
-  /** The request with the turns before it, if it depends on them. */
+  /** The request with the previous turns, if it depends on them. */
   readonly folded?: FoldedQuery;
-  /** Present if it asks for several things. */
+  /** Present if the request asks for several things. */
   readonly steps?: Steps;
-  /** The texts to search by words: the request, then the request with the turns before it. */
+  /** The texts for word search: the request, then the request with the previous turns. */
   readonly texts: readonly string[];
-  /** The texts to search by meaning: the same, then its clauses. */
+  /** The texts for semantic search: `texts`, then the clauses. */
   readonly meanings: readonly string[];
 }
 
 interface FoldedQuery {
   readonly text: string;
-  /** The share of each ranker's score that comes from this text rather than from the request alone, in (0, 1). */
+  /** The share of each ranker's score that comes from this text, in (0, 1). The rest comes from the request alone. */
   readonly share: number;
 }
 
-/** Reads a request: how it depends on the conversation, and its clauses. */
+/** Analyses a request: its dependence on the conversation, and its clauses. */
 export function understand(context: ConversationContext): Request {
   const text = context.query;
   const folded = foldConversation(context);
@@ -36,15 +36,18 @@ export function understand(context: ConversationContext): Request {
   };
 }
 
-/** A request that depends on the conversation less than this is taken by itself: earlier turns could only mislead. */
+/** A request with lower dependence is searched alone, because earlier turns could mislead. */
 const STANDS_ALONE = 0.2;
-/** The largest share of the conversation; the rest stays with the request, which alone states the current wish. */
+/** The maximum share of the conversation. The rest belongs to the request, because only it states the current wish. */
 const MOST_SHARE = 0.7;
 const EARLIER_TURNS = 6;
-/** A tool's result can be long, and its beginning states its subject. */
+/** A tool's result can be long. Its start states its subject. */
 const TURN_LENGTH = 400;
 
-/** The request with the turns before it, latest first, or with the summary if there are none; undefined if it stands alone. */
+/**
+ * Returns the request with the previous turns, latest first, or with the summary if there are no turns. Returns undefined if the request does not
+ * depend on them.
+ */
 export function foldConversation(context: ConversationContext): FoldedQuery | undefined {
   const { query, recentMessages = [], conversationSummary = "" } = context;
   const leaning = dependence(query);

@@ -2,7 +2,7 @@ import { countCharacters } from "../../tool/limits.ts";
 import { checkOf, throwFor, WORDS } from "../../tool/shape/check.ts";
 import { type RefuseMode, TOOL_QUERY, type ToolQuery } from "../query.ts";
 
-/** A valid query with its defaults filled in. */
+/** A valid query with defaults filled in. */
 export interface CheckedQuery extends ToolQuery {
   readonly limit: number;
   readonly scoreThreshold: number;

@@ -1,9 +1,9 @@
 import { wordSet } from "./words.ts";
 
-/** Whether an action only reads, changes something, or works on its input. */
+/** Whether an action only reads, changes something, or processes its input. */
 type ActionKind = "read" | "write" | "work";
 
-/** Verbs of nearly the same meaning, after the kind of their group. If several groups list a verb, it belongs to the first one. */
+/** Verbs with nearly the same meaning, after the kind of their group. A verb in several groups belongs to the first. */
 const GROUPS = {
   list: "read | list enumerate browse index",
   get: "read | get show read view fetch retrieve see display tell describe load inspect pull print return grab know obtain give access details info status",
@@ -54,10 +54,9 @@ const GROUPS = {
   capture: "work | capture screenshot record scrape crawl snap photograph",
 } as const;
 
-/** The name of a group of verbs. */
 export type VerbGroupName = keyof typeof GROUPS;
 
-/** Groups that can replace each other: one person's "create" is a tool's "upload" or "send". All reading groups can. */
+/** Groups that can replace each other: a user's "create" may be a tool's "upload" or "send". All groups that read are related. */
 const RELATED: Readonly<Partial<Record<VerbGroupName, string>>> = {
   create: "upload send generate invite schedule book buy deploy",
   update: "rename tag move switch assign pause cancel restore create",
@@ -105,17 +104,16 @@ const KIND_OF: ReadonlyMap<VerbGroupName, ActionKind> = new Map(
   VERB_GROUPS.map((group) => [group, GROUPS[group].split(" | ", 1)[0] as ActionKind]),
 );
 
-/** The group of a verb in its plain form; undefined for an unknown verb. */
+/** Returns the group of a verb in its base form; undefined for an unknown verb. */
 export function verbGroupOf(verb: string): VerbGroupName | undefined {
   return GROUP_OF.get(verb);
 }
 
-/** Returns the kind of action of a group. */
 export function kindOf(group: VerbGroupName): ActionKind {
   return KIND_OF.get(group) ?? "work";
 }
 
-/** Groups that do and undo: a tool of one does not serve a request for the other. */
+/** Groups with opposite actions. A tool of one group does not serve a request for the other. */
 const OPPOSITES = wordSet(
   "create-delete create-restore delete-restore cancel-restore move-restore upload-export run-cancel run-pause tag-delete follow-delete invite-delete book-cancel buy-cancel schedule-cancel export-restore",
 );
@@ -127,7 +125,7 @@ export function areOpposed(asked: VerbGroupName, offered: VerbGroupName): boolea
 
 const RELATIONS = new Map(Object.entries(RELATED).map(([group, others]) => [group, wordSet(others)]));
 
-/** Returns whether a tool of one group may serve a request of the other. */
+/** Returns whether a tool of one group can serve a request for the other. */
 export function areRelated(asked: VerbGroupName, offered: VerbGroupName): boolean {
   if (asked === offered || (kindOf(asked) === "read" && kindOf(offered) === "read")) return true;
   return RELATIONS.get(asked)?.has(offered) ?? false;

@@ -1,14 +1,14 @@
-/** The words of a text: lower case, runs of letters and digits. `send_email` gives two. */
+/** Returns the words of a text in lower case: runs of letters and digits. `send_email` has two words. */
 export function wordsOf(text: string): readonly string[] {
   return text.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
 }
 
-/** The words of a list, between spaces. */
+/** Parses a list of words that are separated by spaces. */
 export function wordSet(text: string): ReadonlySet<string> {
   return new Set(text.split(/\s+/));
 }
 
-/** A word and the words it may be an inflection of: `queries` gives `query`, `deleting` gives `delete`. Some results are not words; they match nothing. */
+/** Returns a word and its possible base forms: `queries` gives `query`, `deleting` gives `delete`. Some results are not words, and match nothing. */
 export function baseForms(word: string): readonly string[] {
   const forms = [word];
   if (word.length > 3 && word.endsWith("s")) forms.push(word.slice(0, -1));
@@ -22,17 +22,16 @@ export function baseForms(word: string): readonly string[] {
   return forms;
 }
 
-/** Returns true if no word of the text names a subject: "do it again", "yes please". */
+/** Returns true if no word of the text names a subject, as in "do it again" or "yes please". */
 export function isContentless(text: string): boolean {
   return wordsOf(text).every(isNameless);
 }
 
-/** Returns true for a word that points, asks or agrees but names nothing. */
 export function isNameless(word: string): boolean {
   return STOP_WORDS.has(word);
 }
 
-/** Words that point, ask or agree but name nothing. */
+/** Words that refer, ask or agree, but name nothing. */
 const STOP_WORDS =
   wordSet(`a about again ahead all also am an and another any anything are as at be been being but by can continue could did do does doing done
   for from go had has have he hello her hey hi him his how i if in into is it its just let lets like ll m may me might more must my next no not now of
