@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -130,6 +130,36 @@ describe("a state in which calls fail", () => {
       /failed {3}secrets: a2a\.signing_key .*env:CARD_KEY: the variable is not set\.\n +Set CARD_KEY\./,
     );
     expect(out).toMatch(/failed {3}secrets: security\.approval_webhook\.secret .*env:HOOK_SECRET/);
+  });
+
+  it("is each of several sources that fail for the same reason", async () => {
+    const document = "http://127.0.0.1:1/openapi.json";
+    put("arsenal.yaml", {
+      server: { port: 0 },
+      openapi: [
+        { name: "pets", document },
+        { name: "zoo", document },
+      ],
+    });
+    const { code, out } = await doctor();
+    expect([code, out.match(/^failed {3}\w+: .*ECONNREFUSED/gm)?.length]).toEqual([1, 2]);
+  });
+
+  it("is a server that accepts the connection and does not answer", async () => {
+    const sockets: Socket[] = [];
+    await using silent = createServer((socket) => void sockets.push(socket));
+    silent.listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/mcp`;
+    put("arsenal.yaml", { server: { port: 0 }, mcpServers: { files: { url, connect_timeout_ms: 1_000 } } });
+    const { code, out } = await doctor();
+    for (const socket of sockets) socket.destroy();
+    expect([code, out]).toEqual([
+      1,
+      expect.stringContaining(
+        'failed   files: connecting the MCP server "files" took longer than 1000 ms. Check that it runs and answers at its url, or raise its connect_timeout_ms.\n',
+      ),
+    ]);
   });
 
   it("is a rule that reads an attribute that does not exist; one that matches nothing is a warning", async () => {

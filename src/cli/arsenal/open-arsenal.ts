@@ -19,6 +19,7 @@ import { toldFailure } from "../serve/upstream-status.ts";
 import { eventSink, protocolSink } from "../terminal/event-sink.ts";
 import { forOperator } from "./local-approvals.ts";
 import { warnOfOwnFolders } from "./own-folders.ts";
+import { sourcesTried } from "./sources-tried.ts";
 
 /** Options of commands that connect MCP servers: more servers, from the configuration file of an MCP client, and a log of the protocol messages. */
 export const MCP_CONFIG: Readonly<Record<"mcp-config" | "debug-protocol", Option>> = {
@@ -132,14 +133,11 @@ export async function openArsenal(
     { ...terminal, json: input.json, told, debugProtocol: input.flags.has("debug-protocol") },
     parts,
   );
-  const { sources } = await boot(arsenal, configured);
+  const started = await boot(arsenal, configured);
   try {
     if (!input.json)
       for (const problem of configured.problems) terminal.err.write(`Left out: ${showProblem(problem)}\n`);
-    const [reports] = await Promise.all([
-      sources,
-      internalsOf(arsenal).upstreamsAttempted({ signal: terminal.signal }),
-    ]);
+    const reports = await sourcesTried(arsenal, started, waiting(input, terminal));
     // Workflows and saved programs that waited for the tools of a server are ready now.
     await internalsOf(arsenal).workflows();
     for (const { name, error } of input.json ? [] : reports)
@@ -151,6 +149,11 @@ export async function openArsenal(
     await arsenal.close();
     throw error;
   }
+}
+
+/** Where a command names the sources that it waits for. */
+export function waiting({ json }: Pick<Input, "json">, { err, signal }: Terminal) {
+  return { signal, ...(!json && { err }) };
 }
 
 /** Commands report these themselves. */

@@ -59,8 +59,8 @@ const BEFORE_START: readonly Check<GatewayPlan>[] = [
 
 /** The checks of a gateway whose sources were tried, in order. */
 const AFTER_START: readonly Check<StartedGateway>[] = [
-  { name: "servers", serve: "skips", run: checkServers },
-  { name: "sources", serve: "warns", run: checkSources },
+  { name: "servers", serve: "skips", run: async (gateway) => (await checkServers(gateway)).map(ofSource) },
+  { name: "sources", serve: "warns", run: (gateway) => checkSources(gateway).map(ofSource) },
   { name: "secrets", serve: "skips", run: checkSecrets },
   { name: "health", serve: "skips", run: checkHealth },
   { name: "audit", serve: "warns", run: checkAudit },
@@ -71,6 +71,10 @@ const AFTER_START: readonly Check<StartedGateway>[] = [
   { name: "toolsets", serve: "warns", run: checkToolsets },
   { name: "policy", serve: "warns", run: checkPolicy },
 ];
+
+function ofSource(finding: Finding): Finding {
+  return { ...finding, source: true };
+}
 
 async function runAll<Subject>(checks: readonly Check<Subject>[], subject: Subject): Promise<readonly Finding[]> {
   const found: Finding[] = [];

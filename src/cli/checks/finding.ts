@@ -11,6 +11,8 @@ export interface Finding {
   readonly error?: unknown;
   /** True for a general finding that is redundant if another one is about the same part. */
   readonly general?: true;
+  /** True if the check is the name of a source. */
+  readonly source?: true;
   /** The message of the event that the finding replaces. */
   readonly reported?: string;
 }

@@ -13,7 +13,9 @@ import {
   createConfiguredArsenal,
   loadConfigured,
   MCP_CONFIG,
+  waiting,
 } from "../arsenal/open-arsenal.ts";
+import { sourcesTried } from "../arsenal/sources-tried.ts";
 import { diagnosePlan, diagnoseStarted } from "../checks/checks.ts";
 import { failed, failures, type Finding, ok, warning } from "../checks/finding.ts";
 import { planGateway } from "../checks/gateway.ts";
@@ -45,10 +47,12 @@ function checkNode(): Finding {
   return failed("node", `Node ${node} is too old`, `Install Node ${MINIMUM_NODE} or newer.`);
 }
 
-/** True for an error that an earlier finding reports, and for a general finding on a part if another finding says the same or more. */
+/** True for an error that an earlier finding reports, unless both are about sources: two can fail for the same reason. Also true for a general finding on a part if another finding says the same or more. */
 function isRepeated(finding: Finding, all: readonly Finding[]): boolean {
-  const { general, check, state, message } = finding;
-  if (state === "failed" && all.find((other) => other.message === message) !== finding) return true;
+  const { general, check, state, message, source } = finding;
+  const isSame = (other: Finding): boolean =>
+    other.message === message && !(source === true && other.source === true && other.check !== check);
+  if (state === "failed" && all.find(isSame) !== finding) return true;
   const says = (other: Finding): boolean => state === "ok" || other.state === "failed";
   return general === true && all.some((other) => other.general !== true && other.check === check && says(other));
 }
@@ -84,13 +88,14 @@ async function checkConfiguration(files: ConfigFiles, input: Input, terminal: Te
   for (const { server, field, message, fix: how } of configured.problems)
     findings.push(failed(server, `${field} ${message}`, how));
   for (const { server, message } of configured.notes) findings.push(warning(server, message));
-  return isDemo ? findings : [...findings, ...(await checkArsenal(configured, files, terminal, findings))];
+  return isDemo ? findings : [...findings, ...(await checkArsenal(configured, files, input, terminal, findings))];
 }
 
 /** Starts the arsenal, tries its sources and checks both. Leaves out errors that `known` findings report. */
 async function checkArsenal(
   configured: Configured,
   files: ConfigFiles,
+  input: Input,
   terminal: Terminal,
   known: readonly Finding[],
 ): Promise<readonly Finding[]> {
@@ -100,11 +105,8 @@ async function checkArsenal(
     const reader = { ...terminal, json: true, told: "all" } as const;
     const operated = forOperator(configured.config, terminal, files.config);
     await using arsenal = createConfiguredArsenal(operated, reader, { sinks: [warningSink(warnings)] });
-    const { sources } = await boot(arsenal, configured);
-    const [reports] = await Promise.all([
-      sources,
-      internalsOf(arsenal).upstreamsAttempted({ signal: terminal.signal }),
-    ]);
+    const started = await boot(arsenal, configured);
+    const reports = await sourcesTried(arsenal, started, waiting(input, terminal));
     // Workflows and saved programs that waited for the tools of a server are ready now.
     await internalsOf(arsenal).workflows();
     findings.push(...(await diagnoseStarted({ arsenal, configured, terminal, reports })));

@@ -15,6 +15,8 @@ import type { ConfiguredExecutors } from "../load/configured-executors.ts";
 export interface Started {
   /** Resolves once every configured source was tried, with the result of each. Never rejects. */
   readonly sources: Promise<readonly SourceReport[]>;
+  /** The configured names of the sources that are still being added. */
+  pending(): readonly string[];
   /** Cancels the work that is still in progress. */
   close(): Promise<void>;
 }
@@ -51,8 +53,8 @@ export async function startConfigured(
   const { sources, problems } = await configuredSources(config);
   for (const { server, field, message, fix } of problems)
     arsenal.emit?.("ensemble-failed", { ensemble: server, message: `${field} ${message}. ${fix}` });
-  const { reports, close } = await addSources(sources, arsenal);
-  return { sources: reports, close };
+  const { reports, pending, close } = await addSources(sources, arsenal);
+  return { sources: reports, pending, close };
 }
 
 /**
@@ -105,17 +107,20 @@ export async function addSources(sources: readonly ConfiguredSource[], arsenal: 
     );
 
   const adding: Promise<SourceReport>[] = [];
+  const pending = new Set<ConfiguredSource>();
   for (const source of sources) {
     if (isClosed()) break;
     const { type, ...settings } = source.settings;
     const adapter = await loadSource(type);
-    const report = add(source);
+    pending.add(source);
+    const report = add(source).finally(() => pending.delete(source));
     adding.push(report);
     const isLocal = (adapter.reach(settings).addresses ?? []).length === 0;
     if (isLocal || adapter.patient === true) await report;
   }
   follow();
-  return { reports: Promise.all(adding), close: async (): Promise<void> => watched?.close() };
+  const names = (): readonly string[] => Array.from(pending, ({ name }) => name);
+  return { reports: Promise.all(adding), pending: names, close: async (): Promise<void> => watched?.close() };
 }
 
 /** Prefers the source's own error: it explains more than the error that its ensemble is unavailable. */

@@ -94,7 +94,8 @@ export function createStartLog(
       parts.onStderr?.(line);
     },
     explain(): string {
-      if (transport.kind !== "stdio") return "";
+      if (transport.kind !== "stdio")
+        return ". Check that it runs and answers at its url, or raise its connect_timeout_ms.";
       const wrote =
         lines.length === 0
           ? "It wrote nothing to stderr."
