@@ -16,7 +16,7 @@ export type AiSdkTool = {
   strict?: true;
 };
 
-/** Results in the format of the AI SDK's messages: one message for all calls of one answer. */
+/** Results as an AI SDK message: one message for all calls of one response. */
 export type AiSdkToolMessage = { role: "tool"; content: AiSdkToolResult[] };
 
 type AiSdkToolResult = { type: "tool-result"; toolCallId: string; toolName: string; output: AiSdkOutput };
@@ -32,13 +32,13 @@ type AiSdkPart =
 
 type JsonValue = null | string | number | boolean | JsonValue[] | { [key: string]: JsonValue | undefined };
 
-/** The AI SDK: `generateText`, `streamText` and the language models beneath them. */
+/** The AI SDK: `generateText`, `streamText` and the language models they use. */
 export function aiSdkDialect(): StreamingDialect<AiSdkTool, AiSdkToolMessage> {
   return {
     ...definitions<AiSdkTool>({
       name: "ai-sdk",
       target: { features: ALL_FEATURES },
-      // The model is unknown here, so a strict schema follows the narrowest rules.
+      // The model is unknown here, so a strict schema follows the strictest rules.
       strictTarget: OPENAI_STRICT_TARGET,
       looksLike: '{"type": "function", "name": …, "inputSchema": …}',
       write: ({ name, description, schema, strict }) => {
@@ -60,7 +60,7 @@ export function aiSdkDialect(): StreamingDialect<AiSdkTool, AiSdkToolMessage> {
         );
     },
     writeResults: (answered) => (answered.length === 0 ? [] : [{ role: "tool", content: answered.map(toResult) }]),
-    // A call is complete with its `tool-call`; the pieces of its input matter only if `tool-call` never arrives.
+    // A `tool-call` event has the complete call. The pieces of its input are used only if the event never arrives.
     readStream: () =>
       createPieceStream((event, calls) => {
         const part = asRecord(event);
@@ -79,7 +79,7 @@ export function aiSdkDialect(): StreamingDialect<AiSdkTool, AiSdkToolMessage> {
   };
 }
 
-/** A tool made by `tool()`, under its name. */
+/** A tool created by `tool()`. */
 interface ExecutableTool {
   readonly name?: string;
   readonly description?: string;
@@ -102,12 +102,12 @@ async function toLive(tool: ExecutableTool): Promise<LiveTool> {
       const input = await check(args);
       return lastOf(await tool.execute(input, { toolCallId: spanId, messages: [], abortSignal: signal }));
     },
-    // Whether a function requires approval depends on the call, so every call does.
+    // If the rule is a function, it depends on the call, so every call requires approval.
     ...(needsApproval === true || typeof needsApproval === "function" ? { draft: { requiresConfirmation: true } } : {}),
   };
 }
 
-/** The last result of a tool that yields preliminary results. */
+/** Returns the last result of a tool that yields preliminary results. */
 async function lastOf(result: unknown): Promise<unknown> {
   if (typeof result !== "object" || result === null || !(Symbol.asyncIterator in result)) return result;
   let last: unknown;
@@ -117,13 +117,13 @@ async function lastOf(result: unknown): Promise<unknown> {
 
 type StreamPart = Readonly<Record<string, unknown>>;
 
-/** `jsonSchema()` wraps a schema. */
+/** Unwraps the result of `jsonSchema()`. */
 function schemaOf(given: unknown): unknown {
   const { jsonSchema } = asRecord(given);
   return isPlainObject(jsonSchema) ? jsonSchema : given;
 }
 
-/** A call that the provider itself runs needs no answer. */
+/** False for a call that the provider runs itself, which needs no result. */
 function isOurs({ providerExecuted }: StreamPart): boolean {
   return providerExecuted !== true;
 }

@@ -9,12 +9,12 @@ import { contentOf, type ResultPart, textOrBlocks, unshown } from "./parts/resul
 /** A tool in the format of the Messages API. */
 export type AnthropicTool = { name: string; description: string; input_schema: ObjectSchema; strict?: true };
 
-/** A tool of a request in which the API searches for tools: a loaded one, a deferred one, or the search itself. */
+/** A tool of a request with the API's own tool search: a loaded tool, a deferred tool, or the search itself. */
 export type AnthropicSearchedTool =
   | (AnthropicTool & { defer_loading?: true })
   | { type: "tool_search_tool_bm25_20251119"; name: "tool_search_tool_bm25" };
 
-/** Results in the format of the Messages API: one message for all calls of one answer. */
+/** Results in the format of the Messages API: one message for all calls of one response. */
 export type AnthropicResults = { role: "user"; content: AnthropicResult[] };
 
 type AnthropicResult = {
@@ -34,10 +34,12 @@ type ImageType = (typeof IMAGE_TYPES)[number];
 
 const PARAMETER_NAMES = /^[a-zA-Z0-9_.-]{1,64}$/;
 
-/** Schemas are checked against draft 2020-12, except the root's combinators and the names of parameters. @internal */
+/** The API checks schemas against draft 2020-12, except combinators at the root and the names of parameters. @internal */
 export const ANTHROPIC_TARGET: SchemaTarget = { features: ALL_BELOW_ROOT, parameterNames: PARAMETER_NAMES };
 
-/** The features that the SDK's transformJSONSchema keeps: the API accepts simple patterns too, but the SDK writes them into the description. @internal */
+/**
+ * The features that the SDK's transformJSONSchema keeps. The API also accepts simple patterns, but the SDK moves them into the description. @internal
+ */
 export const ANTHROPIC_STRICT_TARGET: SchemaTarget = {
   features: plainAnd("const format arrayLimits anyOf ref optionalProperties titles"),
   nullable: "any-of",
@@ -52,7 +54,7 @@ export const ANTHROPIC_STRICT_TARGET: SchemaTarget = {
   parameterNames: PARAMETER_NAMES,
 };
 
-/** The API accepts deferred tools only beside a search tool, which is never deferred. */
+/** The API accepts deferred tools only together with a search tool, which is never deferred. */
 const TOOL_SEARCH: ProviderSearch<AnthropicTool, AnthropicSearchedTool> = {
   maxTools: 10_000,
   write: (loaded, deferred) =>

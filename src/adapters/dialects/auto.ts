@@ -3,14 +3,14 @@ import { showValue } from "../../errors/show-value.ts";
 import { asRecord, asRecords, isPlainObject } from "../../tool/json-schema.ts";
 import type { DialectName } from "./built-in.ts";
 
-/** A sign of a dialect. The first match decides, so the most reliable come first. */
+/** A characteristic of a dialect. The first match decides, so the most reliable ones come first. */
 interface Sign {
   readonly dialect: Exclude<DialectName, "auto">;
-  /** Matches the whole name of a model, without the provider before a slash. */
+  /** Matches a model's whole name, without a provider before a slash. */
   readonly model?: RegExp;
   /** Matches the name of a client's class. */
   readonly client?: RegExp;
-  /** Matches an answer or a definition. */
+  /** Matches a response or a definition. */
   readonly example?: (value: Json) => boolean;
 }
 
@@ -96,7 +96,10 @@ const SIGNS: readonly Sign[] = [
   },
 ];
 
-/** The dialect of a client object, a model's name, or an example of a provider's answer or definition. Throws QUERY_INVALID, with a description of the hint, if it is ambiguous. */
+/**
+ * Infers the dialect from a client object, a model's name, or an example of a provider's response or definition. Throws QUERY_INVALID if the hint is
+ * ambiguous; the message describes the hint.
+ */
 export function inferDialect(hint: unknown, field = "dialect"): Exclude<DialectName, "auto"> {
   if (typeof hint === "string")
     return find(hint, field, ({ model }) => model?.test(hint.replace(/^.*\//, "")) === true);
@@ -113,7 +116,7 @@ function find(hint: unknown, field: string, fits: (sign: Sign) => boolean): Excl
   return sign.dialect;
 }
 
-/** Describes the hint. */
+/** Describes the hint for the error message. */
 function seen(hint: unknown): string {
   if (typeof hint === "string") return `the model name ${showValue(hint)}`;
   const keys = Object.keys(hint as object);

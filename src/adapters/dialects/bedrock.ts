@@ -11,7 +11,7 @@ export type BedrockTool = {
   toolSpec: { name: string; description: string; inputSchema: { json: BedrockDocument }; strict?: true };
 };
 
-/** Results in the format of Converse: one message for all calls of one answer. Images are bytes, as AWS's library sends them. */
+/** Results in the format of Converse: one message for all calls of one response. Images are bytes, as the AWS SDK sends them. */
 export type BedrockResults = { role: "user"; content: { toolResult: BedrockToolResult }[] };
 
 type BedrockToolResult = { toolUseId: string; status: "success" | "error"; content: BedrockBlock[] };
@@ -32,7 +32,7 @@ export function bedrockDialect(): StreamingDialect<BedrockTool, BedrockResults> 
   return {
     ...definitions<BedrockTool>({
       name: "bedrock",
-      // Every model requires an object at the root, and the models behind it reject combinators there.
+      // Every model requires an object at the root, and the Anthropic models reject combinators there.
       target: ANTHROPIC_TARGET,
       strictTarget: ANTHROPIC_STRICT_TARGET,
       looksLike: '{"toolSpec": {"name": …, "inputSchema": {"json": …}}}',
@@ -77,7 +77,7 @@ function toResult(answered: AnsweredCall): { toolResult: BedrockToolResult } {
     toolResult: {
       toolUseId: answered.read.id,
       status: isError ? "error" : "success",
-      // The API accepts objects only as JSON.
+      // The API accepts only objects as JSON.
       content:
         isPureData(content) && isPlainObject(structured)
           ? [{ json: structured as BedrockDocument }]

@@ -7,14 +7,14 @@ import { dialects } from "./manifest.ts";
 type Manifest = typeof dialects;
 type Created<Name extends keyof Manifest> = ReturnType<Awaited<ReturnType<Manifest[Name]>>["create"]>;
 
-/** The tool definition that each dialect writes. `auto` is decided at run time. */
+/** The tool definitions of each dialect. `auto` is resolved at run time. */
 export type DialectTools = {
   readonly [Name in keyof Manifest]: Created<Name> extends Dialect<infer Definition, infer _Message>
     ? Definition
     : never;
 } & { readonly auto: Record<string, unknown> };
 
-/** The tools that each dialect writes for its provider's own search; never for a dialect without one. */
+/** The tool definitions of each dialect for its provider's own search; `never` for dialects without one. */
 export type SearchedTools = {
   readonly [Name in keyof Manifest]: Created<Name> extends {
     readonly providerSearch: ProviderSearch<infer _Definition, infer Offered>;
@@ -23,12 +23,12 @@ export type SearchedTools = {
     : never;
 };
 
-/** The name of a built-in dialect whose provider searches for tools itself. */
+/** The name of a built-in dialect whose provider searches tools itself. */
 export type SearchDialectName = {
   [Name in keyof SearchedTools]: [SearchedTools[Name]] extends [never] ? never : Name;
 }[keyof SearchedTools];
 
-/** The result format of each dialect: a message, an item, a block or a part. */
+/** The results of each dialect: a message, an item, a block or a part. */
 export type DialectMessages = {
   readonly [Name in keyof Manifest]: Created<Name> extends Dialect<infer _Definition, infer Message> ? Message : never;
 };
@@ -36,13 +36,15 @@ export type DialectMessages = {
 /** The name of a built-in dialect. `auto` infers it from a client, a model's name or an example. */
 export type DialectName = keyof DialectTools;
 
-/** The names of the built-in dialects. */
 export const DIALECT_NAMES = Object.keys(dialects) as readonly (keyof Manifest)[];
 
-/** Each dialect caches its conversions, so there is one instance of each. */
+/** Each dialect caches its conversions, so one instance of each is shared. */
 const loaded = new Map<string, Promise<Dialect>>();
 
-/** Returns a dialect by its name, or the given one; `further` are those added to an arsenal; `auto` uses the hint. Rejects with QUERY_INVALID for anything else. */
+/**
+ * Returns a dialect by its name, or the given dialect itself. `further` has the dialects added to an arsenal. `auto` uses the hint. Rejects with
+ * QUERY_INVALID for anything else.
+ */
 export async function toDialect(
   given: Dialect | DialectName | (string & {}),
   hint?: unknown,

@@ -21,7 +21,7 @@ export type CohereToolMessage = {
   toolCallId: string;
 };
 
-/** Ranges, lengths and composition other than anyOf are documented as unsupported. @internal */
+/** The API's documentation excludes ranges, lengths and composition other than anyOf. @internal */
 export const COHERE_TARGET: SchemaTarget = {
   features: plainAnd(
     "const typeArrays pattern format default additionalProperties anyOf ref optionalProperties titles",
@@ -29,7 +29,7 @@ export const COHERE_TARGET: SchemaTarget = {
   formats: words("date-time uuid date time"),
 };
 
-/** Cohere's chat API, version 2. With `spelling: "wire"`, members are named as in its HTTP API instead of its library. */
+/** Cohere's chat API, version 2. `spelling: "wire"` names members as in the HTTP API instead of as in Cohere's library. */
 export function cohereDialect(options?: {
   readonly spelling?: "library";
 }): StreamingDialect<CohereTool, CohereToolMessage>;
@@ -55,7 +55,7 @@ export function cohereDialect({ spelling = "library" }: { readonly spelling?: Sp
   };
 }
 
-/** Cohere cites documents. An error is a document with an error text, because the API has no other mark for it. */
+/** Cohere cites documents. An error is a document with an error text, because the API has no error flag. */
 function toMessage(answered: AnsweredCall): CohereToolMessage {
   const content = contentOf(answered);
   const text = textOf(content);

@@ -16,7 +16,7 @@ export type LangChainToolMessage = {
   name: string;
   content: string | LangChainBlock[];
   status: "success" | "error";
-  /** The result as data, which LangChain hides from the model. */
+  /** The result as data. LangChain does not send it to the model. */
   artifact?: unknown;
 };
 
@@ -56,7 +56,7 @@ export function langchainDialect(): StreamingDialect<LangChainTool, LangChainToo
           ...(content.structured !== undefined && { artifact: content.structured }),
         };
       }),
-    // Chunks do not mark the last one of a call, so calls are complete when the stream ends.
+    // Chunks do not mark the end of a call, so calls are complete when the stream ends.
     readStream: () =>
       createPieceStream((chunk, calls) => {
         for (const { index, id, name, args } of asRecords(asRecord(chunk)["tool_call_chunks"])) {
@@ -68,7 +68,7 @@ export function langchainDialect(): StreamingDialect<LangChainTool, LangChainToo
   };
 }
 
-/** A `StructuredTool`. It checks its own arguments. */
+/** A `StructuredTool`, which validates its own arguments. */
 interface RunnableTool {
   readonly name: string;
   readonly description?: string;

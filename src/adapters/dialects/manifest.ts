@@ -1,4 +1,4 @@
-/** Dialects by name, each loaded when it is first used. A new one is one line here; see CONTRIBUTING.md. */
+/** Dialects by name, each loaded on first use. A new dialect is one line here; see CONTRIBUTING.md. */
 export const dialects = {
   openai: () => import("./openai/openai.ts"),
   "openai-responses": () => import("./openai/openai-responses.ts"),

@@ -47,7 +47,7 @@ type McpBlock =
   | { type: "image" | "audio"; data: string; mimeType: string }
   | { type: "resource"; resource: { uri: string; mimeType: string; blob: string } };
 
-/** The Model Context Protocol: tools as a server lists them, calls as a client sends them, results as a server answers. */
+/** The Model Context Protocol: tools as a server lists them, calls as a client sends them, results as a server returns them. */
 export function mcpDialect(): StreamingDialect<McpTool, McpToolResult> {
   return {
     ...definitions<McpTool>({
@@ -94,7 +94,7 @@ function callsOf(request: unknown): readonly RawCall[] {
     });
 }
 
-/** Clients refuse a whole list of tools for one parameter whose schema is `true` or `false`. */
+/** Clients refuse a whole list of tools because of one parameter with the schema `true` or `false`. */
 function withoutBooleans(converted: ConvertedSchema): ConvertedSchema {
   const { properties = {} } = converted.schema;
   const booleans = Object.keys(properties).filter((name) => typeof properties[name] === "boolean");
@@ -113,7 +113,7 @@ function withoutBooleans(converted: ConvertedSchema): ConvertedSchema {
   };
 }
 
-/** The MCP server's own fields, if the tool came from one. */
+/** Returns the MCP server's own fields, if the tool came from one. */
 function givenBy({ sourceMeta }: Tool): Json {
   const { mcp: raw, dialect, definition } = sourceMeta;
   return asRecord(raw ?? (dialect === "mcp" ? definition : undefined));

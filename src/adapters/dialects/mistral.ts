@@ -11,7 +11,7 @@ export type MistralToolMessage = { role: "tool"; name: string; content: string |
 
 type MistralChunk = { type: "text"; text: string } | { type: "image_url"; imageUrl: string };
 
-/** Mistral's chat API. With `spelling: "wire"`, members are named as in its HTTP API instead of its library. */
+/** Mistral's chat API. `spelling: "wire"` names members as in the HTTP API instead of as in Mistral's library. */
 export function mistralDialect(options?: {
   readonly spelling?: "library";
 }): StreamingDialect<MistralTool, MistralToolMessage>;

@@ -22,7 +22,7 @@ export type OllamaToolMessage = {
   images?: string[];
 };
 
-/** The server reads type, description, enum, items, anyOf and properties of each parameter, and ignores the rest. @internal */
+/** The server reads type, description, enum, items, anyOf and properties of each parameter, and ignores other keywords. @internal */
 export const OLLAMA_TARGET: SchemaTarget = { features: plainAnd("typeArrays anyOf optionalProperties") };
 
 /** Ollama's chat API. */
@@ -49,7 +49,7 @@ export function ollamaDialect(): StreamingDialect<OllamaTool, OllamaToolMessage>
   };
 }
 
-/** Every call arrives complete, in a chunk of its own or with others. */
+/** Every call arrives complete, in a chunk of its own or together with others. */
 function callsOf(chunk: unknown): readonly RawCall[] {
   return asRecords(asRecord(asRecord(chunk)["message"])["tool_calls"]).map(({ id, function: called }) => {
     const { name, arguments: args } = asRecord(called);

@@ -6,7 +6,7 @@ import { createMessageStream, type RawCall, toReadCall } from "./parts/read-call
 import { definitions } from "./parts/definitions.ts";
 import { contentOf, isPureData, textOf } from "./parts/result-content.ts";
 
-/** A tool as an operation of an OpenAPI 3.1 document: the arguments are the JSON body of a POST. */
+/** A tool as an operation of an OpenAPI 3.1 document. The arguments are the JSON body of a POST. */
 export type OpenApiOperation = {
   operationId: string;
   summary?: string;
@@ -20,7 +20,7 @@ type JsonContent = { "application/json": { schema: { [keyword: string]: unknown 
 /** A result as an HTTP response of the operation. */
 export type OpenApiAnswer = { operationId: string; status: number; contentType: string; body: unknown };
 
-/** OpenAPI 3.1: one tool as one operation. Calls have the form of steps of an Arazzo workflow. */
+/** OpenAPI 3.1: each tool is an operation. Calls have the form of steps in an Arazzo workflow. */
 export function openapiDialect(): StreamingDialect<OpenApiOperation, OpenApiAnswer> {
   return {
     ...definitions<OpenApiOperation>({
@@ -72,7 +72,7 @@ function callsOf(request: unknown): readonly RawCall[] {
     });
 }
 
-/** `#` in a reference means the whole OpenAPI document, unless the schema has its own address. */
+/** `#` in a reference means the whole OpenAPI document, unless the schema has its own `$id`. */
 function jsonContent(schema: Json, name: string): JsonContent {
   const needsAddress = JSON.stringify(schema).includes('"$ref":"#') && schema["$id"] === undefined;
   return { "application/json": { schema: { ...(needsAddress && { $id: `urn:tool:${name}` }), ...schema } } };
@@ -83,7 +83,7 @@ function schemaIn(holder: unknown): unknown {
   return asRecord(content["application/json"] ?? Object.values(content)[0])["schema"];
 }
 
-/** Parameters and body in one object. A body that is not an object is the argument `body`. */
+/** Combines parameters and body into one object. A body that is not an object becomes the argument `body`. */
 function readParameters(parameters: readonly Json[], requestBody: Json): unknown {
   const body = schemaIn(requestBody);
   if (parameters.length === 0 && isPlainObject(body) && (body["type"] ?? "object") === "object") return body;

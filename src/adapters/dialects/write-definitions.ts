@@ -9,7 +9,7 @@ import type { DialectName } from "./built-in.ts";
 export type DefinitionWriter<Definition extends object = object> = Pick<Dialect<Definition>, "fromCanonical"> &
   Partial<Dialect<Definition, unknown>>;
 
-/** A built-in dialect, one added to the arsenal, by name, or a dialect itself. */
+/** A dialect: built in, added to the arsenal (by name), or an object. */
 export type AnyDialect = DialectName | Dialect | (string & {});
 
 /** Options for writing tools in a model's format. */
@@ -19,15 +19,15 @@ export interface DefinitionOptions<Given = DialectName | DefinitionWriter> {
   /** Uses the provider's strict mode for the tools that support it, within the limits of one request. */
   readonly strict?: boolean;
   /**
-   * Writes every tool that the caller may call for the provider's own search: the tools found are loaded, the others deferred. For `anthropic` and
-   * `openai-responses`.
+   * Sends every tool that the caller may call to the provider's own search. The retrieved tools are loaded, the others are deferred. For `anthropic`
+   * and `openai-responses`.
    */
   readonly providerSearch?: boolean;
-  /** The hint for `auto`: the provider's client, a model's name, or an answer of the API. */
+  /** The hint for `auto`: the provider's client, a model's name, or a response of the API. */
   readonly client?: unknown;
 }
 
-/** The options of `retrieveTools`: any part of a query, and the dialect to write the tools in. */
+/** The options of `retrieveTools`: the fields of a query, and the dialect of the definitions. */
 export type RetrieveToolsOptions<Given = DialectName | DefinitionWriter> = RetrieveOptions & DefinitionOptions<Given>;
 
 /** Creates a query from a request in words and its options. */
@@ -37,8 +37,8 @@ export function toToolQuery(query: string, options: RetrieveToolsOptions): ToolQ
 }
 
 /**
- * Returns a function that writes tools, in order, for one request to a provider, and the tools that the provider searches. Rejects with
- * QUERY_INVALID if the dialect is unknown, or if its provider is to search and cannot.
+ * Returns a function that writes tools, in order, for one request to a provider, including the tools for the provider's search. Rejects with
+ * QUERY_INVALID if the dialect is unknown, or if it has no provider search but the options require one.
  */
 export async function definitionWriter(
   options: DefinitionOptions,
@@ -79,7 +79,7 @@ function noProviderSearch(what: string): ArsenalError {
   });
 }
 
-/** Returns true for a writer of definitions without the other methods. */
+/** True for a writer of definitions without the other methods of a dialect. */
 function isPartial(dialect: unknown): dialect is Pick<Dialect, "fromCanonical"> {
   const { fromCanonical, convert } = (dialect ?? {}) as Partial<Dialect>;
   return typeof fromCanonical === "function" && typeof convert !== "function";

@@ -17,7 +17,7 @@ import {
 } from "./vector-database/driver.ts";
 import { checkOf, vectorDatabaseEngine } from "./vector-database/engine.ts";
 
-/** The address of Chroma's server defaults to `http://127.0.0.1:8000`. */
+/** The URL defaults to `http://127.0.0.1:8000`. */
 export interface ChromaEngineOptions extends VectorStoreSettings {
   /** Defaults to `default_tenant`. */
   readonly chromaTenant?: string | undefined;
@@ -66,10 +66,10 @@ interface Collection {
 
 /** Records per request. */
 const PAGE = 5_000;
-/** The most tools looked up for each word. */
+/** The most tools to look up for each word. */
 const MOST_PER_WORD = 2_000;
 
-/** `ids` caches the ids of collections, by name. */
+/** `ids` caches the ids of collections by name. */
 function chromaDatabase(send: Send, root: string, ids: Map<string, string>): VectorDatabase {
   async function find({ name }: Space): Promise<Collection | undefined> {
     const { status, body } = await send("GET", `${root}/${encodeURIComponent(name)}`, undefined, [404]);
@@ -79,7 +79,10 @@ function chromaDatabase(send: Send, root: string, ids: Map<string, string>): Vec
     return found;
   }
 
-  /** Collections are addressed by id, and a recreated one has another. Undefined if it does not exist. */
+  /**
+   * Sends a request about a collection. Collections are addressed by id, which changes if one is recreated. Returns undefined if the collection does
+   * not exist.
+   */
   async function ask(space: Space, operation: string, body: object): Promise<unknown> {
     for (let isKnown = ids.has(space.name); ; isKnown = false) {
       const id = ids.get(space.name) ?? (await find(space))?.id;
@@ -182,7 +185,7 @@ function chromaDatabase(send: Send, root: string, ids: Map<string, string>): Vec
           }
         | undefined;
       if (answer === undefined) return vectors.map(() => []);
-      // Its index may miss some of the few matches of a narrow filter.
+      // With a narrow filter, the index may miss some matches.
       if (answer.ids.some(({ length }) => length < limit)) return exact();
       return answer.metadatas.map((metadatas, nth) =>
         fromColumns({ ids: answer.ids[nth] ?? [], metadatas }).map(({ fields }, at) => ({
@@ -192,7 +195,7 @@ function chromaDatabase(send: Send, root: string, ids: Map<string, string>): Vec
       );
     },
 
-    /** Chroma cannot rank by words, so each word is looked up, and the tools are ordered by the weight of their words. */
+    /** Chroma cannot rank by words. Each word is looked up, and tools are ordered by the weights of their words. */
     words: (space, texts, { condition, limit }) =>
       Promise.all(
         texts.map(async (terms) => {
@@ -211,13 +214,13 @@ function chromaDatabase(send: Send, root: string, ids: Map<string, string>): Vec
   };
 }
 
-/** The columns of parts of records. */
+/** Returns the columns that hold these parts of records. */
 function included(parts: readonly RecordPart[]): readonly string[] {
   const columns = { about: [], text: ["documents"], vector: ["embeddings"] };
   return ["metadatas", ...parts.flatMap((part) => columns[part])];
 }
 
-/** Chroma's metadata has no lists: each value of a list is its own key. */
+/** Chroma's metadata has no lists, so each value of a list becomes a key. */
 function toMetadata({ fields, lists, revision, about, words }: NewRecord): Metadata {
   const metadata: Record<string, string | number | boolean> = { ...fields, revision, about };
   for (const [list, values] of Object.entries(lists)) for (const value of values) metadata[`${list}:${value}`] = true;
@@ -235,7 +238,7 @@ function whereOf(condition: Condition): { readonly where?: object } {
   return { where: others.length === 0 ? first : { $and: [first, ...others] } };
 }
 
-/** Conditions that must all hold. */
+/** Returns conditions that must all hold. */
 function conditionsOf(condition: Condition): readonly object[] {
   return "all" in condition ? condition.all.map(toWhere) : [toWhere(condition)];
 }

@@ -10,15 +10,15 @@ export function notOpen(title: string, closed: boolean): ArsenalError {
     : fixable("STORE_FAILED", `The ${title} engine is not open yet.`, "Call open() first.");
 }
 
-/** Each tool once, in its last version. */
+/** Keeps the last version of each tool. */
 export function latestOf(tools: readonly Tool[]): readonly Tool[] {
   return [...new Map(tools.map((tool) => [tool.id, tool])).values()];
 }
 
-/** The number of tools prepared before yielding to other work. */
+/** After this many prepared tools, other work gets a turn. */
 const TURN = 100;
 
-/** Prepares tools for writing. Returns a function that returns the prepared form of a tool, and prepares missing ones. */
+/** Prepares tools for writing. Returns a function that returns the prepared form of a tool, and prepares a missing tool. */
 export async function prepareAll<Prepared>(
   tools: readonly Tool[],
   prepare: (tool: Tool) => Prepared,
@@ -31,7 +31,7 @@ export async function prepareAll<Prepared>(
   return (tool) => prepared.get(tool) ?? prepare(tool);
 }
 
-/** Opens an engine like the arsenal, which also creates its storage, and counts its tools. */
+/** Opens an engine like the arsenal does, which also creates its storage, and counts its tools. */
 export async function checkEngine(engine: CatalogEngine, where: string): Promise<string> {
   try {
     await engine.open();

@@ -18,31 +18,31 @@ import { createTopK } from "../../catalog/top-k.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { readWords, type ToolWords, toWord } from "./tool-words.ts";
 
-/** The statistics for weighing a tool's words: figures of the whole catalog, whatever the filters. */
+/** Statistics for weighing the words of tools. They cover the whole catalog, regardless of filters. */
 export interface Corpus extends FieldLengths {
   /** The number of tools. */
   readonly size: number;
-  /** The number of tools with a term; called for the terms of the texts and, when candidates are compared, for those of the tools found. */
+  /** Returns the number of tools with a term. Called for the terms of the texts, and for the terms of found tools if candidates are compared. */
   documentsOf(term: string): number;
 }
 
 /** A tool that the filters accept. */
 export interface FoundTool {
   readonly tool: Tool;
-  /** For each vector of the query: its cosine with the tool; undefined if the tool has no vector of its model. */
+  /** For each vector of the query, its cosine with the tool; undefined if the tool has no vector of that model. */
   readonly cosines: readonly (number | undefined)[];
   /**
-   * True if a vector found the tool, or the query names it. Other tools stay only if they are among the best `limit` by the words of a
-   * text, so an engine may find more by words than it needs, in a rough order.
+   * True if a vector found the tool, or the query names it. Other tools stay only if their words rank among the best `limit` for a text. An engine
+   * may therefore return more of these tools than needed, in approximate order.
    */
   readonly stays: boolean;
-  /** For each text, if the engine already has it. */
+  /** The coverage of each text, if the engine has computed it. */
   readonly coverage?: readonly number[];
   /** Cached words, if any. */
   readonly words?: ToolWords;
 }
 
-/** An engine's evidence for a query. */
+/** The evidence of an engine for a query. */
 export interface Evidence extends Pick<
   EngineAnswer,
   "accepted" | "total" | "embedded" | "named" | "namespaceFit" | "timings"
@@ -54,7 +54,7 @@ export interface Evidence extends Pick<
 
 const NAMESPACE = LEXICAL_FIELDS.indexOf("namespace");
 
-/** Builds an engine's answer from a database's evidence: scores the tools by their words exactly like the memory engine, and cuts. */
+/** Builds an engine's answer from a database's evidence: scores the tools by their words exactly like the memory engine, and keeps the best. */
 export function judge({ texts, limit }: EngineQuery, gathered: Evidence): EngineAnswer {
   const { corpus, found, ...said } = gathered;
   const measures = measureFields(corpus);
@@ -118,7 +118,7 @@ export function judge({ texts, limit }: EngineQuery, gathered: Evidence): Engine
   };
 }
 
-/** The terms of a text with their weights, as shares of the most that a tool could cover. */
+/** Returns the terms of a text with their weights. The weights are shares of the highest possible coverage. */
 export function sharesOf(
   text: string,
   corpus: Pick<Corpus, "size" | "documentsOf">,
@@ -132,12 +132,12 @@ export function sharesOf(
   }));
 }
 
-/** The weighted frequency of a term in a tool, as a number in [0, 1) that grows ever more slowly. */
+/** Returns the weighted frequency of a term in a tool, in [0, 1). Each further occurrence adds less. */
 export function impactOf(measures: FieldMeasures, words: ToolWords, term: string): number {
   return saturated(frequencyIn(measures, words, term));
 }
 
-/** Returns the coverage of a text by a tool, rounded like in the memory engine. */
+/** Returns a function that computes the coverage of a text by a tool. Rounds like the memory engine. */
 function createScorer(text: string, corpus: Corpus, measures: FieldMeasures): (words: ToolWords) => number {
   const terms = sharesOf(text, corpus);
   const key = nameKey(text);

@@ -1,4 +1,4 @@
-/** Catalog engines by name, each loaded when it is first used. A new one is one line here; see CONTRIBUTING.md. */
+/** Catalog engines by name, each loaded on first use. A new engine is one line here; see CONTRIBUTING.md. */
 export const engines = {
   memory: () => import("./memory.ts"),
   postgres: () => import("./postgres/postgres.ts"),

@@ -12,16 +12,16 @@ import { snapshotFile } from "./snapshot-file.ts";
 import { withSnapshot } from "./with-snapshot.ts";
 
 export interface MemoryEngineOptions {
-  /** A file that stores the tools between runs. Next to it, `.index` stores their index and vectors. Optional. */
+  /** A file that keeps the tools between runs. A second file with the suffix `.index` keeps their index and vectors. Optional. */
   readonly snapshot?: string | undefined;
-  /** `int8` takes a quarter of the memory and a third of the time of `float32`, with an error of about 0.003 in a cosine. Defaults to `int8`. */
+  /** `int8` needs a quarter of the memory and a third of the time of `float32`, with an error of about 0.003 in a cosine. Defaults to `int8`. */
   readonly vectors?: RowFormat;
   readonly clock?: Clock | undefined;
   /** Called with problems of the snapshot. */
   readonly emit?: Emit | undefined;
 }
 
-/** Keeps tools and vectors in memory and searches them exactly: 100,000 tools in a few milliseconds. `snapshot` files outlive the process. */
+/** Keeps tools and vectors in memory and searches them exactly: 100,000 tools in a few milliseconds. `snapshot` keeps them between runs. */
 export function memoryEngine({
   snapshot,
   vectors = "int8",
@@ -45,7 +45,7 @@ export function create(
   return memoryEngine({ snapshot, clock, emit });
 }
 
-/** Opens the snapshot like the arsenal, which also creates its folder. */
+/** Opens the snapshot like the arsenal does, which also creates its folder. */
 export async function check(settings: setting.Filled<typeof config>): Promise<string | undefined> {
   const { snapshot } = settings;
   if (snapshot === undefined) return undefined;

@@ -22,7 +22,7 @@ import {
 import { checkOf, vectorDatabaseEngine } from "./vector-database/engine.ts";
 import { inChunks } from "./vector-database/session.ts";
 
-/** `url` is the host of an index with the metric `dotproduct`: `https://NAME-PROJECT.svc.REGION.pinecone.io`. The collection is one of its namespaces. */
+/** `url` is the host of an index with the metric `dotproduct`: `https://NAME-PROJECT.svc.REGION.pinecone.io`. The collection is a namespace in it. */
 export type PineconeEngineOptions = VectorStoreSettings;
 
 /** Keeps the catalog in a serverless index of Pinecone. */
@@ -38,7 +38,7 @@ export function pineconeEngine(
     title: "Pinecone",
     url,
     filterLimits: { values: 10_000, comparisons: 10_000 },
-    // The limit of Pinecone for results with metadata.
+    // Pinecone's limit for results with metadata.
     mostHits: 1_000,
     keyHeaders: (key: string) => ({ "api-key": key }),
     headers: { "x-pinecone-api-version": API_VERSION },
@@ -58,18 +58,18 @@ const API_VERSION = "2026-04";
 /** The most ids in one URL. */
 const MOST_IDS = 100;
 const PAGE = 500;
-/** Records hold at most 40 kB of metadata. Longer texts are stored in pieces of this many characters, in separate records. */
+/** In characters. A record holds at most 40 kB of metadata, so longer texts are split into pieces in separate records. */
 const PIECE = 9_000;
 const PIECES = new RegExp(`[^]{1,${PIECE}}`, "gu");
 /** The most terms of a sparse vector. */
 const MOST_TERMS = 1_000;
-/** The interval and the duration of checks whether a write is visible. */
+/** The interval and the timeout for checking that a write is visible. */
 const FRESH_MS = 200;
 const FRESH_ATTEMPTS = 300;
 const WRITTEN = "x-pinecone-request-lsn";
 const INDEXED = "x-pinecone-max-indexed-lsn";
 
-/** `index.size` is the dimension of the index. Shorter vectors are padded with zeros, which changes no product. */
+/** `index.size` is the dimension of the index. Shorter vectors are padded with zeros, which does not change dot products. */
 function pineconeDatabase(
   send: Send,
   signal: AbortSignal | undefined,
@@ -85,7 +85,7 @@ function pineconeDatabase(
     return (answer.body as { readonly matches?: readonly Vector[] }).matches ?? [];
   }
 
-  /** Pinecone confirms a write before it is visible. Waits until it is. */
+  /** Waits until a write is visible. Pinecone confirms it earlier. */
   async function untilFresh({ name: namespace }: Space, written: ServiceResponse): Promise<void> {
     const lsn = Number(written.headers[WRITTEN] ?? Number.NaN);
     if (Number.isNaN(lsn)) return;
@@ -145,7 +145,7 @@ function pineconeDatabase(
 
   async function remove(space: Space, body: object): Promise<void> {
     const answer = await send("POST", "/vectors/delete", { namespace: space.name, ...body }, [404]);
-    // 404: this namespace was never written to.
+    // 404: nothing was ever written to this namespace.
     if (answer.status !== 404) await untilFresh(space, answer);
   }
 
@@ -208,7 +208,7 @@ function pineconeDatabase(
     words: (space, texts, { condition, limit }) =>
       Promise.all(
         texts.map(async (terms) => {
-          // Every tool has the same dense vector, whose product with itself is 1. The excess comes from the words.
+          // All tools have the same dense vector, whose dot product with itself is 1. The rest of the score comes from the words.
           const body = { vector: padded([1]), sparseVector: heaviest(terms), topK: limit, ...filterOf(condition) };
           const matches = await query(space, body);
           return matches.filter(({ score = 0 }) => score > 1).map(({ id }) => id);
@@ -221,7 +221,7 @@ function piecesIn({ name }: Space): Space {
   return { name: `${name}_texts` };
 }
 
-/** A record, and the pieces of its texts if these are long. Pieces are named after their content, so that no reader mixes two versions. */
+/** Returns a record and the pieces of its long texts. The ids of pieces contain a hash of their content, so readers never mix two versions. */
 function toVector({ id, revision, fields, lists, about, text, words, vector }: NewRecord) {
   const body = JSON.stringify([about, text]);
   const isLong = body.length > PIECE;
@@ -256,7 +256,7 @@ function fromVector(vector: Vector, parts: readonly RecordPart[], pieces: Readon
   return toStored(id, { ...metadata, about, text }, parts.includes("vector") ? values : undefined);
 }
 
-/** The heaviest terms, up to Pinecone's limit. */
+/** Returns the heaviest terms, up to Pinecone's limit. */
 function heaviest(terms: Terms): ReturnType<typeof toSparse> {
   return toSparse([...terms].sort(([, a], [, b]) => b - a).slice(0, MOST_TERMS));
 }

@@ -19,7 +19,7 @@ import {
 } from "./vector-database/driver.ts";
 import { checkOf, vectorDatabaseEngine } from "./vector-database/engine.ts";
 
-/** The address of Qdrant's REST API defaults to `http://127.0.0.1:6333`. */
+/** The URL of Qdrant's REST API defaults to `http://127.0.0.1:6333`. */
 export type QdrantEngineOptions = VectorStoreSettings;
 
 const QDRANT: VectorDriver = {
@@ -62,7 +62,7 @@ function qdrantDatabase(send: Send): VectorDatabase {
     return answer.status === 404 ? empty : resultOf<Result>(answer.body);
   }
 
-  /** Runs searches as one batch. */
+  /** Sends searches as one batch. */
   async function search(space: Space, searches: readonly object[]): Promise<readonly (readonly Point[])[]> {
     type BatchResults = readonly { readonly points: readonly Point[] }[];
     const answers = await ask<BatchResults>(space, "/query/batch", { searches }, []);
@@ -78,7 +78,7 @@ function qdrantDatabase(send: Send): VectorDatabase {
           space.dimension === undefined
             ? { vectors: {}, sparse_vectors: { words: { modifier: "idf" } } }
             : { vectors: { size: space.dimension, distance: "Dot" } };
-        // 409: another process was faster.
+        // 409: another process created the collection first.
         await send("PUT", path, body, [409]);
         found = await send("GET", path);
       }

@@ -19,15 +19,14 @@ import { syncFolder } from "../../system/replace-file.ts";
 
 export type SnapshotFile = ReturnType<typeof snapshotFile>;
 
-/** The lines of the file, each including its newline. */
 export interface SnapshotLines {
   readonly bytes: Buffer;
   readonly checksum: string;
-  /** Set if the file was damaged: describes the recovery. */
+  /** Describes the recovery if the file was damaged. */
   readonly restored?: string;
 }
 
-/** Writes a new version of a file next to it, then renames it into place. If anything fails, the old version stays as it was. */
+/** Writes a new version of a file next to it, then renames it. On failure, the old version stays unchanged. */
 export type ReplaceFile = (
   file: string,
   write: (append: (bytes: Uint8Array) => Promise<void>, handle: FileHandle) => Promise<void>,
@@ -40,7 +39,7 @@ const HEADER_LENGTH = MARK.length + " sha256:".length + 64 + 1;
 const NEWER = /^toolarsenal-snapshot (\d+) sha256:/;
 const LINES_A_WRITE = 1000;
 
-/** Lines of text in one file that is always complete. The previous version is kept as `.bak`. */
+/** Keeps lines of text in one file that is always complete. The previous version is kept as `.bak`. */
 export function snapshotFile(path: string) {
   const file = resolve(path);
   const backup = `${file}.bak`;
@@ -56,7 +55,7 @@ export function snapshotFile(path: string) {
     }
     const header = bytes.subarray(0, HEADER_LENGTH).toString("latin1");
     const format = Number(NEWER.exec(header)?.[1] ?? FORMAT);
-    // A digit may be damaged too; then there is a backup in the supported format.
+    // The digit of the format may be damaged. In that case there is a backup in a supported format.
     if (format > FORMAT && (from === backup || typeof (await readLines(backup)) === "string")) {
       const problem = `The snapshot ${from} has format ${format}, and this version of toolarsenal reads format ${FORMAT}. Nothing was changed.`;
       throw failure(problem, from, "Upgrade toolarsenal, or set another file.");
@@ -67,7 +66,7 @@ export function snapshotFile(path: string) {
     return { bytes: lines, checksum };
   }
 
-  /** Copies the damaged file, and replaces it with the backup; the file is never missing in between. Returns the name of the copy. */
+  /** Copies the damaged file, then replaces it by the backup. The file always exists. Returns the name of the copy. */
   async function restoreBackup(): Promise<string> {
     let aside = "";
     for (let number = 1; ; number++) {
@@ -100,7 +99,7 @@ export function snapshotFile(path: string) {
   async function keepBackup(): Promise<void> {
     const temporary = temporaryName();
     try {
-      // A hard link costs nothing; some file systems do not support it.
+      // A hard link is fast, but some file systems do not support it.
       await link(file, temporary).catch((cause: unknown) => {
         if (codeOf(cause) === "ENOENT") throw cause;
         return copyFile(file, temporary);
@@ -109,7 +108,7 @@ export function snapshotFile(path: string) {
     } catch (cause) {
       if (codeOf(cause) !== "ENOENT") throw cause;
     }
-    // Renaming onto another name of the same file leaves both.
+    // Renaming a file to another hard link of itself leaves both names.
     await rm(temporary, { force: true });
   }
 
@@ -142,7 +141,7 @@ export function snapshotFile(path: string) {
     path: file,
     replace: ((target, write) => replace(target, write)) satisfies ReplaceFile,
 
-    /** The last valid lines; undefined for a new snapshot. A damaged file is kept as `.corrupt-1`, `-2` …, and replaced by the backup. */
+    /** Returns the last valid lines; undefined for a new snapshot. A damaged file is kept as `.corrupt-1`, `-2` …, and replaced by the backup. */
     async read(): Promise<SnapshotLines | undefined> {
       try {
         await mkdir(folder, { recursive: true });

@@ -5,17 +5,17 @@ import type { IndexImage } from "../../catalog/memory-image.ts";
 import { messageOf } from "../../errors/show-value.ts";
 import { codeOf, type ReplaceFile } from "./snapshot-file.ts";
 
-/** An index, and the start and end of each slot's tool in the snapshot. */
+/** An index, with the start and end of each slot's tool in the snapshot. */
 export interface SnapshotImage extends IndexImage {
   readonly lines: { readonly starts: Uint32Array; readonly ends: Uint32Array };
 }
 
-/** A parsed index, or the reason why it is unusable. `tools` identifies its tools. */
+/** A parsed index, or the reason why it is unusable. `tools` identifies the indexed tools. */
 type ReadIndex = { readonly tools: string; readonly image: SnapshotImage } | { readonly problem: string };
 
 /*
- * The file: MARK, then little-endian the version and the CRC-32 of the rest, the length of the table, the table (JSON), and the parts in V8's
- * serialization format.
+ * The file format: MARK, then in little-endian the version and the CRC-32 of the rest, the length of the table, the table (JSON), and the parts in
+ * V8's serialization format.
  */
 const MARK = Buffer.from("TAINDEX\n");
 const VERSION = 2;
@@ -27,10 +27,13 @@ interface Table {
   readonly parts: readonly (readonly [name: string, length: number])[];
 }
 
-/** The index of a snapshot's tools, in a binary file next to them. It only saves time: without it the tools are indexed and embedded again. */
+/**
+ * Keeps the index of a snapshot's tools in a binary file next to the snapshot. It only saves time: without it, the tools are indexed and embedded
+ * again.
+ */
 export function snapshotIndex(file: string, replace: ReplaceFile) {
   return {
-    /** Undefined for a new snapshot. */
+    /** Returns undefined for a new snapshot. */
     async read(): Promise<ReadIndex | undefined> {
       try {
         return unpack(await readFile(file));

@@ -4,23 +4,22 @@ import { messageOf } from "../../errors/show-value.ts";
 import type { ToolFilter } from "../../tool/tool-filter.ts";
 import type { Tool } from "../../tool/tool.ts";
 
-/** A text as databases store and compare it: NUL and lone surrogates are escaped as in JSON. Most texts are unchanged. */
+/** Encodes a text as databases store and compare it. Escapes NUL and lone surrogates as in JSON. Most texts stay unchanged. */
 export function encode(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** The text that was encoded. */
 export function decode(text: string): string {
   return text.includes("\\") ? (JSON.parse(`"${text}"`) as string) : text;
 }
 
-/** A tool's tenant. A value that is not a string matches none: unlike an encoded text, it begins with a quote. */
+/** Returns a tool's tenant. A value that is not a string matches no filter: it starts with a quote, which encoded texts never do. */
 function toTenant(tenant: unknown): string | null {
   if (tenant === undefined) return null;
   return typeof tenant === "string" ? encode(tenant) : `"${JSON.stringify(tenant)}`;
 }
 
-/** The columns of a tool in both SQL engines. */
+/** Returns the columns of a tool, for both SQL engines. */
 export function toColumns(tool: Tool) {
   return {
     id: encode(tool.id),
@@ -35,7 +34,7 @@ export function toColumns(tool: Tool) {
   };
 }
 
-/** A tool as stored JSON. Throws if it is not plain data. */
+/** Returns a tool as JSON. Throws if it is not plain data. */
 export function toJson(tool: Tool): string {
   try {
     return JSON.stringify(tool);
@@ -46,13 +45,13 @@ export function toJson(tool: Tool): string {
   }
 }
 
-/** Both filters of a query as one; undefined if they accept every tool. */
+/** Combines both filters of a query; undefined if they accept every tool. */
 export function narrowing({ filter, visible }: Pick<EngineQuery, "filter" | "visible">): ToolFilter | undefined {
   const all = [visible, filter].filter((each): each is ToolFilter => !isEveryTool(each));
   return all.length === 0 ? undefined : { all };
 }
 
-/** Returns true if the filter accepts every tool without reading it. */
+/** True if the filter accepts every tool without reading it. */
 export function isEveryTool(filter: ToolFilter | undefined): boolean {
   return filter === undefined || ("all" in filter && filter.all.every(isEveryTool));
 }

@@ -2,7 +2,6 @@ import { type FieldTexts, LEXICAL_FIELDS } from "../../catalog/lexical/lexical-f
 import { FIELD_SPAN } from "../../catalog/lexical/posting.ts";
 import { spellingsOf, tokenize } from "../../catalog/lexical/tokenize.ts";
 
-/** The words of one tool. */
 export interface ToolWords {
   /** The terms of each field, in order, separated by spaces. */
   readonly fields: readonly string[];
@@ -10,7 +9,7 @@ export interface ToolWords {
   readonly lengths: Uint32Array;
   /** The count of each term in each field. */
   readonly counts: ReadonlyMap<string, Uint32Array>;
-  /** The keys of its name, alone and after its namespace. */
+  /** The keys of its name, with and without its namespace. */
   readonly spellings: readonly string[];
 }
 
@@ -34,7 +33,7 @@ export function readWords(texts: FieldTexts): ToolWords {
   return { fields, lengths, counts, spellings: spellingsOf(texts) };
 }
 
-/** The indexed form of a term. */
+/** Returns the indexed form of a term. */
 export function toWord(term: string): string {
   return term.length > LONGEST_WORD ? term.slice(0, LONGEST_WORD) : term;
 }

@@ -20,7 +20,7 @@ import {
 } from "./vector-database/driver.ts";
 import { checkOf, vectorDatabaseEngine } from "./vector-database/engine.ts";
 
-/** The address of Weaviate's REST API defaults to `http://127.0.0.1:8080`. Collections get a capital first letter. */
+/** The URL of Weaviate's REST API defaults to `http://127.0.0.1:8080`. The first letter of a collection's name becomes a capital. */
 export type WeaviateEngineOptions = VectorStoreSettings;
 
 /** The most objects that Weaviate returns or deletes at once. */
@@ -48,14 +48,14 @@ interface WeaviateObject extends Readonly<Record<string, unknown>> {
   readonly _additional?: { readonly id?: string; readonly distance?: number; readonly vector?: readonly number[] };
 }
 
-/** BM25's k1, twice the catalog's own: terms are stored about twice as often as they count, which reduces rounding. */
+/** BM25's k1, twice the catalog's value. Terms are stored about twice as often as they count, which reduces rounding errors. */
 const SATURATION = 3.2;
 const MOST_REPEATS = 40;
 
 function weaviateDatabase(send: Send): VectorDatabase {
   const { title } = WEAVIATE;
 
-  /** Runs a query. Undefined if another process has just removed the collection with the vectors of a model. */
+  /** Runs a query. Returns undefined if another process has just removed the collection with a model's vectors. */
   async function query<Result>(space: Space, root: string, text: string): Promise<Result | undefined> {
     const name = className(space);
     const answer = (await send("POST", "/v1/graphql", { query: `{ ${root} { ${name} ${text} } }` })).body as {
@@ -78,7 +78,7 @@ function weaviateDatabase(send: Send): VectorDatabase {
       const path = pathOf(space);
       let found = await send("GET", path, undefined, [404]);
       if (found.status === 404) {
-        // 422: another process was faster, or the class is invalid, which reading it shows.
+        // 422: another process created the class first, or the class is invalid. Reading it shows which.
         const created = await send("POST", "/v1/schema", toClass(space), [422]);
         found = created.status === 422 ? await send("GET", path) : created;
       }
@@ -126,7 +126,7 @@ function weaviateDatabase(send: Send): VectorDatabase {
     },
 
     async scroll(space, condition, { limit, parts, cursor }) {
-      // Weaviate's own cursor does not support filters, and offsets end at 10,000.
+      // Weaviate's cursor does not support filters, and offsets end at 10,000.
       const rest = cursor === undefined ? condition : ({ all: [condition, { uidAbove: cursor }] } as const);
       const given = [`where: ${toWhere(rest)}`, 'sort: [{ path: ["uid"], order: asc }]', `limit: ${limit}`];
       const records = (await get(space, given, selection(parts))).map(fromRow);
@@ -146,7 +146,7 @@ function weaviateDatabase(send: Send): VectorDatabase {
           const near = `nearVector: { vector: ${JSON.stringify([...vector])} }`;
           const given = [near, ...whereOf(condition), `limit: ${limit}`];
           const rows = await get(space, given, "key hash nth _additional { distance }");
-          // The distance of the metric `dot` is the negative product.
+          // The distance of the metric `dot` is the negative dot product.
           return rows.map((row) => ({ fields: fromRow(row).fields, score: -(row._additional?.distance ?? 0) }));
         }),
       ),
@@ -170,10 +170,10 @@ function pathOf(space: Space): string {
   return `/v1/schema/${className(space)}`;
 }
 
-/** The beginning of our collections' descriptions. */
+/** The descriptions of our collections start with this text. */
 const OWN = "ToolArsenal:";
 
-/** Collections are classes, which have a capital first letter. */
+/** A collection is a class in Weaviate, whose name must start with a capital letter. */
 function className({ name }: Space): string {
   const plain = name.replaceAll(/\W/g, "_");
   const capital = plain.charAt(0).toUpperCase();
@@ -212,7 +212,7 @@ function fromRow({ _additional: { id = "", vector } = {}, ...properties }: Weavi
   return toStored(id, properties, vector);
 }
 
-/** Repeats terms so that Weaviate's BM25 approximates their weights. */
+/** Repeats terms, so Weaviate's BM25 approximates their weights. */
 function toText(terms: Terms): string {
   return Array.from(terms, ([term, weight]) => {
     const times = Math.round((SATURATION * weight) / (1 - weight));
@@ -223,7 +223,6 @@ function toText(terms: Terms): string {
 /** A condition, or records after an id. */
 type WhereCondition = Condition | { readonly uidAbove: string } | { readonly all: readonly WhereCondition[] };
 
-/** One comparison: its field, operator and value. */
 interface Comparison {
   readonly path: string;
   readonly operator: "ContainsAny" | "ContainsNone" | "GreaterThan" | "LessThan";
@@ -252,7 +251,7 @@ function whereOf(condition: Condition): readonly string[] {
   return "all" in condition && condition.all.length === 0 ? [] : [`where: ${toWhere(condition)}`];
 }
 
-/** A filter for the REST API. */
+/** Converts a condition to a filter of the REST API. */
 function toRestWhere(asked: WhereCondition): object {
   if ("all" in asked) return { operator: "And", operands: asked.all.map(toRestWhere) };
   if ("any" in asked) return { operator: "Or", operands: asked.any.map(toRestWhere) };

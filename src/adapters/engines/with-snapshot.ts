@@ -9,14 +9,14 @@ import type { SnapshotFile, SnapshotLines } from "./snapshot-file.ts";
 import { type SnapshotImage, snapshotIndex } from "./snapshot-index.ts";
 import { toJson } from "./stored-text.ts";
 
-/** How long changes are batched before they are written, in milliseconds. A killed process loses at most these. */
+/** How long changes are collected before they are written, in milliseconds. A killed process loses at most these changes. */
 const GATHER_MS = 100;
-/** The index is written less often: it is large, and a killed process only has to rebuild it. */
+/** The index is written less often, because it is large and can be rebuilt. */
 const GATHER_INDEX_MS = 10_000;
-/** Writing the index takes at most one part in this many of the time. */
+/** Writing the index takes at most 1/20 of the time. */
 const INDEX_SHARE = 20;
 
-/** Stores an engine's tools in a file, and its index in another one next to it. Both are written some time after each change, and on closing. */
+/** Stores an engine's tools in a file, and its index in a second file next to it. Both are written shortly after each change, and on closing. */
 export function withSnapshot(
   engine: MemoryEngine,
   file: SnapshotFile,
@@ -24,16 +24,16 @@ export function withSnapshot(
 ): CatalogEngine {
   const indexFile = `${file.path}.index`;
   const index = snapshotIndex(indexFile, file.replace);
-  /** Each tool's line in the file, in order, so that one change does not rewrite the others. */
+  /** Each tool's line in the file, in order, so one change does not rewrite the others. */
   const lines = new Map<string, Buffer>();
   /** Fills the lines of a restored index, which are needed on the first change. */
   let restoredLines: (() => void) | undefined;
   let state: "new" | "open" | "closed" = "new";
   let opening: Promise<void> | undefined;
-  /** The number of completed changes, and of those in progress. */
+  /** The number of completed changes, and of changes in progress. */
   let changes = 0;
   let underWay = 0;
-  /** The state on disk, and the change it includes. */
+  /** The checksum of the file on disk, and the last change in it. */
   let written: { readonly checksum: string; readonly changes: number } | undefined;
   let indexTookMs = 0;
   const toolsWriter = createWriter(clock, { write: writeTools, waitMs: () => GATHER_MS });
@@ -72,7 +72,7 @@ export function withSnapshot(
     return true;
   }
 
-  /** Indexes the tools again; vectors of unchanged tools are kept. */
+  /** Indexes the tools again. Keeps the vectors of unchanged tools. */
   async function rebuild(found: SnapshotLines, problem: string, image?: SnapshotImage): Promise<void> {
     await readLines(found);
     if (image) await engine.adoptVectors(image);
@@ -114,14 +114,14 @@ export function withSnapshot(
     written = { checksum: await file.write([...allLines().values()]), changes: at };
   }
 
-  /** Writes the index of the tools on disk. A failure is only reported: the index only saves time. */
+  /** Writes the index of the tools on disk. Failures are only reported, because the index only saves time. */
   async function writeIndex(): Promise<void> {
     const startedAt = clock.now();
     try {
       await toolsWriter.flush();
       const { take, write } = index.begin();
       const ids = await engine.save(take);
-      // The tools have changed meanwhile: the next write includes them.
+      // The tools have changed meanwhile, so the next write includes them.
       if (written === undefined || written.changes !== changes || underWay > 0) return indexWriter.later();
       take({ lines: linesOf(ids) });
       await write(written.checksum);
@@ -133,7 +133,7 @@ export function withSnapshot(
     }
   }
 
-  /** By slot: the start and end of its tool's line in the file. */
+  /** Returns the start and end of each tool's line in the file, by slot. */
   function linesOf(ids: readonly (string | undefined)[]): SnapshotImage["lines"] {
     const places = new Map<string, number>();
     const starts = new Uint32Array(ids.length);
@@ -149,7 +149,7 @@ export function withSnapshot(
     return { starts, ends };
   }
 
-  /** A write that failed in the background is retried first, so that no caller relies on an unwritten snapshot. */
+  /** Retries a failed background write first, so no caller relies on an unwritten snapshot. */
   async function change<Outcome>(signal: AbortSignal | undefined, step: () => Promise<Outcome>): Promise<Outcome> {
     signal?.throwIfAborted();
     assertOpened();
@@ -236,7 +236,7 @@ export function withSnapshot(
   };
 }
 
-/** Writes some time after a request, one write at a time. Errors of background writes are ignored: the next write retries. */
+/** Writes some time after a request, one write at a time. Ignores errors of background writes; the next write retries. */
 function createWriter(
   clock: Clock,
   how: { readonly write: () => Promise<void>; readonly waitMs: () => number; readonly background?: boolean },
@@ -263,7 +263,7 @@ function createWriter(
     cancelTimer = undefined;
   }
 
-  /** Writes pending changes. Callers during a write share the next one. */
+  /** Writes pending changes. Callers during a write share the next write. */
   async function flush(): Promise<void> {
     stop();
     await writing?.catch(() => {});
@@ -271,7 +271,6 @@ function createWriter(
   }
 
   return {
-    /** True if the last write failed. */
     get failed() {
       return failed;
     },

@@ -5,7 +5,7 @@ import { toParameters } from "../../../tool/schema/parameters.ts";
 import type { ToolReader } from "../../../transcode/dialect.port.ts";
 import { liveOnly } from "./live-only.ts";
 
-/** A tool made by `tool()` of the Claude Agent SDK. Its schema is an object with a schema for each parameter. */
+/** A tool created by `tool()` of the Claude Agent SDK. Its schema maps each parameter to a schema. */
 interface SdkTool {
   readonly name: string;
   readonly description: string;
@@ -13,7 +13,6 @@ interface SdkTool {
   handler(args: object, extra: { readonly signal: AbortSignal }): Promise<unknown>;
 }
 
-/** Tools of the Claude Agent SDK. */
 export const reader: ToolReader = liveOnly<SdkTool>({
   name: "claude-agent",
   made: "tool() of @anthropic-ai/claude-agent-sdk",
@@ -34,7 +33,7 @@ async function parametersOf(shape: SdkTool["inputSchema"]): Promise<JsonSchema> 
     const { $schema: _dialect, ...property } = toParameters(schema).parameters;
     return [name, property] as const;
   });
-  // A parameter without which its schema is valid is optional.
+  // A parameter is optional if its schema accepts undefined.
   const isRequired = await Promise.all(
     entries.map(async ([, schema]) => (await schema["~standard"].validate(undefined)).issues !== undefined),
   );
@@ -42,7 +41,7 @@ async function parametersOf(shape: SdkTool["inputSchema"]): Promise<JsonSchema> 
   return { type: "object", properties: Object.fromEntries(properties), required };
 }
 
-/** Applies defaults and transforms, as the SDK does before it runs a tool. */
+/** Applies defaults and transforms, like the SDK does before it runs a tool. */
 async function checked(shape: SdkTool["inputSchema"], args: Readonly<Record<string, unknown>>): Promise<object> {
   const values: Record<string, unknown> = {};
   for (const [name, schema] of Object.entries(shape)) {

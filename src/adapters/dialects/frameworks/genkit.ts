@@ -4,13 +4,13 @@ import type { JsonSchema } from "../../../tool/json-schema.ts";
 import type { ToolReader } from "../../../transcode/dialect.port.ts";
 import { liveOnly } from "./live-only.ts";
 
-/** A tool made by `defineTool()` or `tool()` of Genkit: a function with its description. */
+/** A tool created by `defineTool()` or `tool()` of Genkit: a function with a description. */
 interface ToolAction {
   (input: unknown, options: { readonly abortSignal: AbortSignal }): Promise<unknown>;
   readonly __action: { readonly metadata?: { readonly type?: unknown } };
 }
 
-/** Tools of Genkit. Genkit writes their schemas as JSON Schema. */
+/** Genkit converts the schemas to JSON Schema itself. */
 export const reader: ToolReader = liveOnly<ToolAction>({
   name: "genkit",
   made: "ai.defineTool() or tool() of genkit",

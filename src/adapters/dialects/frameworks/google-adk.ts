@@ -2,7 +2,7 @@ import type { ToolReader } from "../../../transcode/dialect.port.ts";
 import { geminiDialect } from "../gemini/gemini.ts";
 import { liveOnly } from "./live-only.ts";
 
-/** A `FunctionTool` of Google's Agent Development Kit, or any other tool that declares itself and runs here. */
+/** A `FunctionTool` of Google's Agent Development Kit, or another tool that has a declaration and runs in this process. */
 interface DeclaredTool {
   readonly name: string;
   readonly description: string;
@@ -11,7 +11,7 @@ interface DeclaredTool {
   checkRequireConfirmation?(args: object): Promise<boolean>;
 }
 
-/** Tools of Google ADK. Their context has no session. */
+/** Reads tools of Google ADK. Their context has no session. */
 export const reader: ToolReader = liveOnly<DeclaredTool>({
   name: "google-adk",
   made: "new FunctionTool() of @google/adk",
@@ -22,7 +22,7 @@ export const reader: ToolReader = liveOnly<DeclaredTool>({
     const { parameters } = declared === undefined ? {} : geminiDialect().toCanonical(declared);
     return {
       definition: { name, description, parameters: parameters ?? undefined },
-      // A call that needs a confirmation has passed the arsenal's approval when it runs.
+      // When a call runs, the arsenal has already approved it.
       handler: (args, { signal }) =>
         tool.runAsync({ args, toolContext: { abortSignal: signal, toolConfirmation: { confirmed: true } } }),
       ...((await confirms(tool)) && { draft: { requiresConfirmation: true } }),
@@ -30,7 +30,7 @@ export const reader: ToolReader = liveOnly<DeclaredTool>({
   },
 });
 
-/** A rule that depends on the arguments may fail without them; then every call needs an approval. */
+/** A rule that depends on the arguments may fail without them. Every call then requires approval. */
 async function confirms(tool: DeclaredTool): Promise<boolean> {
   try {
     return (await tool.checkRequireConfirmation?.({})) ?? false;

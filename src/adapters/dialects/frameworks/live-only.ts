@@ -3,10 +3,9 @@ import { showValue } from "../../../errors/show-value.ts";
 import type { JsonSchema } from "../../../tool/json-schema.ts";
 import type { LiveTool, ToolReader } from "../../../transcode/dialect.port.ts";
 
-/** How the tool objects of one framework are read. */
 export interface FrameworkTools<Tool> {
   readonly name: string;
-  /** How users make such a tool, for errors. */
+  /** The functions that create such a tool, for error messages. */
   readonly made: string;
   isTool(given: Partial<Tool>): boolean;
   read(tool: Tool): Promise<FrameworkTool>;
@@ -21,7 +20,7 @@ export interface FrameworkTool extends LiveTool {
   };
 }
 
-/** Creates the reader of a framework whose tools are always objects that run themselves. Anything else is INPUT_INVALID. */
+/** Creates the reader of a framework whose tools are always objects with a handler. Throws INPUT_INVALID for anything else. */
 export function liveOnly<Tool>({ name, made, isTool, read }: FrameworkTools<Tool>): ToolReader {
   return {
     name,

@@ -2,13 +2,12 @@ import type { JsonSchema } from "../../../tool/json-schema.ts";
 import type { ToolReader } from "../../../transcode/dialect.port.ts";
 import { liveOnly } from "./live-only.ts";
 
-/** A tool made by `tool()` of LlamaIndex, or any other object with `metadata` and `call`. */
+/** A tool created by `tool()` of LlamaIndex, or any object with `metadata` and `call`. */
 interface CallableTool {
   readonly metadata: { readonly name: string; readonly description: string; readonly parameters?: JsonSchema };
   call(input: unknown): unknown;
 }
 
-/** Tools of LlamaIndex.TS. */
 export const reader: ToolReader = liveOnly<CallableTool>({
   name: "llamaindex",
   made: "tool() of llamaindex",

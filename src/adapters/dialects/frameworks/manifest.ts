@@ -1,8 +1,8 @@
 import type { ToolReader } from "../../../transcode/dialect.port.ts";
 
 /**
- * Agent frameworks whose tool objects `arsenal.add(tools, { format })` takes with what runs them, besides the dialects. Each is loaded when it is first used; a
- * new one is one line here.
+ * Agent frameworks, besides the dialects, whose tool objects `arsenal.add(tools, { format })` accepts together with their handlers. Each is loaded on
+ * first use. A new framework is one line here.
  */
 export const frameworkTools: Readonly<Record<string, () => Promise<{ readonly reader: ToolReader }>>> = {
   mastra: () => import("./mastra.ts"),

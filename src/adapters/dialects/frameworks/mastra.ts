@@ -4,7 +4,7 @@ import type { ToolReader } from "../../../transcode/dialect.port.ts";
 import { readLiveSchema } from "../parts/live-schema.ts";
 import { liveOnly } from "./live-only.ts";
 
-/** A tool made by Mastra's `createTool`. */
+/** A tool created by Mastra's `createTool`. */
 interface MastraTool {
   readonly id: string;
   readonly description: string;
@@ -13,7 +13,7 @@ interface MastraTool {
   execute(input: unknown, context: { readonly abortSignal: AbortSignal }): Promise<unknown>;
 }
 
-/** Mastra's tools. Mastra checks the arguments; a call that its schema refuses fails with ARGUMENTS_INVALID. */
+/** Reads tools of Mastra. Mastra checks the arguments itself. A call that its schema refuses fails with ARGUMENTS_INVALID. */
 export const reader: ToolReader = liveOnly<MastraTool>({
   name: "mastra",
   made: "createTool() of @mastra/core/tools",
@@ -30,7 +30,7 @@ export const reader: ToolReader = liveOnly<MastraTool>({
           throw new ArsenalError("ARGUMENTS_INVALID", `The arguments are not valid: ${String(message)}`);
         return result;
       },
-      // Whether a function requires approval depends on the call, so every call does.
+      // If the rule is a function, it depends on the call, so every call requires approval.
       ...(requireApproval === true || typeof requireApproval === "function"
         ? { draft: { requiresConfirmation: true } }
         : {}),

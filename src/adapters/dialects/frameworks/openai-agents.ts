@@ -3,7 +3,7 @@ import type { JsonSchema } from "../../../tool/json-schema.ts";
 import type { ToolReader } from "../../../transcode/dialect.port.ts";
 import { liveOnly } from "./live-only.ts";
 
-/** A tool made by `tool()` of the OpenAI Agents SDK. */
+/** A tool created by `tool()` of the OpenAI Agents SDK. */
 interface FunctionTool {
   readonly type: "function";
   readonly name: string;
@@ -13,10 +13,10 @@ interface FunctionTool {
   invoke(runContext: object, input: string, details: { readonly signal: AbortSignal }): Promise<unknown>;
 }
 
-/** The SDK gives the model this text when a tool throws, unless the tool has an `errorFunction` of its own. */
+/** The SDK's result for a tool that throws, unless the tool has its own `errorFunction`. */
 const FAILED = /^An error occurred while running the tool\./;
 
-/** Function tools of the OpenAI Agents SDK. Their run context holds the call's `auxdata`. */
+/** Reads function tools of the OpenAI Agents SDK. Their run context holds the call's `auxdata`. */
 export const reader: ToolReader = liveOnly<FunctionTool>({
   name: "openai-agents",
   made: "tool() of @openai/agents",
@@ -35,7 +35,10 @@ export const reader: ToolReader = liveOnly<FunctionTool>({
   },
 });
 
-/** `needsApproval: true` became a function without parameters. One with parameters depends on the call, so every call requires approval. */
+/**
+ * The SDK turns `needsApproval: true` into a function without parameters. A function with parameters depends on the call, so every call requires
+ * approval.
+ */
 async function needsApproval(tool: FunctionTool): Promise<boolean> {
   if (typeof tool.needsApproval !== "function") return false;
   return tool.needsApproval.length > 0 || (await tool.needsApproval({}, {}));

@@ -2,13 +2,13 @@ import type { JsonSchema } from "../../../tool/json-schema.ts";
 import type { ToolReader } from "../../../transcode/dialect.port.ts";
 import { liveOnly } from "./live-only.ts";
 
-/** A tool made by `tool()` of Strands, or a `FunctionTool`. */
+/** A tool created by `tool()` of Strands, or a `FunctionTool`. */
 interface InvokableTool {
   readonly toolSpec: { readonly name: string; readonly description: string; readonly inputSchema?: JsonSchema };
   invoke(input: unknown): Promise<unknown>;
 }
 
-/** Tools of Strands. They run without the context of an agent. */
+/** Reads tools of Strands. They run without an agent's context. */
 export const reader: ToolReader = liveOnly<InvokableTool>({
   name: "strands",
   made: "tool() of @strands-agents/sdk",

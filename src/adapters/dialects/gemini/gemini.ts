@@ -10,10 +10,10 @@ import { words } from "../../../tool/schema/keywords.ts";
 /** A function declaration in the format of the Gemini API. */
 export type GeminiTool = { name: string; description: string; parametersJsonSchema: ObjectSchema };
 
-/** A function declaration for older models. Google's library types the schema's types as its own enum, so it needs a cast there. */
+/** A function declaration for older models. Google's library declares schema types as its own enum, so callers must cast. */
 export type GeminiParametersTool = { name: string; description: string; parameters?: GeminiSchema };
 
-/** Results in the format of the Gemini API: one content for all calls of one answer. */
+/** Results in the format of the Gemini API: one content for all calls of one response. */
 export type GeminiResults = { role: "user"; parts: { functionResponse: GeminiFunctionResponse }[] };
 
 type GeminiFunctionResponse = {
@@ -25,13 +25,13 @@ type GeminiFunctionResponse = {
 
 /** The options of the dialect. */
 export interface GeminiOptions {
-  /** `json`: the whole JSON Schema, as `parametersJsonSchema`. `parameters`: the closed subset that older models and servers accept. */
+  /** `json` sends the whole JSON Schema as `parametersJsonSchema`. `parameters` sends the subset that older models and servers accept. */
   readonly schema?: "json" | "parameters";
 }
 
 const WITHOUT = words("exclusiveMinimum exclusiveMaximum multipleOf");
 
-/** `parametersJsonSchema`: other keywords may be sent and are ignored. A recursive schema is unrolled a few times. @internal */
+/** `parametersJsonSchema`: the API accepts other keywords but ignores them. A recursive schema is unrolled a few times. @internal */
 export const GEMINI_TARGET: SchemaTarget = {
   features: plainAnd(
     "tuples typeArrays format numericLimits arrayLimits additionalProperties anyOf oneOf ref recursion optionalProperties titles",
@@ -42,8 +42,8 @@ export const GEMINI_TARGET: SchemaTarget = {
 };
 
 /**
- * `parameters`: only the fields of the protocol's Schema message; an unknown field is an error. An enum lists strings only, an object
- * must have properties, and Vertex AI refuses keywords next to anyOf. @internal
+ * `parameters`: the API refuses fields outside the protocol's Schema message. An enum lists only strings, an object must have properties, and Vertex
+ * AI refuses keywords next to anyOf. @internal
  */
 export const GEMINI_PARAMETERS_TARGET: SchemaTarget = {
   features: plainAnd(
@@ -92,7 +92,7 @@ export function geminiDialect({ schema: form = "json" }: GeminiOptions = {}): St
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The API refuses an object without properties, so a function without parameters omits them. */
+/** The API refuses an object without properties, so a function without parameters has no schema. */
 function writeParameters(schema: GeminiSchema): Pick<GeminiParametersTool, "parameters"> {
   const isEmpty = schema.type === "OBJECT" && Object.keys(schema.properties ?? {}).length === 0;
   return isEmpty ? {} : { parameters: schema };
@@ -124,10 +124,10 @@ function toResponse(answered: AnsweredCall): { functionResponse: GeminiFunctionR
 
 export const create = (): StreamingDialect<GeminiTool, GeminiResults> => geminiDialect();
 
-/** Counts, which 64-bit fields of the protocol encode as text. */
+/** 64-bit fields of the protocol, which JSON encodes as strings. */
 const COUNTS = ["minItems", "maxItems", "minProperties", "maxProperties", "minLength", "maxLength"] as const;
 
-/** A schema in the closed subset of Gemini's `parameters`. */
+/** A schema in the subset of `parameters`. */
 type GeminiSchema = {
   type?: "STRING" | "NUMBER" | "INTEGER" | "BOOLEAN" | "ARRAY" | "OBJECT" | "NULL";
   nullable?: boolean;
@@ -140,7 +140,7 @@ type GeminiSchema = {
   [Keyword in "enum" | "required" | "propertyOrdering"]?: string[];
 } & { [Keyword in "minimum" | "maximum"]?: number };
 
-/** Converts a schema within the subset to the protocol's spelling. */
+/** Converts a schema in the subset to the protocol's names. */
 function toGeminiSchema(schema: Json): GeminiSchema {
   return walk(schema, (key, value) => {
     if (key === "type" && typeof value === "string") return [key, value.toUpperCase()];
@@ -149,7 +149,7 @@ function toGeminiSchema(schema: Json): GeminiSchema {
   }) as GeminiSchema;
 }
 
-/** Converts the protocol's spelling to JSON Schema. */
+/** Converts the protocol's names to JSON Schema. */
 function fromGeminiSchema(schema: unknown): unknown {
   return walk(schema, (key, value, { nullable, type }) => {
     if (key === "type" && typeof value === "string") {
@@ -157,7 +157,7 @@ function fromGeminiSchema(schema: unknown): unknown {
       if (name === "type_unspecified") return undefined;
       return [key, nullable === true ? [name, "null"] : name];
     }
-    // In JSON Schema an enum applies to null as well.
+    // In JSON Schema, an enum must also list null.
     if (key === "enum" && Array.isArray(value))
       return [key, nullable === true ? [...(value as unknown[]), null] : value];
     if (key === "nullable") return typeof type === "string" ? undefined : [key, value];
@@ -174,7 +174,7 @@ function isCount(key: string): boolean {
 
 type Rewrite = (key: string, value: unknown, schema: Json) => readonly [string, unknown] | undefined;
 
-/** Rewrites the keywords of a schema and of every schema within it; values such as defaults stay as they are. */
+/** Rewrites the keywords of a schema and its subschemas. Values such as defaults stay unchanged. */
 function walk(schema: unknown, rewrite: Rewrite): unknown {
   if (!isPlainObject(schema)) return schema;
   const entries = Object.entries(schema).map(([key, value]) => rewrite(key, inner(key, value, rewrite), schema));
@@ -190,8 +190,8 @@ function inner(key: string, value: unknown, rewrite: Rewrite): unknown {
 }
 
 /**
- * Collects calls from streamed answers. A call usually comes whole; if the request enabled streamed arguments, it comes as a first chunk
- * with its name, chunks with values at paths (`$.place.city`), and a last one without `willContinue`.
+ * Collects calls from streamed responses. A call usually arrives complete. If the request enabled streamed arguments, the call arrives as a first
+ * chunk with its name, chunks with values at paths (`$.place.city`), and a last chunk without `willContinue`.
  */
 function createGeminiStream(): CallStream {
   const assembly = createCallAssembly();
@@ -215,11 +215,11 @@ function createGeminiStream(): CallStream {
   };
 }
 
-/** One call is incomplete at a time. */
+/** The key of the incomplete call. At most one call is incomplete. */
 const GROWING = "growing";
 const CUT = "The answer ended in the middle of the arguments. Call the tool again.";
 
-/** Sets a value at its path; a continued text is appended. */
+/** Sets a value at its path. Appends continued text. */
 function place(root: Record<string, unknown>, piece: Json): void {
   const { jsonPath } = piece;
   const path = typeof jsonPath === "string" ? jsonPath : "";
@@ -240,7 +240,7 @@ function place(root: Record<string, unknown>, piece: Json): void {
   define(target, last, typeof before === "string" && typeof value === "string" ? before + value : value);
 }
 
-/** Never uses a setter: a path may name `__proto__`. */
+/** Defines the property without a setter, because a path may contain `__proto__`. */
 function define(target: object, key: string | number, value: unknown): void {
   Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
 }

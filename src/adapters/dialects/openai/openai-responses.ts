@@ -6,7 +6,7 @@ import { createPieceStream, toReadCall } from "../parts/read-call.ts";
 import { definitions, type ObjectSchema } from "../parts/definitions.ts";
 import { contentOf, type ResultPart, textOrBlocks, unshown } from "../parts/result-content.ts";
 
-/** A tool in the format of the Responses API. The API makes a tool strict by default. */
+/** A tool in the format of the Responses API. Strict by default in the API. */
 export type ResponsesTool = {
   type: "function";
   name: string;
@@ -54,7 +54,7 @@ export function openaiResponsesDialect(): SearchingDialect<ResponsesTool, Respon
         const output = textOrBlocks(contentOf(each), toBlock);
         return { type: "function_call_output", call_id: each.read.id, output };
       }),
-    // A call is complete with its `output_item.done`; the deltas before it matter only if `output_item.done` never arrives.
+    // An `output_item.done` event has the complete call. The deltas are used only if the event never arrives.
     readStream: () =>
       createPieceStream((event, calls) => {
         const { type, item, output_index, delta, arguments: args } = asRecord(event);

@@ -8,12 +8,12 @@ import { contentOf, textOf } from "../parts/result-content.ts";
 /** A tool in the format of Chat Completions. */
 export type OpenAiTool = ChatTool;
 
-/** A result in the format of Chat Completions: the second form answers a `function_call` of older models, which has no id. */
+/** A result in the format of Chat Completions. The second form answers a `function_call` of older models, which has no id. */
 export type OpenAiToolMessage =
   | { role: "tool"; tool_call_id: string; content: string }
   | { role: "function"; name: string; content: string };
 
-/** The limits of one request to OpenAI; all except the number of tools count strict schemas only. @internal */
+/** Limits of one request to OpenAI. All except the number of tools count only strict schemas. @internal */
 export const OPENAI_LIMITS: SetLimits = {
   maxTools: 128,
   maxProperties: 5000,
@@ -22,17 +22,17 @@ export const OPENAI_LIMITS: SetLimits = {
   maxCharacters: 120_000,
 };
 
-/** The schema is sent unchanged. Only the root is checked: an object, without anyOf, oneOf, allOf, not or enum. @internal */
+/** The schema is sent unchanged. The API checks only the root: an object without anyOf, oneOf, allOf, not and enum. @internal */
 export const OPENAI_TARGET: SchemaTarget = { features: ALL_BELOW_ROOT };
 
-/** "Supported schemas" of Structured Outputs. String lengths are unsupported; some models refuse `default`. @internal */
+/** The "Supported schemas" of Structured Outputs. String lengths are unsupported; some models refuse `default`. @internal */
 export const OPENAI_STRICT_TARGET: SchemaTarget = {
   features: plainAnd("const typeArrays pattern format numericLimits arrayLimits anyOf ref recursion titles"),
   formats: STRICT_FORMATS,
   closedObjects: true,
   allRequired: true,
   typed: true,
-  // The SDKs allow a description next to a $ref; the API has refused it.
+  // The SDKs allow a description next to a $ref, but the API has refused it.
   bareReferences: true,
   enumValues: "primitives",
   maxDepth: 10,
@@ -42,7 +42,7 @@ export const OPENAI_STRICT_TARGET: SchemaTarget = {
   maxLongListCharacters: 15_000,
 };
 
-/** OpenAI's Chat Completions API, and the many compatible servers. */
+/** OpenAI's Chat Completions API, and compatible servers. */
 export function openaiDialect(): StreamingDialect<OpenAiTool, OpenAiToolMessage> {
   return {
     ...chatDialect({ name: "openai", target: OPENAI_TARGET, strictTarget: OPENAI_STRICT_TARGET }),

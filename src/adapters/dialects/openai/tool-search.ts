@@ -1,7 +1,7 @@
 import type { DeferredTool, ProviderSearch } from "../../../transcode/dialect.port.ts";
 import type { ResponsesTool } from "./openai-responses.ts";
 
-/** A tool of a request in which the API searches for tools: a loaded one, a namespace of deferred ones, or the search itself. */
+/** A tool of a request with the API's own tool search: a loaded tool, a namespace of deferred tools, or the search itself. */
 export type ResponsesSearchedTool = ResponsesTool | ResponsesNamespace | { type: "tool_search" };
 
 type ResponsesNamespace = {
@@ -17,7 +17,7 @@ const MOST_IN_NAMESPACE = 9;
 const MOST_ENTRIES = 128;
 const NAME_LENGTH = 56;
 
-/** Functions keep their aliases inside a namespace, so that the name of a call means the same tool with and without it. */
+/** Functions keep their aliases within a namespace, so a called name means the same tool in any request. */
 export const TOOL_SEARCH: ProviderSearch<ResponsesTool, ResponsesSearchedTool> = {
   write(loaded, deferred) {
     if (deferred.length === 0) return [...loaded];
@@ -42,7 +42,10 @@ function toNamespaces(deferred: readonly Deferred[], most: number): readonly Res
   });
 }
 
-/** Groups of one namespace each, as small as fits into the request. If there are more namespaces than entries, neighbours share a group. */
+/**
+ * Groups the tools of one namespace into groups that are as small as the request allows. If there are more namespaces than entries, neighbours share
+ * a group.
+ */
 function grouped(
   byNamespace: readonly (readonly Deferred[])[],
   all: readonly Deferred[],

@@ -5,7 +5,7 @@ import { type DefinitionShape, definitions, type ObjectSchema } from "./definiti
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A member by its name on the wire (`tool_calls`) or in a library (`toolCalls`). */
+/** Returns a member by its name in the HTTP API (`tool_calls`) or in a library (`toolCalls`). */
 export function either(value: Json, wire: string, camel: string): unknown {
   return value[wire] ?? value[camel];
 }
@@ -16,7 +16,7 @@ export type ChatTool = {
   function: { name: string; description: string; parameters: ObjectSchema; strict?: true };
 };
 
-/** The definitions and calls of an API with that format. */
+/** Defines the definitions and calls of an API that uses OpenAI's chat format. */
 export function chatDialect(shape: Pick<DefinitionShape<ChatTool>, "name" | "target" | "strictTarget">) {
   const defined = definitions<ChatTool>({
     ...shape,
@@ -35,10 +35,10 @@ export function chatDialect(shape: Pick<DefinitionShape<ChatTool>, "name" | "tar
 
 const WIRE_NAMES: Readonly<Record<string, string>> = { toolCallId: "tool_call_id", imageUrl: "image_url" };
 
-/** The naming of message members: a provider's own library, or its HTTP API. */
+/** Names of message members: as in a provider's own library, or as in its HTTP API. */
 export type Spelling = "library" | "wire";
 
-/** A message in a library's or the HTTP API's spelling. */
+/** Renames a message's members to a spelling. */
 export function spelled<Message extends Json>(message: Message, spelling: Spelling): Message | Record<string, unknown> {
   const respell = (value: unknown): unknown => (Array.isArray(value) ? value.map(respellMembers) : value);
   const respellMembers = (value: Json): Record<string, unknown> =>
@@ -46,14 +46,14 @@ export function spelled<Message extends Json>(message: Message, spelling: Spelli
   return spelling === "wire" ? respellMembers(message) : message;
 }
 
-/** The calls in a whole answer, in its first choice or in a message, in OpenAI's chat format: `tool_calls`, each with a `function`. */
+/** Returns the calls of a whole response, in its first choice or in a message, in OpenAI's chat format: `tool_calls`, each with a `function`. */
 function readChatCalls(response: unknown): readonly ReadCall[] {
   const answer = asRecord(response);
   const [choice] = asRecords(answer["choices"]);
   const message = asRecord(choice?.["message"] ?? answer["message"] ?? answer);
   const calls = asRecords(either(message, "tool_calls", "toolCalls"));
   const { function_call } = message;
-  // Older answers have a single call without an id.
+  // Older responses have a single call without an id.
   if (calls.length === 0 && isPlainObject(function_call)) return [toReadCall(toRaw({ function: function_call }), 0)];
   return calls.map((call, position) => withCustom(call, toReadCall(toRaw(call), position)));
 }
@@ -63,18 +63,18 @@ function toRaw(call: Json): RawCall {
   return { id: call["id"], name, arguments: args };
 }
 
-/** A custom tool takes text, which no arsenal tool does; the API still requires an answer to its call. */
+/** A custom tool takes text, which no arsenal tool does. The API still requires a result for its call. */
 function withCustom(call: Json, read: ReadCall): ReadCall {
   if (call["type"] !== "custom") return read;
   return { ...read, problem: "This is a call of a custom tool, which takes text. Call a function tool instead." };
 }
 
-/** Collects calls from the chunks of a streamed chat. They are complete when their choice finishes. */
+/** Collects calls from the chunks of a streamed chat. The calls of a choice are complete when the choice finishes. */
 export function createChatStream(): CallStream {
   const assembly = createCallAssembly();
   let latest = "";
 
-  /** Some servers omit `index`, or always send 0; their calls are distinguished by id. */
+  /** Some servers omit `index` or always send 0. Their calls are distinguished by id. */
   const keyOf = (choice: unknown, call: Json): string => {
     const { index, id } = call;
     const key = `${String(choice ?? 0)}/${typeof index === "number" ? index : ""}`;

@@ -25,27 +25,26 @@ interface DefinitionParts {
   readonly tool: Tool;
 }
 
-/** The fields read from a foreign definition. Everything may be missing; without a name it is not a definition. */
+/** The fields of a definition from elsewhere. All are optional, but a definition must have a name. */
 interface ReadDefinition extends Pick<SourceDraft, "title" | "returns" | "annotations" | "source"> {
   readonly name: unknown;
   readonly description?: unknown;
   readonly parameters?: unknown;
 }
 
-/** The format of one provider's definitions. */
 export interface DefinitionShape<Definition> {
   readonly name: string;
   readonly target: SchemaTarget;
   /** Omitted if the provider has no strict mode for tools. */
   readonly strictTarget?: SchemaTarget;
-  /** Returns whether a definition also has this field of a tool. Omitted: only name, description and parameters. */
+  /** Returns true if a definition also holds this field of a tool. If omitted, definitions hold only name, description and parameters. */
   holds?(field: OptionalField, tool: Tool): boolean;
-  /** Applies requirements of the provider that the target cannot express. */
+  /** Applies requirements of the provider that `target` cannot express. */
   adjust?(converted: ConvertedSchema): ConvertedSchema;
   write(parts: DefinitionParts): Definition;
-  /** Undefined if it is not a definition of this dialect. */
+  /** Returns undefined if the value is not a definition of this dialect. */
   read(definition: Readonly<Record<string, unknown>>): ReadDefinition | undefined;
-  /** A description of a definition, for error messages. */
+  /** The format of a definition, for error messages. */
   readonly looksLike: string;
 }
 
@@ -57,10 +56,10 @@ const OPTIONAL_FIELDS = ["extendedDescription", "returns", "annotations"] as con
 /** Fields of a tool that few providers support. */
 type OptionalField = (typeof OPTIONAL_FIELDS)[number];
 
-/** Definitions written here, with their tools: reading them back is exact, and sends nothing extra to the provider. */
+/** Definitions that were written here, with their tools. Reading them back is exact without extra fields for the provider. */
 const written = new WeakMap<object, Tool>();
 
-/** The definition methods of a dialect. */
+/** Creates the definition methods of a dialect. */
 export function definitions<Definition extends object>(
   shape: DefinitionShape<Definition>,
 ): Pick<Dialect<Definition>, "name" | "supports" | "fromCanonical" | "convert" | "toCanonical"> {
@@ -108,7 +107,7 @@ export function definitions<Definition extends object>(
   };
 }
 
-/** The same few tools are written every turn, so each converted schema is cached. */
+/** Caches converted schemas, because the same few tools are written every turn. */
 function converter(target: SchemaTarget, adjust: (converted: ConvertedSchema) => ConvertedSchema) {
   return remember((schema: JsonSchema) => {
     const converted = adjust(convertSchema(schema, target));

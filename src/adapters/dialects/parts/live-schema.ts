@@ -3,9 +3,9 @@ import { isPlainObject, type JsonSchema } from "../../../tool/json-schema.ts";
 import { isStandardSchema, toParameters } from "../../../tool/schema/parameters.ts";
 
 /**
- * Reads the schema of a framework's tool object: a Standard Schema, JSON Schema, the AI SDK's `jsonSchema()` and `zodSchema()`, or a function
- * that returns one. `check` does what the framework does before it runs the tool: it returns the arguments with defaults and transforms
- * applied, or throws ARGUMENTS_INVALID.
+ * Reads the schema of a framework's tool object: a Standard Schema, JSON Schema, the AI SDK's `jsonSchema()` and `zodSchema()`, or a function that
+ * returns one of these. `check` does what the framework does before it runs the tool: it returns the arguments with defaults and transforms applied,
+ * or throws ARGUMENTS_INVALID.
  */
 export async function readLiveSchema(given: unknown) {
   const schema: unknown = typeof given === "function" && !isStandardSchema(given) ? (given as () => unknown)() : given;

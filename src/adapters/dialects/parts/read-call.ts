@@ -11,7 +11,7 @@ interface OpenCall {
   whole?: unknown;
 }
 
-/** Collects the pieces of streamed calls. Made-up ids are unique over the whole stream. */
+/** Assembles streamed calls from pieces. Generated ids are unique within the stream. */
 export function createCallAssembly() {
   const calls = new Map<string, OpenCall>();
   let closed = 0;
@@ -25,7 +25,7 @@ export function createCallAssembly() {
   };
 
   return {
-    /** Starts the call with this key, or adds its id or name. */
+    /** Starts the call with this key, or adds an id or name to it. */
     open(key: string, { id, name }: { readonly id?: unknown; readonly name?: unknown }) {
       const call: OpenCall = calls.get(key) ?? { text: "" };
       calls.set(key, call);
@@ -37,7 +37,7 @@ export function createCallAssembly() {
       const call = calls.get(key);
       if (call !== undefined && typeof text === "string") call.text += text;
     },
-    /** Replaces the arguments with the complete ones. */
+    /** Replaces the arguments by the complete ones. */
     set(key: string, whole: unknown) {
       const call = calls.get(key);
       if (call === undefined) return;
@@ -47,7 +47,7 @@ export function createCallAssembly() {
     has: (key: string) => calls.has(key),
     idOf: (key: string) => calls.get(key)?.id,
     close,
-    /** A call that arrived complete. */
+    /** Reads a call that arrived complete. */
     whole: (raw: RawCall) => toReadCall(raw, closed++),
     /** Completes every open call whose key has this prefix, in order. */
     closeAll: (prefix = "") => [...calls.keys()].filter((key) => key.startsWith(prefix)).flatMap(close),
@@ -56,7 +56,7 @@ export function createCallAssembly() {
 
 type Pieces = Pick<ReturnType<typeof createCallAssembly>, "open" | "add" | "set"> & { close(key: string): void };
 
-/** Reads a stream whose calls arrive in pieces. Open calls are completed at its end. */
+/** Reads a stream whose calls arrive in pieces. The end of the stream completes open calls. */
 export function createPieceStream(read: (event: unknown, calls: Pieces) => void): CallStream {
   const calls = createCallAssembly();
   const done: ReadCall[] = [];

@@ -6,15 +6,13 @@ import { writeForeign } from "../../../base/json/json-text.ts";
 
 /** The content of a result for a model, before conversion to a provider's blocks. */
 export interface ResultContent {
-  /** True if the call failed. */
   readonly isError: boolean;
   /** At least one. */
   readonly parts: readonly ResultPart[];
-  /** The same as data, if the tool returned data. Its JSON is among the parts. */
+  /** The content as data, if the tool returned data. Its JSON is among the parts. */
   readonly structured?: unknown;
 }
 
-/** A piece of a result. */
 export type ResultPart = { readonly kind: "text"; readonly text: string } | MediaPart;
 
 /** An image, a sound or a file. */
@@ -26,7 +24,7 @@ export interface MediaPart {
   readonly name?: string;
 }
 
-/** The content of a result. The blocks of an MCP tool's result are kept; anything else is text or JSON. */
+/** Returns the content of a result. Keeps the blocks of an MCP tool's result; anything else becomes text or JSON. */
 export function contentOf({ read, result }: AnsweredCall): ResultContent {
   if (result.status !== "success")
     return { isError: true, parts: [text(read.problem ?? formatResult(result, read.call))] };
@@ -38,28 +36,28 @@ export function contentOf({ read, result }: AnsweredCall): ResultContent {
   return { isError: false, parts: [text(json)], structured: value };
 }
 
-/** All parts as one text; media are replaced by a placeholder, for APIs that do not support them. */
+/** Returns all parts as one text, for APIs without media. Media become placeholders. */
 export function textOf({ parts }: Pick<ResultContent, "parts">): string {
   return parts.map((part) => (part.kind === "text" ? part.text : unshown(part))).join("\n\n");
 }
 
-/** One text, or a provider's blocks if the parts contain media. */
+/** Returns one text, or a provider's blocks if the parts contain media. */
 export function textOrBlocks<Block>(content: ResultContent, toBlock: (part: ResultPart) => Block): string | Block[] {
   return content.parts.some(({ kind }) => kind === "media") ? content.parts.map(toBlock) : textOf(content);
 }
 
-/** The placeholder for media that an API does not support. */
+/** Returns the placeholder for media that an API does not support. */
 export function unshown({ mimeType, data, name }: MediaPart): string {
   const size = Math.floor((data.length * 3) / 4);
   return `[${name === undefined ? "" : `${name}: `}${mimeType}, ${size} bytes, cannot be shown here]`;
 }
 
-/** Returns true if the data is the whole result. Structured data next to other content is not repeated. */
+/** True if the data is the whole result. Structured data next to other content is not repeated. */
 export function isPureData({ parts, structured }: ResultContent): boolean {
   return structured !== undefined && parts.length === 1 && parts[0]?.kind === "text";
 }
 
-/** Models and APIs mishandle an empty answer. */
+/** Sent instead of an empty result, which models and APIs handle badly. */
 const NOTHING = "(nothing)";
 
 interface McpResult {

@@ -9,7 +9,7 @@ export function createBinder() {
   return { values, bind: (value: unknown, type: string) => `$${values.push(value)}::${type}` };
 }
 
-/** Compiles a filter to a condition on rows of the table of tools. All values are bound. It is true or false for every tool, never NULL. */
+/** Compiles a filter to a condition on rows of the table of tools. Binds all values. The condition is true or false for every tool, never NULL. */
 export function toCondition(filter: ToolFilter, binder: Binder): string {
   const texts = (given: readonly string[]): string => binder.bind(given.map(encode), "text[]");
   const isOneOf = (column: string, given: readonly string[]): string =>
@@ -32,7 +32,7 @@ export function toCondition(filter: ToolFilter, binder: Binder): string {
   return joined(filter.all, "AND", "true", binder);
 }
 
-/** PostgreSQL's operators on arrays: has any of, has all of, has only. */
+/** PostgreSQL's array operators: any of, all of, only. */
 const MATCHES = { any: "&&", all: "@>", only: "<@" } as const;
 
 function joined(filters: readonly ToolFilter[], by: "AND" | "OR", none: string, binder: Binder): string {

@@ -7,24 +7,26 @@ import { type Binder, createBinder, toCondition } from "./filter-sql.ts";
 import { type Model, type Store, vectorTable } from "./tables.ts";
 import { toKey } from "./write.ts";
 
-/** The most entries of the inverted index that one text reads in full, rarest terms first. Of further terms, only the heaviest entries are read. */
+/**
+ * For each text, the inverted index is read in full up to this many entries, rarest terms first. For the other terms, only the heaviest entries are
+ * read.
+ */
 const READ_IN_FULL = 50_000;
 const READ_OF_COMMON = 10_000;
-/** Up to this many accepted tools, common terms are looked up in each of them. */
+/** If the filters accept at most this many tools, common terms are looked up in each of them. */
 const FEW_TOOLS = 2_000;
-/** Up to this many accepted tools, each of their vectors is compared: an index would check too many others. */
+/** If the filters accept at most this many tools, each of their vectors is compared. An index would check too many rejected ones. */
 const FEW_VECTORS = 20_000;
-/** The index ranks words by the field lengths at the time of writing, so more are read than needed. */
+/** The index ranks by the field lengths at the time of writing, so more entries are read than needed. */
 const MORE = 2;
 const AT_LEAST_MORE = 50;
-/** An index returns single vectors, of which a tool may have several. */
+/** An index returns single vectors, and a tool may have several. */
 const MOST_ROWS_EACH = 4;
-/** The number of vectors that an index checks for one search: at least, at most, and in total before it gives up. */
+/** The number of vectors that an index search considers: at least, at most, and in total before it stops. */
 const LEAST_LOOK = 100;
 const MOST_LOOK = 1_000;
 const MOST_SCANNED = 40_000;
 
-/** One of the query's vectors. */
 export interface QueryVector {
   readonly model: Model;
   readonly indexed: boolean;
@@ -32,7 +34,7 @@ export interface QueryVector {
   readonly text: string;
 }
 
-/** The facts that determine the search strategy. */
+/** Facts that determine the search strategy. */
 export interface SearchFacts {
   readonly corpus: Corpus;
   readonly asked: readonly (QueryVector | undefined)[];
@@ -40,10 +42,10 @@ export interface SearchFacts {
   readonly embedded: readonly number[];
 }
 
-/** The slots found. They stay if a vector found them or the query names them. */
+/** The found slots. `stays` is true if a vector found the slot or the query names it. */
 export type Slots = ReadonlyMap<number, { stays: boolean }>;
 
-/** The filters of a query as one condition on `t`; undefined if they accept every tool. */
+/** Returns the filters of a query as one condition on `t`; undefined if they accept every tool. */
 export function conditionOf(query: EngineQuery, binder: Binder): string | undefined {
   const both = narrowing(query);
   return both && toCondition(both, binder);
@@ -65,7 +67,7 @@ export async function findSlots(store: Store, query: EngineQuery, known: SearchF
     if (nth >= 0) counts[nth] = (counts[nth] ?? 0) + 1;
     add(slot, nth !== BY_WORDS);
   }
-  // An index stops early. If that was too early, all vectors are compared.
+  // An index search that stopped too early is repeated by comparing all vectors.
   const unfilled = useIndex.map(
     (used, at) => used && (counts[at] ?? 0) < Math.min(query.limit, known.embedded[at] ?? 0),
   );
@@ -77,7 +79,7 @@ export async function findSlots(store: Store, query: EngineQuery, known: SearchF
   return found;
 }
 
-/** Marks slots found by words rather than by a vector. */
+/** Marks slots that words found, not vectors. */
 const BY_WORDS = -1;
 const ASKED_FOR = -2;
 
@@ -129,7 +131,10 @@ interface Shape {
   readonly condition: string | undefined;
 }
 
-/** The tools that cover a text best, approximately: their coverage is computed exactly afterwards. Also the tools whose name is the text. */
+/**
+ * Selects the tools that cover a text best, approximately; their exact coverage is computed afterwards. Also selects the tools whose name is the
+ * text.
+ */
 function byWords(
   { table }: Store,
   text: string,
@@ -175,7 +180,7 @@ function byWords(
       read.push(`SELECT slot, share * impact AS part FROM ${given(common)},
         LATERAL (SELECT slot, impact FROM ${postings} p WHERE p.term = given.term ORDER BY impact DESC, slot LIMIT ${READ_OF_COMMON}) AS top`);
   }
-  // Equal scores are ordered by id, so all rows at the cut are read. Filters run tool by tool, until enough are accepted.
+  // Rows with equal scores are ordered by id, so all rows at the cut are read. Filters run tool by tool until enough tools are accepted.
   const scored = `SELECT slot, round(sum(part) * 1e6) AS score FROM (${read.join(" UNION ALL ")}) AS r GROUP BY slot ORDER BY score DESC`;
   parts.push(`SELECT ${BY_WORDS} AS nth, slot FROM (
     SELECT s.slot, s.score, a.id FROM (${scored}) AS s, LATERAL (SELECT t.id FROM ${table("tools")} t WHERE t.slot = s.slot AND ${accepts} OFFSET 0) AS a
@@ -183,7 +188,7 @@ function byWords(
   return parts;
 }
 
-/** The closeness of a vector to the query's. An example counts slightly less. */
+/** Returns the closeness of a vector to the query's vector. An example's vector counts slightly less. */
 const closeness = (distance: string): string =>
   `CASE WHEN nth = 0 THEN 1::float8 ELSE ${EXAMPLE_SHARE}::float8 END * -(${distance})`;
 
@@ -207,7 +212,7 @@ function accepting(store: Store, condition: string | undefined): string {
   return condition === undefined ? "" : `JOIN ${store.table("tools")} t USING (slot) WHERE ${condition}`;
 }
 
-/** Searches the HNSW index, which continues until the filters have accepted enough. */
+/** Searches the HNSW index, which continues until the filters have accepted enough vectors. */
 function nearByIndex(
   store: Store,
   { model, text }: QueryVector,

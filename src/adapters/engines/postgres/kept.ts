@@ -3,7 +3,6 @@ import type { Tool } from "../../../tool/tool.ts";
 import { readWords, type ToolWords } from "../tool-words.ts";
 import { getNewest, setNewest } from "../../../base/remember.ts";
 
-/** A tool and its words. */
 export interface KeptTool {
   readonly tool: Tool;
   readonly words: ToolWords;
@@ -15,19 +14,19 @@ const KEPT_COUNTS = 1_000;
 
 export type SearchCache = ReturnType<typeof createKept>;
 
-/** The bounded cache of a process between searches: a conversation finds the same tools repeatedly. */
+/** Creates a bounded cache between searches, because a conversation finds the same tools repeatedly. */
 export function createKept() {
-  /** By slot. A version of a tool never changes. */
+  /** By slot. A slot's tool never changes. */
   const tools = new Map<number, KeptTool>();
-  /** By key: the number of tools with a term. */
+  /** The number of tools with a term, by the term's key. */
   const documents = new Map<string, number>();
-  /** By filters: the number of tools they accept. */
+  /** The number of accepted tools, by filter. */
   const counts = new Map<string, number>();
   let known = -1;
   return {
     documents,
     counts,
-    /** Drops entries that another revision invalidates. */
+    /** Drops entries that a new revision makes invalid. */
     follow(revision: number) {
       if (revision !== known || documents.size > KEPT_TERMS) documents.clear();
       if (revision !== known || counts.size > KEPT_COUNTS) counts.clear();

@@ -21,15 +21,15 @@ import { deleteVectors, modelsOf, putVectors } from "./vectors.ts";
 import { deleteTools, putTools } from "./write.ts";
 
 export interface PostgresEngineOptions {
-  /** `postgres://user:password@host:5432/database`. A function is called before connecting, so that a password can be looked up. */
+  /** `postgres://user:password@host:5432/database`. A function is called before connecting, so it can look up the password. */
   readonly url?: string | (() => Promise<string>) | undefined;
-  /** A pool of the package pg, or PGlite, to use instead of a URL. It stays open when the engine closes. */
+  /** A pool of the package pg, or PGlite, instead of a URL. Closing the engine leaves it open. */
   readonly client?: PostgresClient;
-  /** The schema of the tables. It is created. Defaults to `toolarsenal`. */
+  /** The schema of the tables, which the engine creates. Defaults to `toolarsenal`. */
   readonly schema?: string;
-  /** False to search by words only, which needs no pgvector. Defaults to true. */
+  /** If false, the engine searches by words only and needs no pgvector. Defaults to true. */
   readonly vectors?: boolean;
-  /** From this many tools with vectors on, an HNSW index is built and used. Defaults to 20,000. */
+  /** With at least this many tools with vectors, an HNSW index is built and used. Defaults to 20,000. */
   readonly exactBelow?: number;
   readonly clock?: Clock | undefined;
 }
@@ -44,7 +44,7 @@ export function postgresEngine(options: PostgresEngineOptions): CatalogEngine {
   const kept = createKept();
   let opening: Promise<Store> | undefined;
   let closed = false;
-  /** Writers wait for each other in the database. Those of one process wait here, so that they take one connection only. */
+  /** Writers wait for each other in the database. Writers in one process wait here, so they use only one connection. */
   const turns = createTurns();
   const indexes = createIndexBuilder(options.clock ?? systemClock);
 
@@ -75,7 +75,7 @@ export function postgresEngine(options: PostgresEngineOptions): CatalogEngine {
         opening = connecting;
         closed = false;
       }
-      // A process may have ended before it built an index.
+      // An earlier process may have ended before it built an index.
       indexes.later(await opening);
     },
 
@@ -187,7 +187,7 @@ export function postgresEngine(options: PostgresEngineOptions): CatalogEngine {
   };
 }
 
-/** In one statement, which sees one consistent state of the catalog. */
+/** Uses one statement, so it reads one consistent state of the catalog. */
 async function readChanges(
   postgres: Postgres,
   table: Store["table"],
@@ -234,7 +234,7 @@ export const config = setting.object("A PostgreSQL database with pgvector, share
 
 export const needs = { url: "Write postgres://USER@HOST:5432/DATABASE." };
 
-/** The common engine settings that this engine uses. */
+/** The common engine settings, with a URL. */
 type Settings = setting.Filled<typeof config> & { readonly url?: string };
 
 export function create(

@@ -15,7 +15,7 @@ import { toKey } from "./write.ts";
 
 const MOST_NAMED = 1_000;
 
-/** The database's facts about a request before the search. */
+/** Facts from the database about a request, read before the search. */
 interface RequestFacts extends Meta {
   readonly terms: readonly (readonly [term: string, documents: number, others: number])[] | null;
   readonly named: readonly string[] | null;
@@ -23,7 +23,7 @@ interface RequestFacts extends Meta {
   readonly models: readonly (Model & { readonly indexed: boolean | null })[] | null;
 }
 
-/** Collects the evidence for one request. The database finds, filters and cuts; the words of the candidates are scored here. */
+/** Collects the evidence for one request. The database finds, filters and limits; the words of the candidates are scored here. */
 export async function search(store: Store, kept: SearchCache, query: EngineQuery): Promise<EngineAnswer> {
   const { texts, vectors = [] } = query;
   if (vectors.length > 0 && !store.vectors) throw vectorsAreOff();
@@ -89,7 +89,7 @@ async function readFacts({ postgres, schema, table, vectors }: Store, query: Eng
   return facts as RequestFacts;
 }
 
-/** Namespaces that a text names, by the same rules as in memory. */
+/** Returns the namespaces that a text names, by the same rules as in memory. */
 function namedNamespaces(text: string, { terms, spaces }: RequestFacts): readonly string[] {
   const others = new Map((terms ?? []).map(([key, , tools]) => [key, tools]));
   const having = new Map(spaces ?? []);
@@ -99,7 +99,7 @@ function namedNamespaces(text: string, { terms, spaces }: RequestFacts): readonl
   });
 }
 
-/** The number of tools that the filters accept. Counting reads every tool, so the numbers are cached while the tools stay the same. */
+/** Counts the tools that the filters accept. Counting reads every tool, so counts are cached until a tool changes. */
 async function countTools(
   store: Store,
   kept: SearchCache,
@@ -142,7 +142,7 @@ async function countTools(
   return { accepted, total, embedded };
 }
 
-/** Reads the tools found that are not cached, and the cosines of all of them. */
+/** Reads the found tools that are not cached, and the cosines of all found tools. */
 async function readFound(
   store: Store,
   kept: SearchCache,
@@ -175,7 +175,7 @@ async function readFound(
   });
 }
 
-/** For each vector: the fit of the found tools' namespaces. */
+/** Returns the fit of the found tools' namespaces, for each vector. */
 async function readFits(
   store: Store,
   slots: Slots,
@@ -207,7 +207,7 @@ async function readFits(
   });
 }
 
-/** Reads the document counts of the found tools' terms, which comparing them needs. */
+/** Reads the document counts of the found tools' terms, for comparing these tools. */
 async function readDocuments(
   { postgres, table }: Store,
   { documents }: SearchCache,

@@ -6,7 +6,7 @@ import { decode, encode } from "../stored-text.ts";
 
 export type Query = Postgres["query"];
 
-/** An open database and the tables of the catalog. */
+/** An open database with the catalog's tables. */
 export interface Store {
   readonly postgres: Postgres;
   readonly schema: string;
@@ -14,13 +14,13 @@ export interface Store {
   /** The features of the vector extension; undefined if vectors are turned off. */
   readonly vectors:
     | {
-        /** The column type of vectors. `halfvec` takes half the space, and needs pgvector 0.7. */
+        /** The column type of vectors. `halfvec` needs half the space, and requires pgvector 0.7. */
         readonly type: "halfvec" | "vector";
-        /** True if an index scan continues until a filter has accepted enough, which needs pgvector 0.8. */
+        /** True if an index scan continues until a filter has accepted enough rows. Requires pgvector 0.8. */
         readonly iterative: boolean;
       }
     | undefined;
-  /** From this many vectors of a model on, they are searched with an HNSW index. */
+  /** A model with at least this many vectors is searched with an HNSW index. */
   readonly exactBelow: number;
 }
 
@@ -33,7 +33,7 @@ export interface Meta {
   readonly documents_with: readonly number[];
 }
 
-/** A model and its table of vectors. */
+/** A model with its table of vectors. */
 export interface Model {
   readonly id: number;
   readonly name: string;
@@ -45,8 +45,8 @@ export interface Model {
 }
 
 /**
- * `slot` is the number of one version of a tool: a changed tool gets a new one, so cached data of a slot stays valid. A tool keeps its
- * terms, so that their counts can be reverted. Large columns are stored out of line, to speed up scans.
+ * `slot` identifies one version of a tool. A changed tool gets a new slot, so cached data of a slot stays valid. A tool keeps its terms, so their
+ * counts can be subtracted later. Large columns are stored out of line, which speeds up scans.
  */
 const catalogSteps = (schema: string): readonly string[] => [
   `
@@ -76,7 +76,7 @@ const catalogSteps = (schema: string): readonly string[] => [
   CREATE INDEX ON ${schema}.postings (term, impact DESC, slot);`,
 ];
 
-/** Each model has its own table, so each can have an index of its own dimension. */
+/** Each model has its own table, so each can have an index with its own dimension. */
 const vectorSteps = (schema: string): readonly string[] => [
   `
   CREATE EXTENSION IF NOT EXISTS vector;
@@ -148,7 +148,7 @@ export async function versionsOf(
   return new Map(rows.map(({ id, slot, hash }) => [decode(id), { slot, hash: decode(hash) }]));
 }
 
-/** The table of a model's vectors. */
+/** Returns the table of a model's vectors. */
 export function vectorTable({ table }: Store, { id }: Pick<Model, "id">): string {
   return table(`vectors_${id}`);
 }
@@ -159,7 +159,6 @@ export function vectorsAreOff(): ArsenalError {
   return fixable("STORE_FAILED", "This PostgreSQL catalog keeps no vectors.", fix, { field: "vector_store.vectors" });
 }
 
-/** A vector as SQL. */
 export function toSql(vector: Float32Array): string {
   return `[${Array.from(vector, (value) => value.toPrecision(8)).join()}]`;
 }

@@ -3,12 +3,11 @@ import { quoted } from "../../postgres/postgres.ts";
 import { type Model, type Store, vectorTable } from "./tables.ts";
 import { modelsOf } from "./vectors.ts";
 
-/** Above this many dimensions pgvector supports no HNSW index, and every vector is compared. */
+/** With more dimensions, pgvector supports no HNSW index, and every vector is compared. */
 const MOST_DIMENSIONS = { halfvec: 4_000, vector: 2_000 } as const;
-/** Vectors arrive in many batches, and an index is built much faster from all of them: it waits this long after the last, in milliseconds. */
+/** How long to wait after the last batch of vectors, in milliseconds. Building one index from all vectors is much faster than extending it. */
 const QUIET_MS = 10_000;
 
-/** Builds indexes in the background. */
 export function createIndexBuilder(clock: Clock) {
   let cancel: (() => void) | undefined;
   let building: Promise<void> | undefined;
@@ -26,7 +25,7 @@ export function createIndexBuilder(clock: Clock) {
       cancel = clock.after(
         QUIET_MS,
         () => {
-          // Without an index, every vector is compared. The next vectors, or the next process, retry.
+          // Without an index, every vector is compared. The next vectors, or the next process, start another attempt.
           building ??= build(store)
             .catch(() => {})
             .finally(() => (building = undefined));
@@ -34,7 +33,7 @@ export function createIndexBuilder(clock: Clock) {
         { background: true },
       );
     },
-    /** Stops. The database may finish an index in progress, or the next process rebuilds it. */
+    /** Stops. The database may finish an index in progress; otherwise the next process rebuilds it. */
     async stop() {
       cancel?.();
       stopping.abort();
@@ -44,7 +43,10 @@ export function createIndexBuilder(clock: Clock) {
   };
 }
 
-/** Builds the HNSW index of a model with enough vectors, unless it exists or another process builds it. The index of a dead process is rebuilt. */
+/**
+ * Builds the HNSW index of a model with enough vectors, unless it exists or another process builds it. Rebuilds an index that a dead process left
+ * unfinished.
+ */
 async function buildIndex(store: Store, model: Model, signal: AbortSignal): Promise<void> {
   const { postgres, vectors: features } = store;
   if (!features || model.tools < store.exactBelow || model.dimension > MOST_DIMENSIONS[features.type]) return;

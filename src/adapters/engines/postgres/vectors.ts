@@ -6,7 +6,7 @@ import { lock, type Model, type Query, type Store, toSql, vectorsAreOff, vectorT
 /** Vectors per statement. */
 const BATCH = 500;
 
-/** All models with vectors, or those with these names. */
+/** Returns the models with vectors. `names` limits the result to these models. */
 export async function modelsOf(store: Store, query: Query, names?: readonly string[]): Promise<readonly Model[]> {
   const rows = await query<Model>(
     `SELECT id, name, dimension, tools, most FROM ${store.table("models")} ${names ? "WHERE name = ANY($1::text[])" : ""}`,
@@ -15,7 +15,7 @@ export async function modelsOf(store: Store, query: Query, names?: readonly stri
   return rows.map((model) => ({ ...model, name: decode(model.name), tools: Number(model.tools) }));
 }
 
-/** Removes vectors from a model, and from the sums of their namespaces. The tools must still exist. */
+/** Removes vectors from a model, and subtracts them from the sums of their namespaces. The tools must still exist. */
 export async function removeVectors(store: Store, query: Query, model: Model, slots: readonly number[]): Promise<void> {
   const { table } = store;
   const vectors = vectorTable(store, model);
@@ -34,7 +34,7 @@ export async function removeVectors(store: Store, query: Query, model: Model, sl
   );
 }
 
-/** Stores the vectors of tools, in one transaction. */
+/** Stores the vectors of tools in one transaction. */
 export async function putVectors(
   store: Store,
   name: string,
@@ -113,11 +113,11 @@ async function dropModel(store: Store, query: Query, model: Model): Promise<void
   await query(`DELETE FROM ${store.table("models")} WHERE id = $1`, [model.id]);
 }
 
-/** The model and its table, which is created with its first vectors. */
+/** Returns a model. Creates its table with its first vectors. */
 async function modelFor(store: Store, query: Query, name: string, dimension: number): Promise<Model> {
   const [known] = await modelsOf(store, query, [name]);
   if (known && (known.tools > 0 || known.dimension === dimension)) return known;
-  // Without vectors, a model can have another dimension from now on.
+  // A model without vectors may change its dimension.
   if (known) await dropModel(store, query, known);
   const [made] = await query<{ id: number }>(
     `INSERT INTO ${store.table("models")} (name, dimension, tools, most) VALUES ($1, $2, 0, 1) RETURNING id`,

@@ -13,18 +13,18 @@ import { modelsOf, removeVectors } from "./vectors.ts";
 
 /** Tools per statement. */
 const BATCH = 500;
-/** Deletions that `changes` remembers. */
+/** The most deletions that `changes` can report. */
 const REMEMBERED_DELETIONS = 10_000;
-/** An index entry has a limited length, so longer terms are stored as a hash. */
+/** Index entries have a limited length, so longer terms are stored as a hash. */
 const LONGEST_KEY = 100;
 
-/** The indexed form of a term or a name's key. */
+/** Returns the indexed form of a term or a name. */
 export function toKey(term: string): string {
   if (term.length <= LONGEST_KEY) return term;
   return `${term.slice(0, 20)}#${createHash("sha256").update(term).digest("hex")}`;
 }
 
-/** Writes the tools that are new or changed, in one transaction. */
+/** Writes the new and changed tools in one transaction. */
 export async function putTools(
   store: Store,
   tools: readonly Tool[],
@@ -37,7 +37,7 @@ export async function putTools(
   return store.postgres.transaction(
     async (query) => {
       const meta = await lock(store, query);
-      // Another process may have changed some of them meanwhile.
+      // Another process may have changed some of these tools meanwhile.
       const now = await versionsOf(store, query, latest);
       const different = latest.filter(({ id, contentHash }) => now.get(id)?.hash !== contentHash);
       if (different.length === 0) return { changed: [], revision: meta.revision };
@@ -56,7 +56,7 @@ export async function putTools(
   );
 }
 
-/** Deletes tools with their words and vectors. Returns the number of tools deleted. */
+/** Deletes tools with their words and vectors. Returns the number of deleted tools. */
 export async function deleteTools(
   store: Store,
   ids: readonly string[],
@@ -93,7 +93,7 @@ export async function deleteTools(
   );
 }
 
-/** Statistics of the whole catalog while it changes. */
+/** Statistics of the whole catalog during a change. */
 interface Counts {
   tools: number;
   readonly totalLength: number[];
@@ -117,7 +117,7 @@ function count(counts: Counts, lengths: ArrayLike<number>, by: 1 | -1): void {
   }
 }
 
-/** The row of a tool, except fields that depend on other tools. */
+/** Prepares the row of a tool, except fields that depend on other tools. */
 function prepare(tool: Tool) {
   const texts = toolFields(tool);
   const words = readWords(texts);
@@ -174,13 +174,13 @@ async function write(
   }
 }
 
-/** By term: the tools with it, and those with it outside their namespace. */
+/** For each term, counts the tools with it, and the tools with it outside their namespace. */
 const COUNTED_TERMS = (from: string): string => `
   SELECT term, sum(documents) AS documents, sum(others) AS others FROM (
     SELECT term, 1 AS documents, 0 AS others FROM ${from}, unnest(terms) AS term
     UNION ALL SELECT term, 0, 1 FROM ${from}, unnest(others) AS term) AS each GROUP BY term`;
 
-/** Removes everything about versions of tools, including their counts. */
+/** Removes all data of these slots, including their share of the counts. */
 async function forget(store: Store, query: Query, slots: readonly number[], counts: Counts): Promise<void> {
   if (slots.length === 0) return;
   const { table } = store;

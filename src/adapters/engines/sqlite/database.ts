@@ -14,8 +14,8 @@ import { setNewest } from "../../../base/remember.ts";
 const APPLICATION_ID = 0x54_41_45_4e;
 
 /**
- * `slot` is a small number that a tool keeps until it is deleted. The words are an inverted index without texts: the tokens of each field from the
- * catalog's own tokenizer, which SQLite's `ascii` splits at spaces and leaves unchanged.
+ * `slot` is a small number that a tool keeps until it is deleted. The words are an inverted index without texts. They contain the tokens of each
+ * field from the catalog's own tokenizer, which SQLite's `ascii` tokenizer splits at spaces.
  */
 const FIRST_SCHEMA = `
   CREATE TABLE meta (revision INTEGER NOT NULL, vectors_revision INTEGER NOT NULL, forgotten INTEGER NOT NULL) STRICT;
@@ -45,10 +45,9 @@ const FIRST_SCHEMA = `
   CREATE VIRTUAL TABLE other_terms USING fts5vocab(other_words, row);
   PRAGMA application_id = ${APPLICATION_ID};`;
 
-/** The migrations between schema versions. Append to it; never change a released one. */
+/** The migrations between schema versions. Append only; never change a released migration. */
 const MIGRATIONS: readonly string[] = [FIRST_SCHEMA];
 
-/** The identity of the catalog's file. */
 export const CATALOG: SqliteFile = {
   what: "The catalog file",
   field: "vector_store.file",
@@ -58,13 +57,13 @@ export const CATALOG: SqliteFile = {
 
 export type Database = ReturnType<typeof openDatabase>;
 
-/** Opens the file and migrates it. Statements are prepared once each. */
+/** Opens the file and migrates it. Each statement is prepared once. */
 export function openDatabase(file: string) {
   const connection = openSqlite(file, CATALOG);
   try {
     // A transaction of thousands of tools should fit into the cache, which is 2 MB by default.
     connection.exec("PRAGMA cache_size = -64000");
-    // In WAL mode this loses at most the last changes at a power failure. Tools are registered again at the next start.
+    // In WAL mode, a power failure loses at most the last changes. Tools are registered again at the next start.
     connection.exec("PRAGMA synchronous = NORMAL");
     inTransaction(connection, () => migrate(connection, file));
   } catch (error) {
@@ -78,22 +77,22 @@ export function openDatabase(file: string) {
     if (known) return known;
     const statement = connection.prepare(sql);
     statement.setReturnArrays(kept === arrays);
-    // Filters keep creating statements; those in use are soon cached again.
+    // Filters create many different statements. The used ones are soon cached again.
     return setNewest(kept, sql, statement, KEPT_STATEMENTS);
   }
   return {
     get: <Row>(sql: string, ...values: readonly SQLInputValue[]) =>
       prepared(statements, sql).get(...values) as Row | undefined,
-    /** Rows as arrays, which are faster to create than objects. */
+    /** Returns rows as arrays, which are faster to create than objects. */
     rows: <Row extends readonly unknown[]>(sql: string, ...values: readonly SQLInputValue[]) =>
       prepared(arrays, sql).all(...values) as unknown as readonly Row[],
-    /** Reads the same rows one at a time, if all of them would take too much memory. */
+    /** Reads rows one at a time, for results that need too much memory. */
     each: <Row extends readonly unknown[]>(sql: string, ...values: readonly SQLInputValue[]) =>
       prepared(arrays, sql).iterate(...values) as unknown as Iterable<Row>,
     run: (sql: string, ...values: readonly SQLInputValue[]) => void prepared(statements, sql).run(...values),
-    /** Runs a step in a transaction that no other process writes in. */
+    /** Runs a step in an exclusive write transaction. */
     change: <Value>(step: () => Value) => inTransaction(connection, step),
-    /** Runs a step that sees one state of the file, whatever other processes write meanwhile. */
+    /** Runs a step that reads one consistent state of the file. */
     read<Value>(step: () => Value) {
       connection.exec("BEGIN");
       try {
@@ -102,7 +101,7 @@ export function openDatabase(file: string) {
         connection.exec("COMMIT");
       }
     },
-    /** Returns true if the file is writable, now or after another process's write. Does not wait for it. */
+    /** Returns true if the file is writable, even if another process is writing now. Does not wait. */
     canBeWritten() {
       connection.exec("PRAGMA busy_timeout = 0");
       try {

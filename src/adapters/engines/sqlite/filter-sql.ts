@@ -8,10 +8,10 @@ export interface Condition {
   readonly values: readonly SQLInputValue[];
 }
 
-/** Longer lists are bound as one JSON array instead of one by one. */
+/** Longer lists are bound as one JSON array instead of value by value. */
 const FEW_VALUES = 20;
 
-/** Compiles a filter to SQL. All values are bound, never written into the SQL. */
+/** Compiles a filter to SQL. Binds all values. */
 export function toCondition(filter: ToolFilter): Condition {
   if ("ids" in filter) return isOneOf("id", filter.ids);
   if ("names" in filter) return isOneOf("name", filter.names);
@@ -52,7 +52,7 @@ function not({ sql, values }: Condition): Condition {
   return { sql: `NOT ${sql}`, values };
 }
 
-/** Joined in halves, because SQLite limits the depth of an expression, and a chain of operators is as deep as its length. */
+/** Joins conditions in halves. SQLite limits the depth of an expression, and the depth of a chain is its length. */
 function joined(conditions: readonly Condition[], by: "AND" | "OR"): Condition {
   const [first] = conditions;
   if (first === undefined) return { sql: by === "AND" ? "1" : "0", values: [] };

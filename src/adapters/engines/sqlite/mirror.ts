@@ -8,11 +8,11 @@ import type { Database } from "./database.ts";
 
 interface Model {
   readonly vectors: ModelVectors;
-  /** The revision of the vectors read. */
+  /** The revision of the loaded vectors. */
   revision: number;
 }
 
-/** The number of cached tools: a conversation finds the same ones repeatedly. */
+/** The most cached tools. A conversation finds the same tools repeatedly. */
 const KEPT_TOOLS = 1_000;
 
 function nothing() {
@@ -23,7 +23,7 @@ function nothing() {
     namespaces: [] as (string | undefined)[],
     /** Tokens of each field, at `slot * FIELD_SPAN + field`. */
     lengths: new Float32Array(64 * FIELD_SPAN),
-    /** By field: tokens over all tools, and the number of tools with any. */
+    /** For each field, its tokens over all tools, and the number of tools with any. */
     totalLength: LEXICAL_FIELDS.map(() => 0),
     documentsWith: LEXICAL_FIELDS.map(() => 0),
   };
@@ -31,13 +31,16 @@ function nothing() {
 
 export type Mirror = ReturnType<typeof createMirror>;
 
-/** The data of every tool for a search: ids, namespaces, field lengths and the vectors of the models in use. Read once, then updated. Caches only the few tools found last. */
+/**
+ * Holds the data of every tool for a search: ids, namespaces, field lengths, and the vectors of the models in use. The data is read once, then
+ * updated. Whole tools are cached only if they were found recently.
+ */
 export function createMirror(database: Database) {
   const own = nothing();
   let revision = 0;
   const models = new Map<string, Model>();
   const tools = new Map<number, Tool>();
-  /** The least recently used first. */
+  /** Least recently used first. */
   const kept = new Map<string, { readonly value: unknown; readonly weight: number }>();
   let keptWeight = 0;
 
@@ -84,7 +87,7 @@ export function createMirror(database: Database) {
     own.size++;
   }
 
-  /** Updates from the file. Call it in a transaction, before anything else. */
+  /** Updates the mirror from the file. Call it first in each transaction. */
   function follow(): void {
     const meta = database.get<{ revision: number; forgotten: number }>("SELECT revision, forgotten FROM meta");
     if (meta === undefined || meta.revision === revision) return;
@@ -131,7 +134,7 @@ export function createMirror(database: Database) {
     follow,
     vectorsOf,
 
-    /** Caches a value while the tools stay the same. The last used values are kept, up to a total weight of 1. */
+    /** Caches a value until a tool changes. Keeps the most recently used values, up to a total weight of 1. */
     once<Value>(key: string, read: () => { readonly value: Value; readonly weight: number }): Value {
       const entry = kept.get(key) ?? read();
       if (!kept.delete(key)) keptWeight += entry.weight;
@@ -156,7 +159,7 @@ export function createMirror(database: Database) {
   });
 }
 
-/** The vectors of one tool, concatenated. */
+/** Concatenates the vectors of one tool. */
 export function toBytes(vectors: readonly Float32Array[]): Uint8Array {
   const dimension = vectors[0]?.length ?? 0;
   const numbers = new Float32Array(vectors.length * dimension);

@@ -19,7 +19,7 @@ import type { Database } from "./database.ts";
 import { toCondition } from "./filter-sql.ts";
 import type { Mirror } from "./mirror.ts";
 
-/** The occurrences of a term: keys are `slot * FIELD_SPAN + field`, in ascending order. */
+/** The occurrences of a term. Keys are `slot * FIELD_SPAN + field`, in ascending order. */
 interface Occurrences {
   readonly keys: Uint32Array;
   readonly counts: Uint16Array;
@@ -30,7 +30,7 @@ interface Occurrences {
 const NAMESPACE = LEXICAL_FIELDS.indexOf("namespace");
 const FIELD_OF: ReadonlyMap<string, number> = new Map(LEXICAL_FIELDS.map((field, index) => [field, index]));
 
-/** Cached for the next search: the tools that filters accept, and occurrences of terms, six bytes each. A large catalog caches more of these. */
+/** Limits the cached results of filters and occurrences of terms, which need six bytes each. A larger catalog may cache more. */
 const KEPT_OCCURRENCES = 2_000_000;
 const KEPT_PER_TOOL = 24;
 const KEPT_SIEVES = 64;
@@ -98,7 +98,7 @@ export function searchDatabase(
   });
 }
 
-/** The tools that a query may find, by slot. */
+/** Returns the tools that a query may find, by slot. */
 function sieve(database: Database, mirror: Mirror, query: EngineQuery) {
   const accepted = new Uint8Array(mirror.ids.length);
   const both = narrowing(query);
@@ -118,7 +118,7 @@ function slotsWhere(database: Database, filter: ToolFilter): readonly number[] {
   return database.rows<readonly [number]>(`SELECT slot FROM tools WHERE ${sql}`, ...values).map(([slot]) => slot);
 }
 
-/** The number of tools that a filter accepts. */
+/** Counts the tools that a filter accepts. */
 export function countWhere(database: Database, filter: ToolFilter): number {
   const { sql, values } = toCondition(filter);
   return database.get<{ count: number }>(`SELECT count(*) AS count FROM tools WHERE ${sql}`, ...values)?.count ?? 0;
@@ -161,7 +161,7 @@ function countDocuments(
   return { value, weight: 1 / KEPT_OCCURRENCES };
 }
 
-/** The tools whose whole name is the text. */
+/** Returns the tools whose whole name is the text. */
 function slotsNamed(database: Database, key: string): readonly number[] {
   if (key === "") return [];
   // Node 22 cannot bind one value to a numbered parameter that is used twice.
@@ -169,7 +169,7 @@ function slotsNamed(database: Database, key: string): readonly number[] {
   return database.rows<readonly [number]>(sql, key, key).map(([slot]) => slot);
 }
 
-/** The tools and namespaces that a request names, by the same rules as in memory. */
+/** Returns the tools and namespaces that a request names, by the same rules as in memory. */
 function readNamed(
   text: string,
   from: {

@@ -22,9 +22,9 @@ import { createMirror, type Mirror, toBytes } from "./mirror.ts";
 import { countWhere, searchDatabase } from "./search.ts";
 
 export interface SqliteEngineOptions {
-  /** Created with its folder, readable only by this user. `:memory:` keeps everything in memory. Defaults to `./.toolarsenal/catalog.sqlite`. */
+  /** Created with its folder; only this user can read it. `:memory:` keeps everything in memory. Defaults to `./.toolarsenal/catalog.sqlite`. */
   readonly file?: string;
-  /** Times the parts of a search. */
+  /** Measures the time of each part of a search. */
   readonly clock?: Pick<Clock, "now">;
 }
 
@@ -32,12 +32,12 @@ export interface SqliteEngineOptions {
 export const CATALOG_FILE = "./.toolarsenal/catalog.sqlite";
 
 const PAGE = 1_000;
-/** Deletions that `changes` remembers. */
+/** The most deletions that `changes` can report. */
 const REMEMBERED_DELETIONS = 10_000;
 
 /**
- * Keeps the catalog in one SQLite file: tools, words and vectors. Any number of processes on this machine may share it, and a restart neither indexes
- * nor embeds anything again. Words use an FTS5 index; vectors are compared exactly.
+ * Keeps tools, words and vectors in one SQLite file. Any number of processes on this machine may share it. A restart neither indexes nor embeds
+ * anything again. Words use an FTS5 index; vectors are compared exactly.
  */
 export function sqliteEngine({
   file: given = CATALOG_FILE,
@@ -56,7 +56,7 @@ export function sqliteEngine({
     return translating(file, () => step(database, mirror));
   }
 
-  /** Makes a change after the previous ones. */
+  /** Runs a change after all previous changes. */
   function changing<Value>(signal: AbortSignal | undefined, step: (database: Database) => Value): Promise<Value> {
     return turns.take(async () => using(signal, (database) => database.change(() => step(database))));
   }
@@ -80,7 +80,7 @@ export function sqliteEngine({
           prepare,
         );
         return using(signal, (database) =>
-          // Another process may have changed some of them meanwhile.
+          // Another process may have changed some of these tools meanwhile.
           database.change(() => write(database, changedOf(database, latest).map(preparedOf))),
         );
       }),
@@ -194,7 +194,7 @@ function changedOf(database: Database, tools: readonly Tool[]): readonly Tool[] 
   return tools.filter(({ id, contentHash }) => hashes.get(id) !== contentHash);
 }
 
-/** The row of a tool. */
+/** Prepares the row of a tool. */
 function prepare(tool: Tool) {
   const texts = toolFields(tool);
   const { key, otherTerms } = toMentionable(texts);
@@ -298,7 +298,7 @@ function nextRevision(database: Database): number {
   );
 }
 
-/** Translates errors of the file into messages with a fix. */
+/** Converts errors of the file to messages with a fix. */
 function translating<Value>(file: string, step: () => Value): Value {
   try {
     return step();

@@ -3,9 +3,9 @@ import type { ToolFilter } from "../../../tool/tool-filter.ts";
 import { CAPABILITIES, type Tool } from "../../../tool/tool.ts";
 import { type Field, type FilterLimits, type List, LISTS } from "./driver.ts";
 
-/** A condition on records. Only single fields are negated. An empty `all` is every record; an empty `any` is never passed to a driver. */
+/** A condition on records. Only single fields are negated. An empty `all` accepts every record. Drivers never receive an empty `any`. */
 export type Condition =
-  /** The field has one of these values; a list has at least one of them. */
+  /** The field has one of these values. A list has at least one of them. */
   | { readonly field: Field | List; readonly in: readonly string[] }
   /** The field has none of these values. */
   | { readonly field: Field | List; readonly notIn: readonly string[] }
@@ -16,32 +16,32 @@ export type Condition =
 
 /** Every record. */
 export const EVERYTHING: Condition = { all: [] };
-/** No record. The engine answers without a request to the database. */
+/** Accepts no record. The engine then sends no request to the database. */
 export const NOTHING: Condition = { any: [] };
 
-/** The value of a field that a tool does not have. */
+/** Stored for a field that a tool does not have. */
 export const ABSENT = "\\-";
 const EMPTY = "\\e";
-/** A value that differs from the values of all filters. */
+/** A value that equals no filter's value. */
 const UNEQUAL = "\\?";
 const LONGEST_VALUE = 512;
 /** The deepest nesting of conditions. */
 const DEEPEST = 12;
 
 /**
- * A text as databases store and compare it. Control characters and lone surrogates are escaped as in JSON, and texts that
- * are long or begin or end with a space are replaced by their hash. Most texts are unchanged.
+ * Encodes a text as databases store and compare it. Escapes control characters and lone surrogates as in JSON. Replaces texts that are long, or start
+ * or end with a space, by their hash. Most texts stay unchanged.
  */
 export function toValue(text: string): string {
   if (text === "") return EMPTY;
   const value = JSON.stringify(text).slice(1, -1);
-  // Some databases trim values before comparing.
+  // Some databases trim values before comparing them.
   return value.length > LONGEST_VALUE || value.trim() !== value
     ? `\\#${createHash("sha256").update(value).digest("hex")}`
     : value;
 }
 
-/** The fields of a tool that filters read. */
+/** Returns the fields of a tool that filters read. */
 export function filterFields(
   tool: Tool,
 ): Pick<
@@ -76,7 +76,7 @@ export function toCondition(
   return { condition, exact: budget.exact };
 }
 
-/** The filter or its negation, as a condition that negates only fields. */
+/** Compiles the filter or its negation. Only fields are negated. */
 function compile(filter: ToolFilter, negated: boolean): Condition {
   const oneOf = (field: Field | List, values: readonly string[]): Condition =>
     leaf(field, values.map(toValue), negated);
@@ -121,7 +121,7 @@ function leaf(field: Field | List, values: readonly string[], negated: boolean):
   return negated ? { field, notIn: values } : { field, in: values };
 }
 
-/** All or any of several conditions, flattened, with lists of values of one field merged if equivalent. */
+/** Combines conditions with all or any. Flattens them, and merges value lists of one field where the result is equivalent. */
 export function joined(given: readonly Condition[], by: "all" | "any"): Condition {
   const merged: Condition[] = [];
   const places = new Map<string, number>();
@@ -140,7 +140,7 @@ export function joined(given: readonly Condition[], by: "all" | "any"): Conditio
   return left.length === 1 && first ? first : by === "all" ? { all: left } : { any: left };
 }
 
-/** The parts of a condition with the same operator, else the condition itself. */
+/** Returns the parts of a condition with this operator, otherwise the condition itself. */
 function partsOf(condition: Condition, by: "all" | "any"): readonly Condition[] {
   if ("all" in condition) return by === "all" ? condition.all : [condition];
   if ("any" in condition) return by === "any" ? condition.any : [condition];
@@ -158,7 +158,7 @@ function merge(a: Condition | undefined, b: Condition, by: "all" | "any"): Condi
   if (a === undefined || !("field" in a) || !("field" in b)) return undefined;
   const [mine, others] = ["in" in a ? a.in : a.notIn, "in" in b ? b.in : b.notIn];
   const unites = "in" in a === (by === "any");
-  // A list may have a value of each, so only conditions on single values can be intersected.
+  // A list may contain one value of each condition, so only conditions on single values can be intersected.
   if (!unites && isList(a.field)) return undefined;
   const values = unites ? [...new Set([...mine, ...others])] : intersection(mine, others);
   return leaf(a.field, values, "notIn" in a);
@@ -175,7 +175,7 @@ export function isList(field: Field | List): boolean {
 
 type Budget = { -readonly [Key in keyof FilterLimits]: number } & { exact: boolean };
 
-/** The condition within the limits. Leaving out parts makes it accept more, since nothing above a field is negated. */
+/** Reduces a condition to the limits. Dropping parts makes it accept more, because only fields are negated. */
 function within(condition: Condition, depth: number, budget: Budget): Condition {
   if ("field" in condition) {
     const { length } = "in" in condition ? condition.in : condition.notIn;

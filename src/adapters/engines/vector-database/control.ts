@@ -5,15 +5,15 @@ import { plain, recordId } from "./records.ts";
 import { everyRecord, type Session } from "./session.ts";
 
 /**
- * The state that handles on one database share without transactions. Each handle owns one record, its head, with the last revision it wrote.
- * Revisions are times, so that they grow whichever process writes, with the handle's number in the low bits, so that no two are equal.
+ * The state that all handles on one database share without transactions. Each handle owns one record, its head, with the last revision it wrote. A
+ * revision is a time, so it grows whichever process writes. Its low bits are the handle's number, so revisions are unique.
  */
 export interface Control {
   /** The highest revision of any handle. */
   readonly revision: number;
-  /** Changes whenever any handle has changed tools. */
+  /** Changes whenever any handle changes tools. */
   readonly toolsKey: string;
-  /** Changes whenever any handle has changed vectors. */
+  /** Changes whenever any handle changes vectors. */
   readonly vectorsKey: string;
   readonly models: ReadonlyMap<string, Model>;
   readonly heads: readonly Head[];
@@ -24,7 +24,7 @@ export interface Model {
   readonly name: string;
   readonly dimension: number;
   readonly space: Space;
-  /** The creation time: it changes after all its vectors were removed and added again. */
+  /** The creation time. It changes if all vectors are removed and added again. */
   readonly stamp: number;
 }
 
@@ -35,24 +35,24 @@ interface Head {
   readonly vectors: number;
 }
 
-/** Revisions within one millisecond: one for each handle. */
+/** The number of revisions within one millisecond, one for each handle. */
 const WRITERS = 4096;
 /** 2025-01-01. Revisions are exact as numbers until 2094. */
 const EPOCH_MS = Date.UTC(2025, 0);
 
-/** A duration as a difference of revisions. */
+/** Converts a duration to a difference of revisions. */
 export function spanOf(ms: number): number {
   return ms * WRITERS;
 }
 
-/** The revision of a moment, for comparisons. */
+/** Returns the revision of the current time, for comparisons. */
 export function revisionAt(clock: Clock): number {
   return Math.max(Math.floor(clock.now() - EPOCH_MS), 1) * WRITERS;
 }
 
 export type Writer = ReturnType<typeof createWriter>;
 
-/** A writer whose number is in none of these heads. */
+/** Creates a writer with a number that none of these heads uses. */
 export function createWriter(heads: readonly Head[]) {
   const taken = new Set(heads.map(({ writer }) => writer));
   let number = randomInt(WRITERS);
@@ -60,7 +60,7 @@ export function createWriter(heads: readonly Head[]) {
   const id = recordId(`head ${number} ${randomInt(2 ** 47)}`);
   let [revision, vectors, last] = [0, 0, 0];
   return {
-    /** A revision above every known one. */
+    /** Returns a revision above every known one. */
     next(control: Control, clock: Clock): number {
       const known = Math.max(control.revision, last);
       last = Math.max(revisionAt(clock), Math.floor(known / WRITERS) * WRITERS + WRITERS) + number;
@@ -75,7 +75,7 @@ export function createWriter(heads: readonly Head[]) {
   };
 }
 
-/** Reads the heads of all handles and the models. */
+/** Reads the heads of all handles, and the models. */
 export async function readControl(session: Session): Promise<Control> {
   const { tools } = session;
   const heads: Head[] = [];
@@ -99,7 +99,7 @@ export async function readControl(session: Session): Promise<Control> {
   };
 }
 
-/** The space of a model's vectors. */
+/** Returns the space of a model's vectors. */
 export function vectorSpace(tools: Space, model: string, dimension: number): Space {
   return { name: `${tools.name}_${modelRecordId(model).slice(0, 8)}`, dimension };
 }

@@ -3,20 +3,20 @@ import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import type { Condition } from "./conditions.ts";
 
 /**
- * The methods of a database that the vector-database engine needs, for one operation: its signal ends every request. Records are in spaces: one for
- * the tools, and one per model for vectors. Writes are visible to every reader once they resolve. Every request is safe to retry.
+ * The database methods of the vector-database engine, for one operation: its signal ends every request. Records are in spaces: one for the tools, and
+ * one per model for vectors. A write that has resolved is visible to every reader. Every request is safe to retry.
  */
 export interface VectorDatabase {
-  /** Creates a space, or rejects if it exists with another dimension. */
+  /** Creates a space. Rejects if it exists with another dimension. */
   ensure(space: Space): Promise<void>;
   /** Removes a space and its contents. */
   drop(space: Space): Promise<void>;
-  /** Writes complete records, replacing those with the same ids. */
+  /** Writes complete records. Replaces records with the same ids. */
   upsert(space: Space, records: readonly NewRecord[]): Promise<void>;
   delete(space: Space, condition: Condition): Promise<void>;
-  /** The existing records with these ids, in any order. */
+  /** Returns the existing records with these ids, in any order. */
   read(space: Space, ids: readonly string[], parts: readonly RecordPart[]): Promise<readonly DatabaseRecord[]>;
-  /** A page of records, in the database's own order. */
+  /** Returns a page of records, in the database's own order. */
   scroll(
     space: Space,
     condition: Condition,
@@ -24,13 +24,12 @@ export interface VectorDatabase {
     page: { readonly limit: number; readonly parts: readonly RecordPart[]; readonly cursor?: string | undefined },
   ): Promise<{ readonly records: readonly DatabaseRecord[]; readonly next?: string }>;
   count(space: Space, condition: Condition): Promise<number>;
-  /** For each vector: the nearest records, best first. */
+  /** Returns the nearest records for each vector, best first. */
   nearest(space: Space, vectors: readonly Float32Array[], query: HitQuery): Promise<readonly (readonly VectorHit[])[]>;
-  /** For each list of weighted terms: ids of the records with the heaviest matches, best first as far as the database can rank. */
+  /** Returns, for each list of weighted terms, the ids of the records with the heaviest matches. Best first, as far as the database can rank. */
   words(space: Space, texts: readonly Terms[], query: HitQuery): Promise<readonly (readonly string[])[]>;
 }
 
-/** A kind of vector database and its API. */
 export interface VectorDriver {
   /** The name in configurations. */
   readonly name: string;
@@ -38,7 +37,7 @@ export interface VectorDriver {
   readonly title: string;
   /** The default address. */
   readonly url: string;
-  /** The limits of its filters. The process applies the rest. */
+  /** The limits of its filters. The engine applies the rest of a filter itself. */
   readonly filterLimits: FilterLimits;
   /** The most results of a search. */
   readonly mostHits: number;
@@ -47,7 +46,10 @@ export interface VectorDriver {
   on(send: Send, signal: AbortSignal | undefined): VectorDatabase;
 }
 
-/** Sends JSON. Resolves with a 2xx or a status in `expected`; any other is an ArsenalError. 429 and 503 are retried, never sooner than requested. */
+/**
+ * Sends JSON. Resolves with a 2xx status or one in `expected`; throws an ArsenalError for any other. Retries 429 and 503, never sooner than the
+ * server requests.
+ */
 export type Send = (
   method: "GET" | "POST" | "PUT" | "DELETE",
   path: string,
@@ -59,20 +61,20 @@ export interface ServiceResponse {
   readonly status: number;
   /** Undefined if the response has no body. */
   readonly body: unknown;
-  /** Lower-case names. */
+  /** Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /** The address of a vector database, and the name of the tools' collection. */
 export interface VectorStoreSettings {
   readonly url?: string | undefined;
-  /** A reference to the key (`env:NAME`). Omitted if the server needs none. */
+  /** A reference to the key (`env:NAME`). Omitted if the server needs no key. */
   readonly apiKey?: string | undefined;
-  /** The collection of the tools. Collections of vectors begin with its name. Defaults to `tool_arsenal`. */
+  /** The collection of the tools. The names of vector collections start with it. Defaults to `tool_arsenal`. */
   readonly collectionName?: string | undefined;
 }
 
-/** A set of records: the tools if it has no dimension, else the vectors of one model. */
+/** A set of records: the vectors of one model if it has a dimension, otherwise the tools. */
 export interface Space {
   readonly name: string;
   readonly dimension?: number;
@@ -92,14 +94,14 @@ export interface DatabaseRecord {
   readonly id: string;
   readonly revision: number;
   readonly fields: Readonly<Record<string, string>>;
-  /** A small text for statistics. */
+  /** A short text for statistics. */
   readonly about?: string;
   /** A text of any length. */
   readonly text?: string;
   readonly vector?: Float32Array;
 }
 
-/** A record from a database's properties and id. */
+/** Converts a database's properties and id to a record. */
 export function toStored(
   id: string,
   { revision, about, text, ...fields }: Readonly<Record<string, unknown>>,
@@ -115,7 +117,7 @@ export function toStored(
   };
 }
 
-/** Parts of a record that are only read on request. */
+/** Parts of a record that are read only on request. */
 export type RecordPart = "about" | "text" | "vector";
 
 export type Terms = ReadonlyMap<string, number>;
@@ -132,15 +134,14 @@ export interface VectorHit {
   readonly score: number;
 }
 
-/** The limits of a database's filters. */
 export interface FilterLimits {
-  /** Values in all lists of a condition together. */
+  /** The most values in all lists of a condition together. */
   readonly values: number;
-  /** Comparisons in total: one for each field, and one for each value of a list field. */
+  /** The most comparisons in total: one for each field, and one for each value of a list field. */
   readonly comparisons: number;
 }
 
-/** Fields of records: each has one value in every record. */
+/** Fields of records. Every record has one value for each. */
 export const FIELDS = [
   "kind",
   "key",
@@ -164,7 +165,7 @@ export type Field = (typeof FIELDS)[number];
 export const LISTS = ["tags", "capabilities"] as const;
 export type List = (typeof LISTS)[number];
 
-/** The error of a collection whose vectors have another dimension than the model's. */
+/** The error of a collection whose dimension differs from the model's. */
 export function otherDimension(title: string, { name, dimension }: Space, found: number | undefined): ArsenalError {
   const fix = "Choose another vector_store.collection_name, or delete the collection.";
   const [has, needs] = [found, dimension].map((size) =>
@@ -181,7 +182,7 @@ export function foreignCollection(title: string, { name }: Space): ArsenalError 
   return fixable("STORE_FAILED", `The ${title} collection ${name} was not created by ToolArsenal.`, fix, details);
 }
 
-/** Terms as a sparse vector with 32-bit dimensions. The weights of colliding terms are added. */
+/** Converts terms to a sparse vector with 32-bit dimensions. Adds the weights of colliding terms. */
 export function toSparse(terms: Iterable<readonly [term: string, weight: number]>): {
   readonly indices: readonly number[];
   readonly values: readonly number[];

@@ -34,13 +34,13 @@ const BATCH = 200;
 /** The most characters of texts in one request. */
 const BATCH_LENGTH = 2_000_000;
 const DAY_MS = 24 * 3_600_000;
-/** How long deletions are remembered, and the period that `changes` covers. */
+/** How long deletions are remembered. `changes` covers this period. */
 const REMEMBERED_MS = 8 * DAY_MS;
 const RELIED_ON_MS = 7 * DAY_MS;
-/** A slow write, or one with a slow clock, may become visible after one with a higher revision. `changes` still finds it for this long. */
+/** A slow write, or one by a slow clock, may become visible after a write with a higher revision. `changes` still finds it for this long. */
 const LATE_MS = 60_000;
 
-/** Keeps the catalog in a vector database, which filters, ranks and cuts. Any number of processes may share a collection. */
+/** Keeps the catalog in a vector database, which filters, ranks and limits. Any number of processes may share a collection. */
 export function vectorDatabaseEngine(
   driver: VectorDriver,
   settings: VectorStoreSettings,
@@ -72,7 +72,7 @@ export function vectorDatabaseEngine(
     for (const [key, at] of told) if (at < revision - 2 * spanOf(LATE_MS)) told.delete(key);
   }
 
-  /** Changes of this handle run one after the other. */
+  /** Runs the changes of this handle one after the other. */
   function inTurn<Result>(
     signal: AbortSignal | undefined,
     work: (session: Session, writes: Writer) => Promise<Result>,
@@ -80,7 +80,7 @@ export function vectorDatabaseEngine(
     return turns.take(async () => work(use(signal), (writer ??= createWriter([]))));
   }
 
-  /** Writes tools or tombstones, first without their old vectors, and then announces them. */
+  /** Writes tools or tombstones: removes old vectors first, then announces the change. */
   async function change(
     session: Session,
     records: readonly NewRecord[],
@@ -267,7 +267,7 @@ export function vectorDatabaseEngine(
   };
 }
 
-/** Creates the check for `doctor`: it opens the engine like the arsenal. */
+/** Creates the check for `doctor`, which opens the engine like the arsenal does. */
 export function checkOf<Settings extends VectorStoreSettings>(
   create: (settings: Settings, surroundings?: Surroundings) => CatalogEngine,
   address: string,

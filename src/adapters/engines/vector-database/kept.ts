@@ -19,7 +19,7 @@ const SAMPLED_VECTORS = 256;
 
 export type DatabaseCache = ReturnType<typeof createKept>;
 
-/** Cached results of the database. Each has a key that changes with its dependencies. */
+/** Caches results of the database. Each key changes with the data that the result depends on. */
 export function createKept() {
   const lists = new Map<string, readonly string[]>();
   let counts = { key: "", values: new Map<string, number>() };
@@ -36,7 +36,7 @@ export function createKept() {
   }
 
   return {
-    /** A list of ids. Only the last few lists are kept. */
+    /** Returns a list of ids. Only the last few lists are kept. */
     async ids(key: string, read: () => Promise<readonly string[]>) {
       const known = lists.get(key) ?? (await read());
       return setNewest(lists, key, known, KEPT_LISTS);

@@ -7,7 +7,10 @@ import { toolRecordId, vectorRecordId } from "./records.ts";
 import { FETCH, fromKey, isNothing, keysOf } from "./search.ts";
 import { everyRecord, inChunks, MAIN, type Session, TOOLS } from "./session.ts";
 
-/** The ids that a filter accepts, in order. Vector databases cannot sort by them, so all are read, and cached while no tool changes, for the following pages. */
+/**
+ * Returns the ids that a filter accepts, in order. Vector databases cannot sort by id, so all ids are read, and cached for the following pages until
+ * a tool changes.
+ */
 export async function acceptedIds(
   session: Session,
   kept: DatabaseCache,
@@ -26,7 +29,7 @@ export async function acceptedIds(
   });
 }
 
-/** Tools after an id that have no vectors of a model. */
+/** Returns tools after an id that have no vectors of a model. */
 export async function idsWithoutVectors(
   session: Session,
   kept: DatabaseCache,
@@ -53,7 +56,7 @@ export async function idsWithoutVectors(
   return lacking.slice(0, limit);
 }
 
-/** The ids that got vectors since the list was made. */
+/** Returns the ids that got vectors since the list was made. */
 async function withVectors(session: Session, ids: readonly string[], space: Space): Promise<ReadonlySet<string>> {
   const mains = ids.map((id) => vectorRecordId(id, 0));
   const [have, hashes] = await Promise.all([session.read(space, mains, []), readHashes(session, ids)]);
@@ -61,7 +64,7 @@ async function withVectors(session: Session, ids: readonly string[], space: Spac
   return new Set(current.map(({ fields }) => fromKey(fields["key"] ?? "")));
 }
 
-/** By id: the hash of each existing tool. */
+/** Returns the hash of each existing tool, by id. */
 export async function readHashes(session: Session, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const records = await inChunks(ids.map(toolRecordId), FETCH, (chunk) => session.read(session.tools, chunk, []));
   const existing = records.filter(({ fields }) => fields["kind"] === "tool");
@@ -72,7 +75,7 @@ export function byCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** The first place whose id comes after the cursor. */
+/** Returns the first index whose id comes after the cursor. */
 export function firstAfter(ids: readonly string[], cursor: string): number {
   let [low, high] = [0, ids.length];
   while (low < high) {

@@ -10,7 +10,7 @@ import { readWords, toWord } from "../tool-words.ts";
 import { ABSENT, filterFields, filterLists, toValue } from "./conditions.ts";
 import { FIELDS, type NewRecord } from "./driver.ts";
 
-/** The part of a tool that statistics need, as stored. Terms are separated by spaces. */
+/** The stored part of a tool that statistics need. Terms are separated by spaces. */
 export interface ToolTerms {
   readonly terms: string;
   readonly other: string;
@@ -19,7 +19,7 @@ export interface ToolTerms {
   readonly lengths: readonly number[];
 }
 
-/** Typical field lengths. The stored weights of a tool select candidates, and cannot depend on other tools. */
+/** Typical field lengths. The stored weights only select candidates, and must not depend on other tools. */
 const USUAL_LENGTHS: Readonly<Record<LexicalField, number>> = {
   name: 3,
   description: 15,
@@ -37,13 +37,13 @@ const USUAL = measureFields({
 const BLANK = Object.fromEntries(FIELDS.map((field) => [field, ABSENT]));
 const NO_WORDS: ReadonlyMap<string, number> = new Map();
 
-/** The id of a record: a UUID, which every database accepts. */
+/** Returns the id of a record: a UUID, which every database accepts. */
 export function recordId(about: string): string {
   const hex = createHash("sha256").update(about).digest("hex");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** The id of a tool's record. Its tombstone has the same id. */
+/** Returns the id of a tool's record. Its tombstone has the same id. */
 export function toolRecordId(id: string): string {
   return recordId(`tool ${id}`);
 }
@@ -78,19 +78,19 @@ export function toolRecord(tool: Tool, revision: number): NewRecord {
   return { ...record, lists: filterLists(tool), about: JSON.stringify(about), words };
 }
 
-/** Replaces a deleted tool, so that other processes see the deletion. */
+/** Creates the record that replaces a deleted tool, so other processes notice the deletion. */
 export function tombstone(id: string, revision: number): NewRecord {
   return plain(toolRecordId(id), { kind: "gone", key: toValue(id) }, revision, id);
 }
 
-/** One of a tool's vectors, with the fields that filters read. */
+/** Creates the record of one of a tool's vectors, with the fields that filters read. */
 export function vectorRecord(tool: Tool, nth: number, vector: Float32Array): NewRecord {
   const [key, hash] = [toValue(tool.id), toValue(tool.contentHash)];
   const fields = { ...filterFields(tool), kind: "vector", key, hash, nth: String(nth) };
   return { ...plain(vectorRecordId(tool.id, nth), fields, 0, ""), lists: filterLists(tool), vector };
 }
 
-/** A record of the engine's own. */
+/** Creates a record for the engine's own data. */
 export function plain(id: string, fields: Readonly<Record<string, string>>, revision: number, text: string): NewRecord {
   return {
     id,

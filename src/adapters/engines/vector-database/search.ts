@@ -14,7 +14,6 @@ import { toolRecordId } from "./records.ts";
 import { everyRecord, inChunks, MAIN, type Session, TOOLS } from "./session.ts";
 import type { Statistics } from "./statistics.ts";
 
-/** The dependencies of a search. */
 export interface SearchParts {
   readonly session: Session;
   readonly control: Control;
@@ -27,12 +26,12 @@ export interface NamespaceSum {
   readonly count: number;
 }
 
-/** The most vectors of a tool: its text and ten examples. */
+/** The most vectors of a tool: one for its text, and ten for examples. */
 const MOST_VECTORS = 11;
 export const FETCH = 500;
 const ROUNDING = 1e-6;
 
-/** Collects the evidence for one request. The database filters, ranks and cuts; its candidates are scored here. */
+/** Collects the evidence for one request. The database filters, ranks and limits; its candidates are scored here. */
 export async function searchDatabase(parts: SearchParts, query: EngineQuery): Promise<EngineAnswer> {
   const { session, statistics, control } = parts;
   const { texts, vectors = [], besides = [], limit, filter = EVERY_TOOL, visible = EVERY_TOOL } = query;
@@ -77,7 +76,7 @@ export async function searchDatabase(parts: SearchParts, query: EngineQuery): Pr
   });
 }
 
-/** The existing tools of these records. */
+/** Returns the existing tools of these records. */
 export async function readTools(session: Session, ids: readonly string[]): Promise<readonly Tool[]> {
   const records = await inChunks(ids, FETCH, (chunk) => session.read(session.tools, chunk, ["text"]));
   return records.flatMap(({ fields, text = "" }) => (fields["kind"] === "tool" ? [JSON.parse(text) as Tool] : []));
@@ -85,7 +84,7 @@ export async function readTools(session: Session, ids: readonly string[]): Promi
 
 type AcceptedTools = Awaited<ReturnType<typeof accept>>;
 
-/** The tools that both filters accept. `keys` are their keys, if the database cannot filter exactly. */
+/** Returns the tools that both filters accept. `keys` has their keys if the database cannot filter exactly. */
 async function accept(parts: SearchParts, visible: ToolFilter, filter: ToolFilter) {
   const { session, kept } = parts;
   const { condition, exact } = toCondition({ all: [visible, filter] }, session.filterLimits);
@@ -100,7 +99,7 @@ async function accept(parts: SearchParts, visible: ToolFilter, filter: ToolFilte
   return { condition, keys, total, count };
 }
 
-/** The keys of the tools that a filter accepts, among those that a condition accepts. */
+/** Returns the keys of the tools that a filter accepts, among those that a condition accepts. */
 export async function keysOf(session: Session, condition: Condition, filter: ToolFilter): Promise<ReadonlySet<string>> {
   const accepts = toPredicate(filter);
   const keys = new Set<string>();
@@ -116,7 +115,7 @@ interface CandidateLimits {
   readonly limit: number;
 }
 
-/** Records of tools that match the texts' words, or whose name is the text: more than needed, in a rough order. */
+/** Finds records of tools that match the texts' words, or whose name is the text. Returns more than needed, in approximate order. */
 async function findByWords(
   { session, statistics }: SearchParts,
   texts: readonly string[],
@@ -155,7 +154,7 @@ async function findByWords(
   return found;
 }
 
-/** The tools and namespaces that a request names, whatever the filters. */
+/** Returns the tools and namespaces that a request names, regardless of filters. */
 async function findNamed({ session, statistics }: SearchParts, text: string): Promise<EngineAnswer["named"]> {
   const { names, terms } = readMentions(text);
   const mentions = [...new Set(names)].map(toValue);
@@ -172,7 +171,7 @@ async function findNamed({ session, statistics }: SearchParts, text: string): Pr
   return { tools: new Set(found.map(({ fields }) => fromKey(fields["key"] ?? ""))), namespaces };
 }
 
-/** The number of accepted tools with vectors of a model. */
+/** Counts the accepted tools with vectors of a model. */
 async function countEmbedded(parts: SearchParts, model: Model | undefined, accepted: AcceptedTools): Promise<number> {
   if (model === undefined) return 0;
   const condition = joined([MAIN, accepted.condition], "all");
@@ -185,7 +184,7 @@ async function countEmbedded(parts: SearchParts, model: Model | undefined, accep
 
 type Near = Awaited<ReturnType<typeof findNearest>>;
 
-/** Finds the keys of the tools that `stay` because they are nearest to a vector, and for each vector its hits if they are complete. */
+/** Finds the keys of the tools that `stay` because they are nearest to a vector. For each vector, also returns its hits if they are complete. */
 async function findNearest(
   { session, control }: SearchParts,
   vectors: readonly ModelVector[],
@@ -214,7 +213,7 @@ async function findNearest(
   return { stay, complete };
 }
 
-/** The tools with the best vectors. Not settled if a further vector could still be among the best. */
+/** Returns the tools with the best vectors. Not settled if a further vector could still be among the best. */
 function nearestTools(
   hits: readonly VectorHit[],
   { accepted, limit, isFull }: { readonly accepted: AcceptedTools; readonly limit: number; readonly isFull: boolean },
@@ -239,7 +238,7 @@ function counted(fields: VectorHit["fields"], score: number): number {
   return fields["nth"] === "0" ? cosine : EXAMPLE_SHARE * cosine;
 }
 
-/** For each vector: the cosines of the tools found, by id. */
+/** Returns the cosines of the found tools, by id, for each vector. */
 async function cosinesOf(
   { session, control }: SearchParts,
   vectors: readonly ModelVector[],
@@ -272,7 +271,7 @@ async function cosinesOf(
   );
 }
 
-/** The fit of the found tools' namespaces to a vector; empty if there are too few namespaces to compare. */
+/** Returns the fit of the found tools' namespaces to a vector. Empty if there are too few namespaces to compare. */
 async function fitsOf(
   parts: SearchParts,
   model: Model | undefined,
@@ -289,7 +288,7 @@ async function fitsOf(
   return fits;
 }
 
-/** The id of a key. Ids are short and plain, so that their keys are. */
+/** Returns the id of a key. Ids are short and plain, so they equal their keys. */
 export function fromKey(key: string): string {
   return JSON.parse(`"${key}"`) as string;
 }

@@ -17,7 +17,7 @@ const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 256 * 1024 * 1024;
 const SHOWN_LENGTH = 300;
 
-/** A database's HTTP API. */
+/** Creates the function that sends requests to a database's HTTP API. */
 export function createService(
   { title, url, keyHeaders, headers: ownHeaders }: VectorDriver,
   { url: given = url, apiKey }: VectorStoreSettings,
@@ -97,7 +97,7 @@ export function createService(
   };
 }
 
-/** The message in an error body, in the format of any of the databases. */
+/** Returns the message in an error body, in the format of any of the databases. */
 function sentenceIn(body: unknown): string | undefined {
   type ErrorMessage = { readonly message?: string };
   const { message, error, status } = (typeof body === "object" && body ? body : {}) as ErrorMessage & {

@@ -1,19 +1,19 @@
 import type { Condition } from "./conditions.ts";
 import type { RecordPart, Space, DatabaseRecord, VectorDatabase, VectorDriver } from "./driver.ts";
 
-/** The database for one operation of the engine. */
+/** The database during one operation of the engine. */
 export interface Session extends VectorDatabase, Pick<VectorDriver, "filterLimits" | "mostHits"> {
   readonly tools: Space;
   readonly signal: AbortSignal | undefined;
 }
 
 export const TOOLS: Condition = { field: "kind", in: ["tool"] };
-/** The vector of a tool's text, not of an example. */
+/** Accepts the vector of a tool's text, but not those of its examples. */
 export const MAIN: Condition = { field: "nth", in: ["0"] };
 
 const PAGE = 1_000;
 
-/** Every record that a condition accepts, in pages, unordered. */
+/** Yields every record that a condition accepts, page by page and unordered. */
 export async function* everyRecord(
   session: Session,
   space: Space,
@@ -29,7 +29,7 @@ export async function* everyRecord(
   } while (cursor !== undefined);
 }
 
-/** Runs a request for each chunk of a list, and joins the results. */
+/** Runs a request for each chunk of a list, and concatenates the results. */
 export async function inChunks<Item, Result>(
   items: readonly Item[],
   size: number,

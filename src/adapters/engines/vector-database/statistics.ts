@@ -6,24 +6,24 @@ import type { Control } from "./control.ts";
 import type { ToolTerms } from "./records.ts";
 import { everyRecord, type Session, TOOLS } from "./session.ts";
 
-/** Word counts of the catalog's tools, which determine their weights. Grows with the vocabulary, not with the tools. */
+/** Word counts of the catalog, which determine the weights of words. Their size grows with the vocabulary, not with the number of tools. */
 export interface Statistics extends FieldLengths {
   readonly population: number;
-  /** By term: the number of tools with it. */
+  /** The number of tools with a term. */
   readonly documents: ReadonlyMap<string, number>;
-  /** By term: the number of tools with it outside the namespace's name. */
+  /** The number of tools with a term outside the namespace's name. */
   readonly others: ReadonlyMap<string, number>;
-  /** By a word of a namespace's name: the namespaces that have it, if there are few. */
+  /** The namespaces whose name contains a word, if there are few. */
   readonly namespacesOf: ReadonlyMap<string, ReadonlySet<string>>;
   readonly namespaces: number;
 }
 
 /** Up to this many tools, statistics follow every change. */
 const ALWAYS_EXACT = 2_000;
-/** Above that, they are read again once this share of the tools has changed. */
+/** With more tools, statistics are read again after this share of the tools has changed. */
 const CHANGED_SHARE = 0.01;
 
-/** Reads statistics on demand, and caches them until enough has changed. */
+/** Reads statistics on demand, and caches them until enough tools have changed. */
 export function createStatistics(): (session: Session, control: Control) => Promise<Statistics> {
   let kept: { readonly value: Promise<Statistics>; readonly revision: number; keys: Set<string> } | undefined;
   return async (session, { toolsKey, revision }) => {
@@ -65,7 +65,7 @@ async function readStatistics(session: Session): Promise<Statistics> {
     for (const term of split(other)) others.set(term, (others.get(term) ?? 0) + 1);
     for (const term of split(namespace)) {
       const having = namespacesOf.get(term) ?? new Set();
-      // One more than the limit marks a term as too common.
+      // A set above the limit marks a term as too common.
       if (having.size <= MOST_NAMESPACES) namespacesOf.set(term, having.add(own));
     }
     lengths.forEach((length, field) => {
