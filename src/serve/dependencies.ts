@@ -2,16 +2,16 @@ import { type Clock, systemClock } from "../observe/clock.ts";
 
 export type Dependency = "catalog" | "audit" | "state";
 
-/** Checks whether each dependency works now. A check that rejects or hangs means that the dependency does not work. */
+/** Checks whether each dependency works. A check that rejects or hangs counts as a failure. */
 export type Dependencies = Readonly<Record<Dependency, () => Promise<boolean>>>;
 
-/** Time a result is cached: any caller may send the request, and it should not burden a store. */
+/** Cache time of a result, because any caller may send the request, and it should not burden a store. */
 const KEPT_MS = 2_000;
 
-/** A dependency that takes longer does not work. */
+/** Timeout of a check. */
 const CHECK_MS = 2_000;
 
-/** Creates a function that lists the dependencies that do not work. It checks them at most every two seconds, and answers within two seconds. */
+/** Creates a function that lists the failed dependencies. It checks them at most every two seconds, and answers within two seconds. */
 export function createProbe(
   dependencies: Dependencies,
   clock: Clock = systemClock,
@@ -20,7 +20,7 @@ export function createProbe(
   let lookedAt = -Infinity;
   let found: Promise<readonly Dependency[]> | undefined;
 
-  /** Runs one check at a time: a check that hangs is not started again. */
+  /** Runs at most one check of a dependency at a time: a check that hangs is not started again. */
   function check(name: Dependency): Promise<boolean> {
     const known = running.get(name);
     if (known !== undefined) return known;

@@ -100,7 +100,7 @@ describe("the event feed of one process", () => {
     await deleted(one, "a");
     expect(idsOf(await take(1))).toEqual(["a"]);
     expect(idsOf((await readers[0]?.take(2)) ?? [])).toEqual([
-      { missed: 0, reason: "Other callers need the room. Connect again." },
+      { missed: 0, reason: "The limit of readers was reached. Reconnect to continue." },
     ]);
     for (const { end } of readers) end();
     await follow(one);
@@ -111,7 +111,7 @@ describe("the event feed of one process", () => {
     const { take } = await follow(one);
     await deleted(one, "x".repeat(3_000_000));
     await deleted(one, "y".repeat(3_000_000), "z");
-    expect(idsOf(await take(3))).toEqual([{ missed: 2, reason: "You read too slowly. Connect again to go on." }]);
+    expect(idsOf(await take(3))).toEqual([{ missed: 2, reason: "You read too slowly. Reconnect to continue." }]);
   });
 
   it("gives only events of the names, the level and the tenant that are asked for", async () => {
@@ -177,7 +177,7 @@ describe("the event feed of one process", () => {
     await deleted(one, "unheard");
     const { take } = await follow(one, { after: first?.id });
     await deleted(one, "heard");
-    expect(idsOf(await take(2))).toEqual([{ reason: expect.stringContaining("are gone") }, "heard"]);
+    expect(idsOf(await take(2))).toEqual([{ reason: expect.stringContaining("no longer stored") }, "heard"]);
   });
 });
 

@@ -12,7 +12,7 @@ import { createEventQueue, type EventQueue } from "./event-queue.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 import { createShares, type Holder } from "../base/shares.ts";
 
-/** The events of every process on one state, for readers that follow them. A process publishes nothing while no reader watches. */
+/** The events of every process on one state, for readers that follow them. A process publishes only while a reader watches. */
 export type EventFeed = ReturnType<typeof createEventFeed>;
 
 export interface FollowOptions {
@@ -20,16 +20,16 @@ export interface FollowOptions {
   readonly names?: readonly EventName[] | undefined;
   readonly level?: EventLevel | undefined;
   readonly tenant?: string | undefined;
-  /** The id of the last entry that the reader had. */
+  /** The id of the last entry that the reader received. */
   readonly after?: string | undefined;
   readonly signal: AbortSignal;
 }
 
-/** One event, and the id with which a reader resumes after it. */
+/** One event, and the id after which a reader can resume. */
 export interface FeedEntry {
   readonly id: string;
   readonly event: ArsenalEvent | GapEvent;
-  /** The event as its stream carries it. It is written once, however many read it. */
+  /** The event as sent on its stream. It is serialized once for all readers. */
   readonly text: string;
 }
 
@@ -44,37 +44,37 @@ export interface GapEvent {
 const WATCHED = "events/watched";
 const FEED = "events/feed";
 
-/** How long other processes keep publishing after a watching reader was last announced, and how often it is announced. */
+/** Other processes publish for this long after the last announcement of a watching reader. Announcements are repeated within this time. */
 const WATCH_MS = 30_000;
 const RENEW_MS = 10_000;
-/** Time events are kept for a reader that lost its connection, after the last reader left. */
+/** Time for which events are kept after the last reader has left, for a reader that lost its connection. */
 const LINGER_MS = 30_000;
-/** Events go to other processes in batches, after at most this time and at most `MAX_BATCH` at once. */
+/** Events are sent to other processes in batches, after at most this time, with at most `MAX_BATCH` events. */
 const BATCH_MS = 100;
 const MAX_BATCH = 200;
-/** Events that are kept to be sent to other processes, for readers that come back, and for one reader that is behind. */
+/** Maximum number of events that are kept for other processes, for readers that reconnect, and for one slow reader. */
 const MAX_OUTBOX = 1_000;
 const MAX_KEPT = 1_000;
 const MAX_BEHIND = 2_000;
 const MAX_BEHIND_CHARACTERS = 4_000_000;
-/** Events that a reader gets together if they wait. */
+/** Maximum number of waiting events that a reader gets together. */
 const MAX_TOGETHER = 100;
-/** The most concurrent readers. Callers with the most readers lose theirs first. */
+/** Maximum number of concurrent readers. If it is reached, the caller with the most readers loses one first. */
 const MAX_READERS = { count: 256, perCaller: { count: 64 } };
 
 interface Reader {
   readonly takes: (event: FeedEntry["event"]) => boolean;
   readonly queue: EventQueue<FeedEntry>;
-  /** The most characters that wait in the queue. */
+  /** The limit of the queue, in characters. */
   behind: number;
 }
 
 interface Batch {
   readonly from: string;
-  /** Numbers the messages of a process, because a message may arrive twice. */
+  /** The number of the message, because a message may arrive twice. */
   readonly n: number;
   readonly events: readonly ArsenalEvent[];
-  /** The number of events after these that could not be sent. */
+  /** The number of later events that could not be sent. */
   readonly lost: number;
 }
 
@@ -82,7 +82,7 @@ export function createEventFeed(parts: {
   readonly events: Pick<Events, "subscribe">;
   readonly state: Pick<SharedState, "documents" | "changes">;
   readonly clock: Clock;
-  /** Writes an event for its readers, as JSON on one line. */
+  /** Serializes an event as JSON on one line. */
   readonly write?: (event: FeedEntry["event"]) => string;
 }) {
   const { events, clock, write = JSON.stringify } = parts;
@@ -90,15 +90,13 @@ export function createEventFeed(parts: {
   const self = randomUUID();
   const readers = new Set<Reader>();
   const shares = createShares(MAX_READERS);
-  /** Entries are renumbered whenever collecting restarts, because events in between are unknown. */
+  /** Changes whenever collecting restarts, because the events in between are unknown. Ids of entries contain it. */
   let session = "";
   let kept: FeedEntry[] = [];
   let count = 0;
   let endCollecting: (() => void) | undefined;
   let cancelLinger: (() => void) | undefined;
   let closed = false;
-
-  // Events for the readers of this process.
 
   function add(event: FeedEntry["event"]): void {
     const entry = toEntry(`${session}-${++count}`, event);
@@ -109,11 +107,11 @@ export function createEventFeed(parts: {
       reader.queue.push(entry);
       reader.behind += entry.text.length;
       if (reader.queue.size > MAX_BEHIND || reader.behind > MAX_BEHIND_CHARACTERS)
-        cutOff(reader, entry.id, "You read too slowly. Connect again to go on.");
+        cutOff(reader, entry.id, "You read too slowly. Reconnect to continue.");
     }
   }
 
-  /** Serialises the event when a reader first needs it. */
+  /** Serializes the event when a reader first needs it. */
   function toEntry(id: string, event: FeedEntry["event"]): FeedEntry {
     let text: string | undefined;
     return {
@@ -138,14 +136,15 @@ export function createEventFeed(parts: {
     return { name: "gap", level: "warn", at: Math.round(clock.now()), data };
   }
 
-  /** The entries that a reader has missed since an entry. */
+  /** Returns the entries after an entry. */
   function since(after: string): readonly FeedEntry[] {
     const place = after.startsWith(`${session}-`) ? Number(after.slice(session.length + 1)) : Number.NaN;
     const recent = kept.slice(-MAX_KEPT);
     const id = `${session}-${count}`;
-    if (!(place <= count)) return [toEntry(id, gap("Those events were given by another process, or are gone."))];
+    if (!(place <= count))
+      return [toEntry(id, gap("These events came from another process, or are no longer stored."))];
     const missed = count - recent.length - place;
-    const lost = missed > 0 ? [toEntry(after, gap("They are no longer kept.", missed))] : [];
+    const lost = missed > 0 ? [toEntry(after, gap("They are no longer stored.", missed))] : [];
     return [...lost, ...recent.slice(Math.max(0, -missed))];
   }
 
@@ -163,7 +162,7 @@ export function createEventFeed(parts: {
     }
   }
 
-  // Receives events from other processes while a reader follows here.
+  // Receives events from other processes while a reader follows in this one.
 
   function collect(): void {
     session = randomUUID();
@@ -187,8 +186,8 @@ export function createEventFeed(parts: {
   }
 
   /**
-   * Announces to the other processes, running and future ones, that a reader watches. If the store is unavailable, the reader gets only the events
-   * of this process.
+   * Announces to all running and future processes that a reader watches. If the store is unavailable, the reader gets only the events of this
+   * process.
    */
   async function announce(): Promise<void> {
     const expiresAt = clock.now() + WATCH_MS;
@@ -246,7 +245,7 @@ export function createEventFeed(parts: {
   }
 
   const endWatching = changes.subscribe(WATCHED, heardWatch);
-  /** Resolves when the process knows whether a reader already watches. Never rejects. */
+  /** Resolves when this process has checked whether a reader is already watching. Never rejects. */
   const ready = documents.get(WATCHED).then(
     (marker) => heardWatch(marker?.value),
     () => {},
@@ -255,12 +254,13 @@ export function createEventFeed(parts: {
   return {
     ready,
     /**
-     * Yields events from now on, or from the one after `after` if it is still kept, in batches if several wait. Resolves once it listens. A reader
+     * Yields events from now on, or after the entry `after` if that is still stored, in batches if several wait. Resolves once it listens. A reader
      * that falls behind gets a gap and is disconnected. Ends when the signal fires. Rejects with RATE_LIMITED if there are too many readers.
      */
     async follow(options: FollowOptions): Promise<AsyncIterable<readonly FeedEntry[]>> {
       const { names, level, tenant, after, signal } = options;
-      const giveWay = (): void => cutOff(reader, `${session}-${count}`, "Other callers need the room. Connect again.");
+      const giveWay = (): void =>
+        cutOff(reader, `${session}-${count}`, "The limit of readers was reached. Reconnect to continue.");
       const share = shares.take(options.reader, { isInUse: () => true, giveWay });
       if (share === undefined) throw tooManyReaders(shares.of(options.reader).count);
       const reader: Reader = {

@@ -1,7 +1,7 @@
-/** Events of one run, for one reader, who may come late or leave early. */
+/** Events of one run for one reader, who may join late or leave early. */
 export type EventQueue<Event> = ReturnType<typeof createEventQueue<Event>>;
 
-/** Ends when `until` fires. If a reader falls behind by `most` events, it gets only the newest of the rest. */
+/** Creates a queue that ends when `until` fires. A reader that falls behind by `most` events misses the oldest of them. */
 export function createEventQueue<Event>({
   until,
   most = Infinity,
@@ -23,7 +23,7 @@ export function createEventQueue<Event>({
   if (until?.aborted === true) end();
   else until?.addEventListener("abort", end, { once: true });
 
-  /** Yields the result of `take` whenever an event waits. */
+  /** Yields the result of `take` whenever events are waiting. */
   async function* read<Taken>(take: () => Taken): AsyncGenerator<Taken, void, undefined> {
     try {
       for (;;) {
@@ -49,16 +49,16 @@ export function createEventQueue<Event>({
     get size(): number {
       return waiting.length;
     },
-    /** Drops the unread entries. Returns their number. */
+    /** Drops the unread events and returns their number. */
     clear: (): number => waiting.splice(0).length,
     end,
-    /** The reader gets this error after the events. */
+    /** Makes the reader get this error after the events. */
     fail(error: unknown): void {
       outcome ??= { error };
       wake();
     },
     events: (): AsyncGenerator<Event, void, undefined> => read(() => waiting.shift() as Event),
-    /** Yields waiting events in batches of at most `limit`: a batch costs the reader little more than one event. */
+    /** Yields waiting events in batches of at most `limit`. A batch costs the reader little more than one event. */
     batches: (limit: number): AsyncGenerator<readonly Event[], void, undefined> => read(() => waiting.splice(0, limit)),
   };
 }

@@ -10,8 +10,9 @@ const WITHOUT: Readonly<Record<Dependency, string>> = {
 };
 
 /**
- * `/healthz`, 200 while the process answers, and `/readyz`, 503 until every upstream was tried, while a dependency is unavailable, and during
- * shutdown. An upstream that is lost later does not matter. Both routes are public, so names and reasons are for the operator only.
+ * Serves `/healthz`, which is 200 while the process answers, and `/readyz`. The latter is 503 until a connection to every upstream was attempted,
+ * while a dependency is unavailable, and during shutdown. Upstreams that disconnect later have no effect. Both routes are public, so only the
+ * operator sees names and reasons.
  */
 export function healthSurface(
   context: Pick<SurfaceContext, "arsenal" | "startup" | "work" | "isLocal" | "surfaces" | "dependencies">,

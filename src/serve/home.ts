@@ -13,7 +13,7 @@ export interface HomeView {
   readonly base: string;
   readonly version?: string;
   readonly addresses: NonNullable<Surface["addresses"]>;
-  /** The servers by name; only their number if the page is public. */
+  /** The servers by name. If the page is public, only their number. */
   readonly servers: readonly ShownServer[] | { readonly count: number; readonly connected: number };
   /** The number of tools that do not come from a server. */
   readonly otherTools: number;
@@ -23,7 +23,7 @@ export interface ShownServer {
   readonly name: string;
   readonly state: "connecting" | "connected" | "failed" | "closed";
   readonly tools: number;
-  /** The reason why it is not connected. */
+  /** The reason why the server is not connected. */
   readonly problem?: string;
 }
 
@@ -53,7 +53,7 @@ const HEADERS = {
   "cache-control": "no-store",
 };
 
-/** The public page at `/`: it describes the gateway, its addresses, and the state of each server. */
+/** Serves the public page at `/`, which describes the gateway, its addresses, and the state of each server. */
 export function homeSurface(context: SurfaceContext): Surface {
   return {
     name: "home",
@@ -72,7 +72,7 @@ export function homeSurface(context: SurfaceContext): Surface {
   };
 }
 
-/** The view that the reader may see. If callers must authenticate, the page is public and names nothing. */
+/** Returns what the reader may see. If callers must authenticate, the page is public and contains no names. */
 async function viewFor(principal: Principal, context: SurfaceContext): Promise<HomeView> {
   const { arsenal, isLocal } = context;
   const { upstreams } = arsenal;
@@ -91,7 +91,7 @@ async function viewFor(principal: Principal, context: SurfaceContext): Promise<H
   return { ...common, version: programIdentity().version, servers, otherTools };
 }
 
-/** Writes the page. It loads nothing and runs nothing. */
+/** Writes the page. It loads no resources and runs no scripts. */
 export function homePage({ base, version, servers, otherTools, ...view }: HomeView): string {
   const addresses = view.addresses.map(([path, what, kind]) => {
     const code = `<code>${escaped(base + path)}</code>`;
@@ -127,7 +127,7 @@ function serverItem({ name, state, tools, problem }: ShownServer): string {
   return `<li class="${state}"><b>${escaped(name)}</b> ${state}${why}${known}</li>`;
 }
 
-/** Text on one line, without hidden characters. */
+/** Returns text on one line, without hidden characters. */
 function escaped(text: string): string {
   return escapeHtml(visibleText(text.replaceAll(/\s+/g, " ")));
 }

@@ -7,20 +7,17 @@ import type { CreateSurface, Route, Serving, Surface, SurfaceContext } from "./s
 import { retryAfter, shuttingDown, type Work } from "./work.ts";
 
 export interface HostOptions extends Omit<HttpServerOptions, "routes" | "seal"> {
-  /** Time running calls may take to end when the host closes, in milliseconds. */
+  /** Time for which a closing host waits for running calls, in milliseconds. */
   readonly drainMs: number;
-  /**
-   * How long the host still accepts requests after `close` was called, while `/readyz` reports that it is not ready, in milliseconds. Defaults to
-   * 0.
-   */
+  /** Time after `close` in which the host still accepts requests while `/readyz` reports that it is not ready, in milliseconds. Defaults to 0. */
   readonly shutdownDelayMs?: number;
-  /** Surfaces that also have a port of their own, by name. */
+  /** The ports of surfaces that also have their own port, by name. */
   readonly ports?: Readonly<Record<string, number>>;
 }
 
 export type Host = Required<Omit<ServedGateway, "metricsUrl">>;
 
-/** Mounts surfaces on one HTTP server. Each request is checked and authenticated before its surface gets it. */
+/** Mounts surfaces on one HTTP server. The host checks and authenticates each request before a surface gets it. */
 export async function openHost(
   surfaces: readonly CreateSurface[],
   serving: Serving,
@@ -67,7 +64,7 @@ export async function openHost(
   let closing: Promise<void> | undefined;
   async function close(): Promise<void> {
     const { drainMs, shutdownDelayMs: delayMs = 0 } = options;
-    // Requests that wait for servers to connect are answered now.
+    // Answers requests that wait for servers to connect.
     await serving.work.drain(drainMs, { delayMs, onDraining: serving.startup.close });
     await closeSurfaces();
     await serving.replica.close();
@@ -84,7 +81,7 @@ export async function openHost(
   };
 }
 
-/** A route whose open requests delay shutting down, and which refuses new ones from then on. */
+/** Wraps a route so that shutting down waits for its open requests and refuses new ones. */
 function drained(route: Route, work: Work): Route {
   if (route.open === true || route.drainsItself === true) return route;
   return {
@@ -97,7 +94,7 @@ function drained(route: Route, work: Work): Route {
   };
 }
 
-/** Two surfaces at one path would hide each other. */
+/** Throws if two surfaces have the same path, because one would hide the other. */
 function refuseSharedPaths(surfaces: readonly Surface[]): void {
   const owners = new Map<string, string>();
   for (const { name, routes } of surfaces)

@@ -8,11 +8,11 @@ import type { HttpExchange } from "../surface.ts";
 import { stateOf } from "./call-context.ts";
 import type { SharedTasks } from "./tasks/task-store.ts";
 
-/** Open requests and streams, and running tasks, each with the bytes of their bodies. */
+/** Limits for open requests and streams, and for running tasks, together with the bytes of their bodies. */
 const AT_ONCE = { count: 1_000, bytes: 96 * 1024 * 1024, perCaller: { count: 100, bytes: 32 * 1024 * 1024 } };
 const MOST_BODY_BYTES = 4 * 1024 * 1024;
 
-/** Limits a caller's requests at once and per minute. The local operator is not limited. */
+/** Limits a caller's concurrent requests and messages per minute. The local operator is not limited. */
 export type Admission = ReturnType<typeof createAdmission>;
 
 export function createAdmission({
@@ -21,34 +21,37 @@ export function createAdmission({
   messagesPerMinute,
 }: {
   readonly tasks: SharedTasks;
-  /** Shared with the other processes. Without it, messages have no rate limit. */
+  /** Shared with the other processes. If omitted, messages have no rate limit. */
   readonly limits?: Pick<Limits, "admit"> | undefined;
   readonly messagesPerMinute: number;
 }) {
   const requests = createShares(AT_ONCE);
   const runs = createShares(AT_ONCE);
   const refusal = (_caller: unknown, retryAfterMs: number): ArsenalError => {
-    const problem = `This caller has sent ${messagesPerMinute} messages within a minute, which is the most.`;
+    const problem = `This caller has sent ${messagesPerMinute} messages within a minute, which is the limit.`;
     const message = `${problem} Send fewer, or raise a2a.messages_per_minute.`;
     return new ArsenalError("RATE_LIMITED", message, { retryAfterMs });
   };
   const takeRate = limits && createCallerRate({ limits, kind: "a2a", perMinute: messagesPerMinute, refusal });
 
   return {
-    /** Reserves a share for a request until its answer is complete, before its body is read. Throws `RATE_LIMITED` if the caller has too many. */
+    /**
+     * Reserves a share for a request until its answer is complete, before its body is read. Throws `RATE_LIMITED` if the caller has too many open
+     * requests.
+     */
     enter(exchange: AskedExchange): void {
       const share = takeShare(requests, exchange, "requests");
       exchange.response.once("close", () => share?.release());
     },
     /**
-     * Counts a message against the caller's rate, reserves a share of the concurrent tasks, and makes room for its task. Throws `RATE_LIMITED`. The
-     * run gives the share back: `state.run` of the context.
+     * Counts a message against the caller's rate, reserves a share of the concurrent tasks, and makes room for the message's task. Throws
+     * `RATE_LIMITED`. The run releases the share, which is in `state.run` of the context.
      */
     async takeMessage(exchange: AskedExchange, context: ServerCallContext): Promise<void> {
       const { principal, response } = exchange;
       const state = stateOf(context);
       state.run = takeShare(runs, exchange, "running tasks");
-      // Gives the share back if no run has taken it over by then.
+      // Releases the share if no run has released it by then.
       response.once("close", () => state.run?.release());
       if (!principal.local) await takeRate?.(principal);
       await tasks.makeRoom(context);
@@ -68,7 +71,7 @@ function takeShare(shares: Shares, { principal, request }: AskedExchange, kind: 
   return share;
 }
 
-/** The error that a caller sees, with a `retry-after` header. Undefined for errors that are not about limits. */
+/** Returns the error for the caller, with a `retry-after` header. Undefined for errors that are not about limits. */
 export function limitRefusal(
   error: unknown,
 ): { readonly error: A2AError; readonly headers: Readonly<Record<string, string>> } | undefined {
@@ -85,7 +88,7 @@ function tooManyAtOnce(kind: string): ArsenalError {
   const { count, bytes } = AT_ONCE.perCaller;
   return new ArsenalError(
     "RATE_LIMITED",
-    `Too many ${kind} at once. A caller can have ${count}, with bodies of ${bytes} bytes in all; the gateway ${AT_ONCE.count} and ${AT_ONCE.bytes}. Wait until some have ended.`,
+    `Too many ${kind} at once. A caller can have ${count}, with bodies of ${bytes} bytes in total; all callers together can have ${AT_ONCE.count} and ${AT_ONCE.bytes} bytes. Wait until some have ended.`,
     { retryAfterMs: 1_000 },
   );
 }

@@ -7,12 +7,12 @@ import { dataPart, textPart } from "./events.ts";
 import type { A2aRun, AnswerText } from "./executor.ts";
 import { bookAttachment, runKey } from "./tasks/task-index.ts";
 
-/** Text is reported when there is this much of it. */
+/** Minimum text length of a report, in characters. */
 const CHUNK = 200;
-/** A run that waits for an approval, sealed. */
+/** For a sealed run that waits for an approval. */
 const MOST_SAVED_BYTES = 1024 * 1024;
 
-/** Lets the configured model answer texts. A run that needs an approval is saved, and continues with the next message to its task. */
+/** Answers texts with the configured model. A run that needs an approval is saved, and continues with the next message to its task. */
 export function createAgentAnswers(
   { arsenal, replica, redactor }: Pick<Serving, "arsenal" | "replica" | "redactor">,
   { ttlMs, clock = systemClock }: { readonly ttlMs: number; readonly clock?: Clock },
@@ -25,7 +25,7 @@ export function createAgentAnswers(
   const book = ({ principal, taskId }: A2aRun, bytes: number): Promise<void> =>
     bookAttachment(documents, "run", { owner: ownerOf(principal), taskId, bytes, expiresAt: clock.now() + ttlMs });
 
-  /** Takes the saved run of a task, so that no two messages resume it. */
+  /** Removes the saved run of a task and returns it, so that only one message can resume the run. */
   async function take(run: A2aRun): Promise<SavedRun | undefined> {
     const key = keyOf(run);
     const entry = run.task && (await documents.get(key));
@@ -41,7 +41,7 @@ export function createAgentAnswers(
     if (sealed.length > MOST_SAVED_BYTES)
       throw new ArsenalError(
         "AGENT_STOPPED",
-        `The conversation takes ${sealed.length} bytes, which is more than the ${MOST_SAVED_BYTES} that are kept until a call is approved. Ask for less at once.`,
+        `The conversation takes ${sealed.length} bytes, and at most ${MOST_SAVED_BYTES} can be stored until a call is approved. Ask for less at once.`,
       );
     await book(run, sealed.length);
     await documents.set(key, sealed, { expiresAt: clock.now() + ttlMs });
@@ -77,7 +77,7 @@ export function createAgentAnswers(
   };
 }
 
-/** Reports what an agent does: its text as an artifact that grows, its calls as status updates. */
+/** Reports an agent's progress: its text as a growing artifact, its calls as status updates. */
 function eventReporter({ report, task }: A2aRun, redactor: Serving["redactor"]): (event: AgentEvent) => void {
   const redact = redactor.stream();
   let said = "";

@@ -7,7 +7,7 @@ import type { HttpExchange, OnRevoked } from "../surface.ts";
 
 export type A2aVersion = "1.0" | "0.3";
 
-/** The caller, for code that gets a context from the SDK. */
+/** The caller of a request, for code that gets only the SDK's context. */
 export interface Caller {
   readonly principal: Principal;
   readonly trace: TraceContext | undefined;
@@ -15,25 +15,25 @@ export interface Caller {
 
 /** The gateway's additions to the SDK's context of a request. */
 interface CallState {
-  /** Undefined for background work on behalf of an owner. */
+  /** Undefined for background work. */
   readonly caller?: Caller;
-  /** The base URL that the caller used. The host has checked that it answers to this name. */
+  /** The base URL that the caller used. The host has checked the name in it. */
   readonly base?: string;
-  /** Fires when the client has disconnected, or has received the whole answer. */
+  /** Fires when the client has disconnected or has received the whole answer. */
   readonly gone?: AbortSignal | undefined;
   /** Watches the caller's credentials. Undefined if they cannot be revoked. */
   readonly onRevoked?: OnRevoked | undefined;
-  /** The caller's share of running tasks, for the run to give back. */
+  /** The caller's share of the running tasks. The run releases it. */
   run?: Share | undefined;
   /** The whole message, if only a part of it is stored. */
   message?: Message | undefined;
-  /** Fires when the gateway shuts down and the time for running work is over. */
+  /** Fires when the gateway shuts down and the time for running work has passed. */
   signal?: AbortSignal;
 }
 
 const STATE = "toolarsenal";
 
-/** The SDK's context of one request. Tasks belong to its user: the principal, by tenant and id. */
+/** Creates the SDK's context of one request. Its user owns the tasks: the principal, by tenant and id. */
 export function toCallContext(exchange: HttpExchange, version: A2aVersion): ServerCallContext {
   const { principal, trace, request, response, onRevoked } = exchange;
   const gone = new AbortController();
@@ -47,7 +47,7 @@ export function toCallContext(exchange: HttpExchange, version: A2aVersion): Serv
   });
 }
 
-/** A context for background work on behalf of an owner. */
+/** Creates a context for background work on behalf of an owner. */
 export function ownerContext(owner: string, gone?: AbortSignal): ServerCallContext {
   return new ServerCallContext({
     user: { isAuthenticated: true, userName: owner },
@@ -68,22 +68,22 @@ export function callerOf(context: ServerCallContext): Caller {
   return caller;
 }
 
-/** Returns the base URL of a request, as its caller sees it. */
+/** Returns the base URL of a request as the caller sees it. */
 export function baseOf({ headers, socket }: HttpExchange["request"]): string {
   return `${"encrypted" in socket ? "https" : "http"}://${headers.host ?? ""}`;
 }
 
-/** The owner of a task. Always JSON, so that an id cannot be mistaken for a tenant and an id. */
+/** Returns the owner of a task as JSON, so that an id cannot be confused with a tenant and an id. */
 export function ownerOf({ id, tenant }: Pick<Principal, "id" | "tenant">): string {
   return JSON.stringify(tenant === undefined ? [id] : [tenant, id]);
 }
 
-/** The owner of the tasks that a request may access. */
+/** Returns the owner of the tasks that a request may access. */
 export function ownerIn({ user }: ServerCallContext): string {
   return user?.userName ?? "";
 }
 
-/** Names a task in this process. Two owners may have chosen the same id for their tasks. */
+/** Returns a key for a task in this process. It includes the owner, because two owners may have chosen the same id. */
 export function taskKey(taskId: string, context: ServerCallContext): string {
   return JSON.stringify([ownerIn(context), taskId]);
 }

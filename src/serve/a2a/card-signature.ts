@@ -5,11 +5,11 @@ import { ArsenalError } from "../../errors/arsenal-error.ts";
 
 const FIX = "Give an EC P-256, Ed25519 or RSA private key as PEM (PKCS #8) or as a JWK.";
 
-/** Signs a card with a private key. Its `kid` is the thumbprint of the public key (RFC 7638). */
+/** Signs a card with a private key. The `kid` is the thumbprint of the public key (RFC 7638). */
 export async function signCard(card: AgentCard, text: string): Promise<AgentCard> {
   const key = readKey(text);
   const alg = algorithmOf(key);
-  if (alg === undefined) throw unusable("is of a kind that cards are not signed with");
+  if (alg === undefined) throw unusable("is of a kind that cannot sign cards");
   const kid = await calculateJwkThumbprint(createPublicKey(key).export({ format: "jwk" }) as Record<string, string>);
   return generateAgentCardSignature(key, { alg, kid, typ: "JOSE" })({ ...card, signatures: [] });
 }
@@ -20,7 +20,7 @@ function readKey(text: string): KeyObject {
       ? createPrivateKey({ key: JSON.parse(text) as Record<string, string>, format: "jwk" })
       : createPrivateKey(text);
   } catch {
-    // The reason may quote the key.
+    // The reason is dropped, because it may quote the key.
     throw unusable("is not a private key");
   }
 }

@@ -10,15 +10,15 @@ import { setNewest } from "../../base/remember.ts";
 import { callerOf, ownerOf } from "./call-context.ts";
 import { toSkillId } from "./read-message.ts";
 
-/** The cards of an arsenal. They are created on demand, and cached until the catalog or a toolset changes. */
+/** The agent cards of an arsenal. They are created on demand, and cached until the catalog or a toolset changes. */
 export interface Cards {
-  /** The public card, with addresses below `base`: `https://tools.example.com`. */
+  /** Returns the public card with addresses below `base`: `https://tools.example.com`. */
   open(base: string): Promise<AgentCard>;
-  /** The card for an authenticated caller: with the toolsets that it may use, and each of its tools as a skill. */
+  /** Returns the card for an authenticated caller. It lists the toolsets that the caller may use, and each of the caller's tools as a skill. */
   extended(context: ServerCallContext, base: string): Promise<AgentCard>;
-  /** The agent's abilities, whatever the catalog holds. */
+  /** The agent's abilities, which do not depend on the catalog. */
   readonly abilities: AgentCard;
-  /** True if a toolset can be addressed over A2A. */
+  /** Returns true if a toolset can be addressed over A2A. */
   exposes(toolset: string): boolean;
   close(): void;
 }
@@ -26,12 +26,12 @@ export interface Cards {
 const TEXT = "text/plain";
 const JSON_TYPE = "application/json";
 
-/** The most cards that are cached. There is one for each address and caller. */
+/** Maximum number of cached cards. There is one card per address and caller. */
 const MOST_KEPT = 100;
 const MOST_EXAMPLES = 5;
 const MOST_TAGS = 10;
 /**
- * The most tools that an extended card lists, and the most bytes of their definitions. Clients limit the size of cards; other tools are found by
+ * Limits for an extended card: the number of tools and the bytes of their definitions. Clients limit the size of cards. Further tools can be found by
  * searching.
  */
 const MOST_TOOLS = 500;
@@ -56,7 +56,7 @@ export function createCards(context: SurfaceContext): Cards {
   async function make(base: string, reader: Principal | undefined, isExtended = false): Promise<AgentCard> {
     const by = reader === undefined ? { principal: localOperator(), includeRefused: true } : { principal: reader };
     const tools = await arsenal.listTools(by);
-    // Clients pin skills and the description. The extended card lists every tool, so nothing else in it changes with the catalog.
+    // Clients pin skills and the description. The extended card lists every tool, so only that list changes with the catalog.
     const skills = [discovery(reader === undefined || isExtended ? [] : tools), EXECUTION];
     if (reader !== undefined && only === undefined) {
       const toolsets = arsenal.toolsets.list(reader).filter(({ name }) => exposes(name));
@@ -89,7 +89,7 @@ export function createCards(context: SurfaceContext): Cards {
     open: (base) => keep(`open ${base}`, () => make(base, isLocal ? localOperator() : undefined)),
     async extended(call, base) {
       const { principal } = callerOf(call);
-      // Two callers of one name may hold different roles, and see different tools.
+      // Two callers with the same name may have different roles and see different tools.
       const { roles, capabilities, scopes } = principal;
       const key = JSON.stringify([ownerOf(principal), roles, capabilities, scopes, base]);
       return keep(key, () => make(base, principal, true));
@@ -130,7 +130,7 @@ function abilities({ identity, a2a }: SurfaceContext, base: string): AgentCard {
   };
 }
 
-/** The ways to authenticate that the host accepts. Any one suffices. */
+/** Returns the ways to authenticate that the host accepts. Any of them suffices. */
 function securityOf(identity: SurfaceContext["identity"]): Pick<AgentCard, "securitySchemes" | "securityRequirements"> {
   if (identity === undefined) return { securitySchemes: {}, securityRequirements: [] };
   const { name, tokenOrigin } = identity;
@@ -194,7 +194,7 @@ function toListed({ id, title, name, description, tags, examples, parameters, an
   };
 }
 
-/** Returns as many tools, by id, as a card may list. */
+/** Returns the tools that fit into a card, by id. */
 function fitting(tools: readonly ListedTool[]): readonly ListedTool[] {
   let bytes = 0;
   return tools.filter((tool, place) => {
@@ -217,7 +217,7 @@ function skill(given: Pick<AgentSkill, "id" | "name" | "description" | "tags" | 
   return { ...given, inputModes: [TEXT, JSON_TYPE], outputModes: [TEXT, JSON_TYPE], securityRequirements: [] };
 }
 
-/** Examples of requests, taken from as many tools as possible. */
+/** Returns examples of requests, from as many tools as possible. */
 function examplesOf(tools: readonly Tool[]): string[] {
   return tools.flatMap(({ examples }) => examples.slice(0, 1)).slice(0, MOST_EXAMPLES);
 }

@@ -23,23 +23,23 @@ const OLD_CARD_PATH = "/.well-known/agent.json";
 
 export interface A2aEndpointParts {
   readonly executor: AgentExecutor;
-  /** The public card, for a reader who calls the host by `base`: `https://tools.example.com`. Called for each request. */
+  /** Returns the public card for a reader that uses the base URL `base`: `https://tools.example.com`. Called for each request. */
   card(base: string): Promise<AgentCard> | AgentCard;
-  /** The agent's abilities and interfaces: the part of the card that does not change. */
+  /** The agent's abilities and interfaces: the constant part of the card. */
   readonly abilities: AgentCard;
   readonly extendedCard?: TaskParts["extendedCard"];
-  /** The store of tasks, and the processes that share them. */
+  /** The store of tasks, and the processes that share it. */
   readonly replica: Replica;
-  /** Time a task is kept after its last change. */
+  /** Time for which a task is kept after its last change. */
   readonly ttlMs: number;
   readonly push?: TaskParts["push"];
-  /** Messages that a remote caller can send in a minute. Default 600. */
+  /** Rate limit for messages of a remote caller. Defaults to 600 per minute. */
   readonly messagesPerMinute?: number;
-  /** Counts rates. Defaults to no rates. */
+  /** Counts rates. If omitted, there is no rate limit. */
   readonly limits?: Pick<Limits, "admit"> | undefined;
-  /** Shutting down waits for the work in it. */
+  /** Tracks running work, which shutting down waits for. */
   readonly work?: Work;
-  /** The form of the card for readers who send no `A2A-Version`. Default `both`: 1.0 with what 0.3 needs added. */
+  /** The format of the card for readers that send no `A2A-Version`. Defaults to `both`: 1.0 with the additional fields of 0.3. */
   readonly unversionedCard?: "1.0" | "0.3" | "both";
   readonly clock?: Clock;
 }
@@ -51,7 +51,7 @@ export interface A2aEndpoint {
   close(): void;
 }
 
-/** Serves any SDK `AgentExecutor` on the host, at `/a2a`, with HTTP+JSON below `/a2a/v1`. */
+/** Serves an SDK `AgentExecutor` on the host, at `/a2a`, with HTTP+JSON below `/a2a/v1`. */
 export function createA2aEndpoint(parts: A2aEndpointParts): A2aEndpoint {
   const { executor, abilities: card, replica, ttlMs, push, extendedCard } = parts;
   const { work = createWork(), unversionedCard = "both", clock = systemClock, messagesPerMinute = 600, limits } = parts;
@@ -68,7 +68,7 @@ export function createA2aEndpoint(parts: A2aEndpointParts): A2aEndpoint {
     return version === "0.3" ? card03(shown) : cardOfBoth(shown);
   }
 
-  /** The time at which this process first served each form of the current card. */
+  /** The time at which this process first served the current card, by format. */
   const seen = new Map<string, { readonly etag: string; readonly at: string }>();
   function changedAt(version: string, etag: string): string {
     const known = seen.get(version);
@@ -108,7 +108,7 @@ export function createA2aEndpoint(parts: A2aEndpointParts): A2aEndpoint {
   };
 }
 
-/** Answers with a card, or 304 if the reader has it. */
+/** Answers with a card, or with 304 if the reader already has it. */
 function answerCard(
   { request, response }: HttpExchange,
   json: string,

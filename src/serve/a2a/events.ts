@@ -9,13 +9,13 @@ export function textPart(value: string): Part {
   return { content: { $case: "text", value }, metadata: undefined, filename: "", mediaType: "text/plain" };
 }
 
-/** A part with JSON. Version 0.3 takes objects only, so any other value is in `value`, and the part's metadata marks it. */
+/** Creates a part with JSON. Version 0.3 accepts only objects, so any other value is wrapped in `value`, and the part's metadata marks it. */
 export function dataPart(value: unknown): Part {
   const [data, metadata] = isPlainObject(value) ? [value, undefined] : [{ value }, { [WRAPPED]: true }];
   return { content: { $case: "data", value: data }, metadata, filename: "", mediaType: "application/json" };
 }
 
-/** Converts the output of a tool to parts: text as text, each block of an MCP result by its type, anything else as data. */
+/** Converts the output of a tool to parts: text as text, each block of an MCP result by its type, other values as data. */
 export function resultParts(value: unknown): Part[] {
   if (typeof value === "string") return [textPart(value)];
   const json = toJson(value);
@@ -51,11 +51,11 @@ function toJson(value: unknown): unknown {
 }
 
 export interface TaskReport {
-  /** Comes first. */
+  /** Must be called first. */
   begin(): void;
   working(parts?: readonly Part[], metadata?: Readonly<Record<string, unknown>>): void;
   artifact(artifact: ReportedArtifact): void;
-  /** Comes last. */
+  /** Must be called last. */
   end(state: EndState, parts?: readonly Part[]): void;
 }
 
@@ -64,7 +64,7 @@ export interface ReportedArtifact {
   readonly name: string;
   readonly parts: readonly Part[];
   readonly metadata?: Readonly<Record<string, unknown>>;
-  /** True appends the parts to those reported earlier under the same name. */
+  /** True appends the parts to the earlier parts with the same name. */
   readonly append?: boolean;
   /** False if more parts follow. */
   readonly last?: boolean;

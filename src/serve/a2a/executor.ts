@@ -21,29 +21,29 @@ export interface A2aRun {
   readonly report: TaskReport;
   readonly principal: Principal;
   readonly trace: TraceContext | undefined;
-  /** Fires when the task is cancelled, or the gateway shuts down and the time for running work is over. */
+  /** Fires when the task is cancelled, or when the gateway shuts down and the time for running work has passed. */
   readonly signal: AbortSignal;
   readonly toolset: string | undefined;
   readonly skillId: unknown;
   readonly taskId: string;
-  /** The task before this message; undefined if it is the first. */
+  /** The task before this message; undefined if this is the first message. */
   readonly task: Task | undefined;
 }
 
-/** Answers a text with more than a list of tools. Returns whether it did. */
+/** Answers a text with more than a list of tools. Returns whether it answered. */
 export type AnswerText = (text: string | undefined, run: A2aRun) => Promise<boolean>;
 
-/** The skill of the card with which a text is never answered by a model. */
+/** The skill with this id searches for tools: a model never answers its texts. */
 const DISCOVERY = "tool_discovery";
 
-/** The most progress reports of one task. Further ones are dropped. */
+/** Maximum number of progress reports of one task. Further reports are dropped. */
 const MOST_PROGRESS = 100;
 
-/** Finds tools for texts and runs tools for data parts, through the arsenal and with the caller's rights. */
+/** Finds tools for texts and runs tools for data parts, with the caller's rights. */
 export function createArsenalExecutor(
   serving: Pick<Serving, "arsenal" | "startup" | "redactor">,
   options: {
-    /** True if a toolset can be addressed over A2A. Defaults to every toolset that the caller may use. */
+    /** Returns true if a toolset can be addressed over A2A. By default, all toolsets that the caller may use. */
     readonly exposes?: (toolset: string) => boolean;
     readonly answerText?: AnswerText;
   } = {},
@@ -95,7 +95,7 @@ export function createArsenalExecutor(
     if (status !== "success") return report.end(toEndState(result), refusalParts(redactor.value(result)));
     const known = { ...(toolId !== undefined && { toolId }), ...(replayed && { replayed }), ...(cached && { cached }) };
     const metadata = { status, ...known, traceId, latencyMs: Math.round(latencyMs), attempts };
-    // A large result gets a turn of the event loop for each step.
+    // The steps for a large result run in separate turns of the event loop.
     const pause = createPauses();
     const shown = redactor.known.value(result.result);
     await pause();
@@ -112,7 +112,7 @@ export function createArsenalExecutor(
       throw new ArsenalError("TOOLSET_NOT_FOUND", `There is no toolset ${showValue(toolset)}.`, { field: "toolset" });
     switch (asked.kind) {
       case "invalid":
-        // A follow-up of a paused run may be empty: it resumes the run.
+        // A follow-up to a paused run may be empty: it resumes the run.
         if (run.task !== undefined && (await answerText(undefined, run))) return;
         throw new ArsenalError("CALL_INVALID", asked.message);
       case "call":
@@ -171,7 +171,7 @@ function toEndState({ status, error }: ToolResult): "failed" | "canceled" | "inp
   return status === "cancelled" && error?.code !== "CLOSED" ? "canceled" : "failed";
 }
 
-/** The reason why a call did not run or succeed: for people as text, for programs as data. */
+/** Returns the reason why a call did not run or failed: as text for people, as data for programs. */
 function refusalParts({ status, error, toolId, confirmationId, traceId }: ToolResult): Part[] {
   const { code, message = status, fix, retryAfterMs, issues } = error ?? {};
   const next =
@@ -206,7 +206,7 @@ type FoundTools = ReturnType<typeof toFound>;
 function toFound({ tools, nearest = [], confidence, traceId }: RetrievalResult, connecting: readonly string[]) {
   return {
     tools: tools.map(toFoundTool),
-    // Present if no tool is likely to serve the request.
+    // Present if probably no tool fits the request.
     ...(tools.length === 0 && nearest.length > 0 && { nearest: nearest.map(toFoundTool) }),
     confidence: round(confidence),
     ...(connecting.length > 0 && { connecting }),

@@ -106,7 +106,7 @@ describe.each(WAYS)("a message by $name", ({ send, parts = "parts" }) => {
     const { url, documents } = gateway;
     const before = await documents.keys("a2a/");
     const { status, text: answer } = await send(url, params({ parts: Array.from({ length: 5_000 }, () => text) }));
-    expect(answer).toContain(`message.${parts} has 5000 entries; the most is 256.`);
+    expect(answer).toContain(`message.${parts} has 5000 entries; the limit is 256.`);
     expect([200, 400]).toContain(status);
     expect(await documents.keys("a2a/")).toEqual(before);
   });
@@ -117,9 +117,9 @@ describe.each(WAYS)("a message by $name", ({ send, parts = "parts" }) => {
     const many = (length: number): readonly string[] => Array.from({ length }, () => "e");
     const note = "n".repeat(70_000);
     for (const [more, problem] of [
-      [{ messageId: "m".repeat(300) }, /message\.messageId has 300 characters; the most is 256/],
+      [{ messageId: "m".repeat(300) }, /message\.messageId has 300 characters; the limit is 256/],
       [{ contextId: "c\u001b[2J" }, /message\.contextId has control characters/],
-      [{ referenceTaskIds: many(17) }, /has 17 entries; the most is 16/],
+      [{ referenceTaskIds: many(17) }, /has 17 entries; the limit is 16/],
       [{ metadata: { note } }, /more than 65536 characters of JSON/],
       [{ extensions: many(40_000) }, /more than 65536 characters of JSON/],
       [{ parts: [{ ...text, metadata: { note } }] }, /more than 65536 characters of JSON/],
@@ -224,7 +224,7 @@ describe("a JSON-RPC request", () => {
     const many = Array.from({ length: 60_000 }, () => "");
     for (const method of ["GetTask", "ListTasks", "CancelTask", "SubscribeToTask", "ListTaskPushNotificationConfigs"]) {
       expect((await rpc(method)(url, { id: "i".repeat(300) })).text).toContain(
-        "id has 300 characters; the most is 256",
+        "id has 300 characters; the limit is 256",
       );
       expect((await rpc(method)(url, { pageToken: many })).text).toContain("more than 65536 characters of JSON");
     }
@@ -240,7 +240,7 @@ describe("push notifications of a task", () => {
     const taskId = sent.result.task.id;
     const add = (id: string, token: string): Promise<Answer> =>
       rpc("CreateTaskPushNotificationConfig")(url, { taskId, id, url: "https://example.com/hook", token });
-    expect((await add("large", "t".repeat(40_000))).text).toMatch(/take \d+ bytes; the most is 32768/);
+    expect((await add("large", "t".repeat(40_000))).text).toMatch(/take \d+ bytes; the limit is 32768/);
     for (let count = 0; count < 10; count++) expect((await add(`c${count}`, "t")).text).toContain("result");
     expect((await add("c10", "t")).text).toContain("A task can have 10");
     expect((await documents.keys("a2a/push/")).length).toBe(1);

@@ -17,7 +17,10 @@ export interface RequestedCall {
 
 const HOW = 'Send a text, or a data part such as {"tool": "billing.refund_user", "arguments": {"id": "42"}}.';
 
-/** Reads a message: a data part with `tool` is a call, `confirmationId` alone repeats the call of its task, and texts are a request. */
+/**
+ * Reads a message. A data part with `tool` is a call. A data part with only `confirmationId` repeats the call of its task. Texts are a search
+ * request.
+ */
 export function readMessage(message: Message, task: Task | undefined): MessageRequest {
   const data = dataOf(message);
   const text = message.parts
@@ -49,7 +52,7 @@ function readCall(data: Readonly<Record<string, unknown>>): MessageRequest {
   return { kind: "call", call: present({ tool, arguments: given, confirmationId, idempotencyKey }) as RequestedCall };
 }
 
-/** The toolset that a message is addressed to, by a data part or by the id of its skill; undefined if it is to the whole agent. */
+/** Returns the toolset that a data part or the skill's id names; undefined if the message is for the whole agent. */
 export function toolsetOf(
   message: Message,
   metadata: Readonly<Record<string, unknown>> | undefined,
@@ -65,13 +68,12 @@ const TOOLSET_SKILL = "toolset_";
 
 export const toSkillId = (toolset: string): string => TOOLSET_SKILL + toolset;
 
-/** The data of a message: its first data part. */
 function dataOf({ parts }: Message): Readonly<Record<string, unknown>> | undefined {
   for (const { content } of parts) if (content?.$case === "data" && isPlainObject(content.value)) return content.value;
   return undefined;
 }
 
-/** The last message of a task that contained a call, or that was not stored completely. */
+/** Returns the last message of a task that contained a call, or that was not stored completely. */
 function lastRequest(task: Task | undefined): Message | undefined {
   return task?.history.findLast(
     (message) =>

@@ -4,14 +4,14 @@ import { isPlainObject } from "../../tool/json-schema.ts";
 /** The limits of one request, in every version and binding. */
 const MOST_PARTS = 256;
 const MOST_REFERENCES = 16;
-/** Ids of tasks, contexts, messages, notifications and JSON-RPC requests, in characters. */
+/** Maximum length of ids of tasks, contexts, messages, notifications and JSON-RPC requests, in characters. */
 export const MOST_ID_LENGTH = 256;
-/** Everything in a request except the content of its parts, in characters of JSON: ids, metadata, configuration. */
+/** Maximum size of the other data in a request (ids, metadata, configuration) without the content of its parts, in characters of JSON. */
 const MOST_OTHER_LENGTH = 64 * 1024;
 
-/** The members of a part that hold its content. Tools have their own limits for it. */
+/** The members of a part that hold its content. Tools have their own limits for content. */
 const CONTENT: ReadonlySet<string> = new Set(["text", "data", "raw", "url", "file"]);
-/** The lists of a message, by the names that the versions give them. */
+/** The maximum length of each list of a message, by its name in any version. */
 const LISTS: ReadonlyMap<string, number> = new Map([
   ["parts", MOST_PARTS],
   ["content", MOST_PARTS],
@@ -21,17 +21,17 @@ const LISTS: ReadonlyMap<string, number> = new Map([
 const ID = /^(?:id|\w+Id|\w+_id)$/;
 
 /**
- * Refuses a request that has too many parts, long ids or much metadata, before anything is converted. Takes parsed JSON with the names of any
+ * Refuses a request that has too many parts, long ids or much metadata, before anything is converted. Accepts parsed JSON with the names of any
  * version of A2A.
  */
 export function checkRequest(params: unknown): void {
   if (isPlainObject(params)) checkMembers(params, "", createBudget());
 }
 
-/** Refuses an id that is too long to be echoed and stored, or that would garble a log. */
+/** Refuses an id that is too long to be echoed and stored, or that has control characters, which would garble a log. */
 export function checkId(id: string, name: string): void {
   if (id.length > MOST_ID_LENGTH)
-    throw new RequestMalformedError(`${name} has ${id.length} characters; the most is ${MOST_ID_LENGTH}.`);
+    throw new RequestMalformedError(`${name} has ${id.length} characters; the limit is ${MOST_ID_LENGTH}.`);
   if (/\p{Cc}/u.test(id)) throw new RequestMalformedError(`${name} has control characters. Leave them out.`);
 }
 
@@ -48,7 +48,7 @@ function createBudget(): Spend {
   };
 }
 
-/** Checks the members of a request, of its message or of its configuration. */
+/** Checks the members of a request, a message or a configuration. */
 function checkMembers(members: Readonly<Record<string, unknown>>, path: string, spend: Spend): void {
   for (const [key, value] of Object.entries(members)) {
     const name = path + key;
@@ -56,7 +56,7 @@ function checkMembers(members: Readonly<Record<string, unknown>>, path: string, 
     spend(key.length + 4);
     if (Array.isArray(value) && most !== undefined) {
       if (value.length > most)
-        throw new RequestMalformedError(`${name} has ${value.length} entries; the most is ${most}.`);
+        throw new RequestMalformedError(`${name} has ${value.length} entries; the limit is ${most}.`);
       for (const item of value) {
         if (most === MOST_REFERENCES) checkId(String(item), name);
         spendOn(item, spend, CONTENT);
@@ -69,7 +69,7 @@ function checkMembers(members: Readonly<Record<string, unknown>>, path: string, 
   }
 }
 
-/** Subtracts the size of a value as JSON, without the named members. Stops as soon as the budget is used up. */
+/** Subtracts the size of a value as JSON from the budget, without the named members. Stops when the budget is used up. */
 function spendOn(value: unknown, spend: Spend, without?: ReadonlySet<string>): void {
   if (typeof value === "string") return spend(value.length + 2);
   if (Array.isArray(value)) {

@@ -2,25 +2,25 @@ import type { Egress } from "../../guard/egress/egress.ts";
 import type { Emit } from "../../observe/events.ts";
 import type { Secrets } from "../../guard/secrets/secrets.ts";
 
-/** The section `a2a` of the configuration, without the settings that are not about serving. */
+/** The settings in the section `a2a` that are about serving. */
 export interface A2aSettings {
-  /** True if the agent also has a port of its own. */
+  /** True if the agent also has its own port. */
   readonly serveA2a: boolean;
   readonly a2aPort: number;
   readonly name: string;
   readonly description?: string;
   readonly provider?: { readonly organization: string; readonly url: string };
   readonly expose?: readonly string[];
-  /** Time a task is kept after its last change, in seconds. */
+  /** Time for which a task is kept after its last change, in seconds. */
   readonly taskTtlS: number;
-  /** The most messages that a remote caller can send in a minute. */
+  /** Rate limit for messages of a remote caller. */
   readonly messagesPerMinute: number;
   readonly pushOrigins: readonly string[];
-  /** A reference to the key that signs cards. Without one they are not signed. */
+  /** A reference to the key that signs cards. If omitted, cards are not signed. */
   readonly signingKey?: string;
 }
 
-/** The agent's access to other hosts, and to the secrets that hold its key. */
+/** Access to other hosts, and to secrets such as the signing key. */
 export interface A2aOutside {
   readonly egress: Egress;
   readonly secrets: Pick<Secrets, "fill">;

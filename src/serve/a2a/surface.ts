@@ -9,7 +9,7 @@ import { createPushes } from "./tasks/push.ts";
 
 const DAY_S = 86_400;
 
-/** The arsenal as an A2A agent: its card, and its tasks over JSON-RPC at `/a2a` and HTTP+JSON below `/a2a/v1`. */
+/** Serves the arsenal as an A2A agent: its card, and its tasks over JSON-RPC at `/a2a` and HTTP+JSON below `/a2a/v1`. */
 export function a2aSurface(context: SurfaceContext): Surface {
   const { work, replica, a2a } = context;
   const cards = createCards(context);

@@ -60,7 +60,7 @@ describe("the Host of a request", () => {
     expect(createCallerCheck({ host: "gateway", allowedHosts: ["tools.example"] })({ host: "evil.example" })).toEqual({
       status: 403,
       message:
-        'Host "evil.example" is not a name of this server, which is called gateway, tools.example. To allow another, add it to server.allowed_hosts (allowedHosts in code).',
+        'Host "evil.example" is not a name of this server. Its names are gateway, tools.example. To allow another name, add it to server.allowed_hosts (allowedHosts in code).',
     });
   });
 });

@@ -3,14 +3,14 @@ import { isIPv4, isIPv6 } from "node:net";
 import { fixable } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 
-/** The callers that a server accepts, by the name the caller uses for the server and by the web page that makes the call. */
+/** The accepted callers, by the name that the caller uses for the server, and by the origin of the calling web page. */
 export interface CallerRules {
   readonly host: string;
   readonly allowedHosts?: readonly string[];
   readonly allowedOrigins?: readonly string[];
 }
 
-/** The reason why a caller is refused: an HTTP status and a message. */
+/** An HTTP status and a message for a refused caller. */
 export interface CallerRefusal {
   readonly status: 400 | 403;
   readonly message: string;
@@ -18,23 +18,23 @@ export interface CallerRefusal {
 
 const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"];
 
-/** True for a host that only programs on this machine can reach. */
+/** Returns true for a host that only programs on this machine can reach. */
 export function isLoopback(host: string): boolean {
   return host.toLowerCase() === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));
 }
 
-/** An address as it stands in a URL: IPv6 in brackets. */
+/** Formats an address for a URL: IPv6 in brackets. */
 export function hostInUrl(host: string): string {
   return isIPv6(host) ? `[${host}]` : host;
 }
 
 /**
- * Creates the check against calls from web pages. A page whose own name was pointed at this machine (DNS rebinding) calls with that name as
- * Host, and a page of another site, or of another port on this machine, with its own Origin. Neither is served unless it was allowed.
+ * Creates the check against calls from web pages. A page whose own name resolves to this machine (DNS rebinding) sends that name as Host. A page of
+ * another site, or of another port on this machine, sends its own Origin. Both are refused unless they were allowed.
  */
 export function createCallerCheck(rules: CallerRules): (headers: IncomingHttpHeaders) => CallerRefusal | undefined {
   const { host, allowedHosts = [], allowedOrigins = [] } = rules;
-  // A server on every address has no name of its own. An address is safe as Host: rebinding needs a name.
+  // A server on every address has no name. An IP address as Host is safe, because rebinding needs a name.
   const everywhere = host === "" || host === "0.0.0.0" || host === "::";
   const names = new Set([host, ...allowedHosts].map((name) => nameOf(hostInUrl(name))));
   if (isLoopback(host) || everywhere) for (const name of LOOPBACK_NAMES) names.add(name);
@@ -46,7 +46,7 @@ export function createCallerCheck(rules: CallerRules): (headers: IncomingHttpHea
     return names.has(name) || (everywhere && isAddress(name));
   }
 
-  /** A page that this server itself delivered has the server's own origin. */
+  /** Returns true for the server's own origin, from which its own pages call. */
   function isOwnOrigin(origin: string, called: string): boolean {
     return /^https?:\/\//.test(origin) && origin.slice(origin.indexOf("://") + 3) === called;
   }
@@ -54,7 +54,7 @@ export function createCallerCheck(rules: CallerRules): (headers: IncomingHttpHea
   return function check({ host: called, origin }) {
     if (called === undefined || called === "") return { status: 400, message: "The request has no Host header." };
     if (!isOwnName(called)) {
-      const message = `Host ${showValue(called)} is not a name of this server, which is called ${[...names].join(", ")}. To allow another, add it to server.allowed_hosts (allowedHosts in code).`;
+      const message = `Host ${showValue(called)} is not a name of this server. Its names are ${[...names].join(", ")}. To allow another name, add it to server.allowed_hosts (allowedHosts in code).`;
       return { status: 403, message };
     }
     if (origin === undefined) return undefined;
@@ -65,7 +65,7 @@ export function createCallerCheck(rules: CallerRules): (headers: IncomingHttpHea
   };
 }
 
-/** A Host header, or a host setting, without its port. */
+/** Returns a Host header, or a host setting, without its port. */
 function nameOf(host: string): string {
   return host.toLowerCase().replace(/:\d{1,5}$/, "");
 }
@@ -75,8 +75,8 @@ function isAddress(name: string): boolean {
 }
 
 /**
- * Determines this server's address as the client sees it, from its Host header. Tokens are issued for such an address, so only the operator's
- * setting and, on this machine, loopback's own names count. A caller that replays a token of another server also sends that server's Host.
+ * Determines this server's address, as the client sees it, from the Host header. Tokens are issued for such an address, so only the operator's
+ * setting and, on this machine, loopback names are trusted. A caller that replays a token of another server would also send that server's Host.
  */
 export function createOwnAddress(
   { host, port, url }: { readonly host: string; readonly port: number; readonly url: string },
@@ -91,14 +91,14 @@ export function createOwnAddress(
   };
 }
 
-/** The paths of the gateway. One that ends in `/` stands for everything below it. */
+/** The paths of the gateway. A path that ends in `/` includes everything below it. */
 const OWN_PATHS =
   "/mcp /mcp/upstreams/ /mcp/toolsets/ /sse /sse/messages /api/v1 /api/v1/ /a2a /a2a/v1/ /ui /ui/ /registry/v0.1/ /docs /openapi.json /metrics /healthz /readyz /.well-known/".split(
     " ",
   );
 
 /**
- * The address of a server that stands behind another name or below a path, as metadata and tokens spell it: without a slash at its end. Throws if the
+ * Returns the address of a server behind another name or below a path, as metadata and tokens contain it: without a trailing slash. Throws if the
  * address is invalid, or if requests with its path would be ambiguous.
  */
 export function checkedPublicUrl(given: string): string {
@@ -125,12 +125,12 @@ function isBelow(path: string, beginning: string): boolean {
   return beginning.endsWith("/") && path.startsWith(beginning);
 }
 
-/** The path of an address: `/tools` for `https://example.com/tools`, empty without one. */
+/** Returns the path of an address: `/tools` for `https://example.com/tools`, or an empty text. */
 export function basePathOf(address: string): string {
   return address === "" ? "" : new URL(address).pathname.replace(/\/$/, "");
 }
 
-/** Removes the path of the public address from a path with its query. Some proxies remove it themselves; then nothing changes. */
+/** Removes the path of the public address from a request's path and query. Does nothing if the proxy has already removed it. */
 export function withoutPrefix(path: string, prefix: string): string {
   if (prefix === "" || !path.startsWith(prefix)) return path;
   const rest = path.slice(prefix.length);

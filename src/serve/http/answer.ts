@@ -12,14 +12,14 @@ export function answerJson(
   answerText(response, status, JSON.stringify(value), headers);
 }
 
-/** Answers with a text, by default as JSON. The connection is closed if a refused body was left unread. */
+/** Answers with a text, by default as JSON. The connection is closed if the body of a refused request was left unread. */
 export function answerText(
   response: ServerResponse,
   status: number,
   text: string,
   headers?: OutgoingHttpHeaders,
 ): void {
-  // Making and sending a large answer take a turn of the event loop each.
+  // Creating and sending a large answer run in separate turns of the event loop.
   if (text.length > LARGE) void nextTurn().then(() => send(response, status, text, headers));
   else send(response, status, text, headers);
 }
@@ -34,13 +34,13 @@ function send(response: ServerResponse, status: number, text: string, headers: O
       ...headers,
       ...((status === 408 || status === 413) && { connection: "close" }),
       "content-length": Buffer.byteLength(text),
-      // An answer may quote the request; no browser shall take it for a page.
+      // An answer may quote the request, so a browser must not render it as a page.
       "x-content-type-options": "nosniff",
     })
     .end(text);
 }
 
-/** Refuses a request with a JSON-RPC error that belongs to no message. */
+/** Refuses a request with a JSON-RPC error that has no id. */
 export function refuse(
   response: ServerResponse,
   refused: { readonly status: number; readonly message: string; readonly code?: number },
@@ -50,7 +50,7 @@ export function refuse(
   answerJson(response, status, { jsonrpc: "2.0", error: { code, message }, id: null }, headers);
 }
 
-/** Refuses a method that a path does not support, and names the supported ones. */
+/** Refuses a method that a path does not support, and lists the supported ones. */
 export function refuseMethod(response: ServerResponse, allowed: string): void {
   refuse(response, { status: 405, message: `This path takes ${allowed} only.` }, { allow: allowed });
 }

@@ -1,37 +1,37 @@
 import { callerKey, type Holder } from "../../base/shares.ts";
 
-/** The clock and timers that turns are measured with. Tests replace them. */
+/** The clock that measures turns. Tests replace it. */
 export interface TurnTimes {
-  /** Milliseconds, with fractions, never running backwards. */
+  /** Milliseconds with fractions, from a monotonic clock. */
   now(): number;
-  /** The share of the time since the last call of `load` in which the event loop was busy, in [0, 1]. */
+  /** Returns the share of the time since the last call in which the event loop was busy, in [0, 1]. */
   load(): number;
   /** Calls back when all work that is due now has run. */
   afterThisTurn(callback: () => void): void;
   after(ms: number, callback: () => void): void;
 }
 
-/** A caller may be ahead of its share by this much: bursts of ordinary requests never wait. */
+/** A caller may be ahead of its share by this much, so bursts of ordinary requests never wait. */
 const AHEAD_MS = 50;
-/** While the event loop is less busy than this, no caller waits. */
+/** No caller waits while the event loop is less busy than this. */
 const BUSY = 0.6;
 const LOOK_EVERY_MS = 100;
 /** A caller counts as active for this long after its last request. */
 const ACTIVE_MS = 1_000;
 const RELEASE_EVERY_MS = 5;
-/** The number of requests admitted at once when the event loop becomes idle again. */
+/** The number of requests that start together when the event loop becomes idle again. */
 const RELEASED_AT_ONCE = 4;
 const MOST_WAITING = 256;
-/** The estimated time of a body before it is read: 12 ms for a mebibyte. */
+/** The estimated time for a body that is not read yet: 12 ms per mebibyte. */
 const MS_PER_BYTE = 12 / (1024 * 1024);
 
-/** The decision on a request: it may run now, must wait for its turn, or is refused. */
+/** The decision about a request: it may run now, must wait, or is refused. */
 export type Turn = "now" | "refused" | Promise<void>;
 
 export type FairTurns = ReturnType<typeof createFairTurns>;
 
 interface Caller {
-  /** Event loop time that the caller has used beyond its share, in milliseconds. It shrinks as time passes. */
+  /** Event loop time that the caller has used beyond its share, in milliseconds. It shrinks over time. */
   aheadMs: number;
   /** The time at which `aheadMs` was last updated. */
   at: number;
@@ -40,8 +40,8 @@ interface Caller {
 }
 
 /**
- * Divides the time of the event loop between remote callers. While it is busy, a caller that used more than an equal share of the time waits, and
- * the others do not; while there is time to spare, no caller waits.
+ * Divides the time of the event loop between remote callers. While the loop is busy, only callers that used more than an equal share wait. Otherwise
+ * no caller waits.
  */
 export function createFairTurns(times: TurnTimes = machineTimes()) {
   const callers = new Map<string, Caller>();
@@ -132,7 +132,7 @@ export function createFairTurns(times: TurnTimes = machineTimes()) {
       releaseLater();
       return new Promise((go) => caller.waiting.push({ bytes, go }));
     },
-    /** Charges a caller for time that it used in a later turn of the event loop, in milliseconds. */
+    /** Charges a caller for time in a later turn of the event loop, in milliseconds. */
     charge(holder: Holder, ms: number): void {
       callerOf(holder, times.now()).aheadMs += ms;
     },

@@ -80,7 +80,7 @@ describe("routes", () => {
     const { url } = await serve({ routes: [telling("/mcp"), telling("/mcp/upstreams/")] });
     const answer = await ask(`${url}/nothing`);
     expect([answer.status, answer.headers["content-type"]]).toEqual([404, "application/json"]);
-    expect(messageOf(answer)).toBe("Nothing is here. Paths: /mcp, /mcp/upstreams/….");
+    expect(messageOf(answer)).toBe("There is nothing at this path. Paths: /mcp, /mcp/upstreams/….");
   });
 
   it("answer 500 without a word about why where one throws, and tell the owner", async () => {

@@ -26,40 +26,40 @@ import { followCertificate, readCertificate } from "./tls.ts";
 
 export interface HttpServerOptions extends ListenOptions {
   readonly routes: readonly Route[];
-  /** Time the server waits for a slow or silent peer, in milliseconds. */
+  /** How long the server waits for a slow or silent client, in milliseconds. */
   readonly timeouts?: {
-    /** For the headers of a request. Default 10 s. */
+    /** For the headers of a request. Defaults to 10 s. */
     readonly headersMs?: number;
-    /** For a whole request, including its body. Default 30 s. */
+    /** For a whole request with its body. Defaults to 30 s. */
     readonly requestMs?: number;
-    /** For the next request on a connection. Default 65 s, longer than the minute for which proxies keep idle connections. */
+    /** For the next request on a connection. Defaults to 65 s, which is longer than the minute for which proxies keep idle connections. */
     readonly keepAliveMs?: number;
-    /** For answers in progress when the server closes. Default 1 s. */
+    /** For answers in progress when the server closes. Defaults to 1 s. */
     readonly closeMs?: number;
   };
-  /** Verifies the tokens that the gateway's own pages must send with everything but reads. Omitted if the server delivers no pages. */
+  /** Verifies the tokens that the gateway's own pages must send with all requests that are not reads. Omitted if the server has no pages. */
   readonly seal?: PageCheck["seal"];
-  /** Shared by the servers of one process. Defaults to one of its own. */
+  /** Shared by the servers of one process. Defaults to a new one. */
   readonly intake?: Intake;
-  /** Called with errors that a route or the identity threw; the caller only learns that something failed. */
+  /** Called with errors thrown by a route or the identity. The caller gets only a general message. */
   onError?(error: unknown): void;
-  /** Reports requests that were answered, and whether a changed certificate is in use. */
+  /** Reports answered requests, and whether a changed certificate is in use. */
   readonly emit?: Emit;
   readonly clock?: Clock;
 }
 
 export type HttpServer = Awaited<ReturnType<typeof createHttpServer>>;
 
-/** The methods reported by name. Callers can make up others. */
+/** The methods that are reported by name, because callers can invent others. */
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** The base that turns a path into a URL. The host name was already checked and does not matter here. */
+/** The base for turning a path into a URL. The host name was already checked and does not matter here. */
 const ANY_ORIGIN = "http://localhost";
 
-/** The caller of a public route, on a server that authenticates callers on other routes. */
+/** The caller of a public route on a server whose other routes need authentication. */
 const ANONYMOUS: Principal = { id: "anonymous", roles: [], capabilities: [], scopes: [], local: false };
 
-/** Listens for HTTP and hands requests to their routes. Refuses to start without an identity if other machines can reach it. */
+/** Listens for HTTP and passes requests to their routes. Refuses to start without an identity if other machines can reach the server. */
 export async function createHttpServer(options: HttpServerOptions) {
   const {
     host = "127.0.0.1",
@@ -95,8 +95,8 @@ export async function createHttpServer(options: HttpServerOptions) {
   const below = routes.filter(isBeginning).sort((left, right) => right.path.length - left.path.length);
 
   /**
-   * Finds a path's own route, or the route with the longest matching prefix. The path without dot segments is computed only if no route equals the
-   * path.
+   * Finds the route with this path, or the route with the longest matching prefix. The path without dot segments is computed only if no route equals
+   * the path.
    */
   function find(path: string, normalised: () => string): Route | undefined {
     const own = exact.get(path);
@@ -112,7 +112,7 @@ export async function createHttpServer(options: HttpServerOptions) {
 
   function receive(request: IncomingMessage, response: ServerResponse): void {
     work.add(response);
-    // A route that writes to a stream which closing has ended must not bring the process down.
+    // Writing to a stream that closing has ended must not crash the process.
     response.on("error", ignore);
     const { url: received = "" } = request;
     const target = prefix === "" ? received : ownTarget(received, prefix);
@@ -128,10 +128,10 @@ export async function createHttpServer(options: HttpServerOptions) {
     const { origin } = request.headers;
     if (origin !== undefined) letPageRead(response, origin);
 
-    if (!isPath) return refuse(response, { status: 400, message: "The request names no path." });
+    if (!isPath) return refuse(response, { status: 400, message: "The request has no path." });
     if (route === undefined) {
       const paths = routes.map((each) => (isBeginning(each) ? `${each.path}…` : each.path));
-      return refuse(response, { status: 404, message: `Nothing is here. Paths: ${paths.join(", ")}.` });
+      return refuse(response, { status: 404, message: `There is nothing at this path. Paths: ${paths.join(", ")}.` });
     }
     if (isPreflight(request)) return answerPreflight(request, response);
     const unproven = pages && pageRefusal(request, pages);
@@ -157,7 +157,7 @@ export async function createHttpServer(options: HttpServerOptions) {
     void identify(identity, { request, response, route }, path, handle);
   }
 
-  /** Starts the span of a request. Returns the trace context for the work that the request causes. */
+  /** Starts the span of a request. Returns the trace context for the request's work. */
   function begin(request: IncomingMessage, response: ServerResponse, route: Route, url: () => URL): TraceContext {
     const { span, below: context } = spanBelow(readTraceContext(request.headers), ids);
     if (emit.wants?.("request-finished") === false) return context;
@@ -201,7 +201,7 @@ export async function createHttpServer(options: HttpServerOptions) {
     let found: Identified;
     try {
       found = await identified(by, {
-        // Node gives only set-cookie as a list, which is not a header of requests.
+        // Node returns only set-cookie as a list, and requests do not have this header.
         headers: headers as Readonly<Record<string, string>>,
         ...(remoteAddress === undefined ? {} : { remoteAddress }),
         resource: address + path,
@@ -229,10 +229,10 @@ export async function createHttpServer(options: HttpServerOptions) {
     headersTimeout: headersMs,
     requestTimeout: requestMs,
     keepAliveTimeout: keepAliveMs,
-    // Node looks for slow requests this often.
+    // The interval at which Node checks for slow requests.
     connectionsCheckingInterval: Math.min(2000, headersMs),
     maxHeaderSize: 16 * 1024,
-    // A missing Host is refused here, with an error body; a repeated header shows as a list that no rule accepts.
+    // A missing Host is refused below, with an error body. A repeated header is a list, which no rule accepts.
     requireHostHeader: false,
     joinDuplicateHeaders: true,
   };
@@ -240,7 +240,7 @@ export async function createHttpServer(options: HttpServerOptions) {
   const secure = secured && { ...settings, ...secured.context, handshakeTimeout: headersMs };
   const secureServer = secure && createTlsServer(secure, receive);
   const server = secureServer ?? createServer(settings, receive);
-  // Above its limit, Node silently drops headers, including Origin; their total size is limited anyway.
+  // If there is a limit, Node silently drops headers above it, including Origin. The total size of headers is limited anyway.
   server.maxHeadersCount = 0;
   const work = createOpenWork(server);
   const port = await listen(server, host, options.port ?? 8080);
@@ -251,11 +251,11 @@ export async function createHttpServer(options: HttpServerOptions) {
   return {
     /** `http://127.0.0.1:8080`, or `https://…` with a certificate. */
     url,
-    /** The address that clients use, without a slash at its end: `https://example.com/tools`. Undefined if none is configured. */
+    /** The address that clients use, without a trailing slash: `https://example.com/tools`. Undefined if none is configured. */
     publicUrl,
-    /** The server's address as seen by a client that sent this Host header. */
+    /** Returns the server's address as seen by a client that sent this Host header. */
     addressOf,
-    /** Stops listening, ends open streams and resolves when every connection is closed. */
+    /** Stops listening, ends open streams, and resolves when every connection is closed. */
     async close(): Promise<void> {
       streams.close();
       await Promise.all([work.close(closeMs), certificate?.close()]);
@@ -267,7 +267,7 @@ function ignore(): void {}
 
 const CLOSING = { status: 503, message: "The server is closing." };
 
-/** Refuses a request in the format of its route. */
+/** Refuses a request in the error format of its route. */
 function refuseOn(
   route: Route | undefined,
   request: IncomingMessage,
@@ -286,7 +286,7 @@ function refusePage(route: Route, request: IncomingMessage, response: ServerResp
   refuseOn(route, request, response, { status: 403, message: `${error.message} ${error.details.fix ?? ""}` });
 }
 
-/** The target of a request to a gateway below a path, whether its proxy passed the path on or removed it. */
+/** Returns the target of a request to a gateway below a path, whether or not its proxy removed the path. */
 function ownTarget(received: string, prefix: string): string {
   const rest = withoutPrefix(received, prefix);
   return rest === received || rest.startsWith("/") ? rest : `/${rest}`;
@@ -296,7 +296,7 @@ function isBeginning({ path, exact = false }: Route): boolean {
   return path.endsWith("/") && !exact;
 }
 
-/** Allows the web page of an allowed Origin to read the answer. */
+/** Allows the page of an allowed Origin to read the answer. */
 function letPageRead(response: ServerResponse, origin: string): void {
   response.setHeader("access-control-allow-origin", origin);
   response.setHeader(
@@ -306,12 +306,12 @@ function letPageRead(response: ServerResponse, origin: string): void {
   response.setHeader("vary", "Origin");
 }
 
-/** True for a browser's preflight: the question whether a page may make a request. */
+/** Returns true for a browser's preflight request. */
 function isPreflight({ method, headers }: IncomingMessage): boolean {
   return method === "OPTIONS" && headers.origin !== undefined && headers["access-control-request-method"] !== undefined;
 }
 
-/** Answers an allowed page's preflight. It may send any header: what reaches a route is checked there. */
+/** Answers an allowed page's preflight. Any header is allowed, because routes check them. */
 function answerPreflight({ headers }: IncomingMessage, response: ServerResponse): void {
   response
     .writeHead(204, {

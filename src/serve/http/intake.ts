@@ -5,14 +5,13 @@ import { createFairTurns } from "./fair-turns.ts";
 import { MAX_BYTES } from "./read-json.ts";
 
 const MEBIBYTE = 1024 * 1024;
-/** The most memory for bodies of open requests. One caller can have six of the largest. */
+/** Maximum memory for bodies of open requests. One caller can have six bodies of the maximum size. */
 const BODIES = { count: Infinity, bytes: 96 * MEBIBYTE, perCaller: { bytes: 24 * MEBIBYTE } };
 /** Smaller bodies are not counted. */
 const COUNTED_BYTES = 128 * 1024;
-/** Parsing a large body is about a quarter of the work that its request makes. */
+/** Parsing a large body is about a quarter of the work for its request. */
 const WORK_PER_PARSING = 4;
 
-/** A refusal of a request. */
 export interface IntakeRefusal {
   readonly status: number;
   readonly message: string;
@@ -21,7 +20,7 @@ export interface IntakeRefusal {
 
 export type Intake = ReturnType<typeof createIntake>;
 
-/** Admits requests of remote callers so that no caller uses up the time or the memory of the others. The local operator never waits. */
+/** Admits requests so that no remote caller uses up the time or memory of others. The local operator never waits. */
 export function createIntake({ turns = createFairTurns() } = {}) {
   const bodies = createShares(BODIES);
 
@@ -34,7 +33,9 @@ export function createIntake({ turns = createFairTurns() } = {}) {
   }
 
   return {
-    /** Waits for the caller's turn, if it must, and takes room for the body. Returns why not, or undefined if the request may be handled. */
+    /**
+     * Waits for the caller's turn, if necessary, and reserves memory for the body. Returns the refusal, or undefined if the request may be handled.
+     */
     take(
       principal: Principal,
       request: IncomingMessage,
@@ -48,14 +49,14 @@ export function createIntake({ turns = createFairTurns() } = {}) {
         ? takeBody(principal, response, bytes)
         : turn.then(() => takeBody(principal, response, bytes));
     },
-    /** Charges a caller for parsing a large body, which took `ms` milliseconds. */
+    /** Charges a caller for parsing a large body for `ms` milliseconds. */
     parsed(principal: Principal, ms: number): void {
       if (!principal.local) turns.charge(principal, ms * WORK_PER_PARSING);
     },
   };
 }
 
-/** The largest possible size of the body: a body without a length can have as many bytes as are read. */
+/** Returns the maximum size of the body. Without a length, this is the limit of reading. */
 function bytesOf({ method, headers }: IncomingMessage): number {
   const { "content-length": length, "transfer-encoding": encoding } = headers;
   if (length !== undefined) return Math.min(Number(length) || 0, MAX_BYTES);
@@ -64,6 +65,6 @@ function bytesOf({ method, headers }: IncomingMessage): number {
 
 function refusal(why: string): IntakeRefusal {
   const message = `The gateway is busy, and this caller ${why}. Wait until some are answered, and send fewer at once.`;
-  // The body is left unread.
+  // The connection is closed, because the body is unread.
   return { status: 429, message, headers: { "retry-after": "1", connection: "close" } };
 }

@@ -6,7 +6,7 @@ import { checkedPublicUrl, isLoopback } from "./allowed-callers.ts";
 import type { ListenOptions } from "./listen-options.ts";
 
 /**
- * Returns the public address, as metadata and tokens spell it; undefined if there is none. Throws CONFIG_INVALID if it is invalid, or if other
+ * Returns the public address, as metadata and tokens contain it; undefined if none is configured. Throws CONFIG_INVALID if it is invalid, or if other
  * machines could call without authenticating.
  */
 export function checkedAddress({
@@ -20,7 +20,7 @@ export function checkedAddress({
   return publicUrl;
 }
 
-/** A port that the gateway listens on, and the setting that names it. */
+/** A port of the gateway, and the setting that names it. */
 export interface ConfiguredPort {
   readonly port: number;
   readonly setting: string;
@@ -44,7 +44,7 @@ export async function checkPorts(host: string, ports: readonly ConfiguredPort[])
   }
 }
 
-/** Starts listening and returns the port. An unavailable port or host is a configuration error. */
+/** Starts listening and returns the port. Throws CONFIG_INVALID if the port or host is unavailable. */
 export function listen(server: Server, host: string, port: number): Promise<number> {
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     const fix = "Give a whole number up to 65535 with --port; 0 takes a free one.";

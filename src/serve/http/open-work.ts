@@ -2,7 +2,7 @@ import { createOpenSet } from "../../base/open-entries.ts";
 import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** Tracks the work of a server, so that it can be closed without waiting for callers that keep an idle connection. */
+/** Tracks the work of a server, so that the server can close without waiting for callers that keep an idle connection. */
 export function createOpenWork(server: Server) {
   const sockets = new Set<Socket>();
   const responses = createOpenSet<ServerResponse>();
@@ -13,15 +13,13 @@ export function createOpenWork(server: Server) {
     socket.once("close", () => sockets.delete(socket));
   });
 
-  /** Node's own `closeIdleConnections` skips connections that have not sent a request yet. */
+  /** Destroys idle connections. Node's `closeIdleConnections` skips connections that have not sent a request yet. */
   function destroyIdle(): void {
     const busy = new Set(responses.values().map(({ socket }) => callerOf(socket)));
     for (const socket of sockets) if (!busy.has(callerOf(socket))) socket.destroy();
   }
 
-  /**
-   * Identifies the other end of a connection. Its address is compared, because over TLS a response has another socket than the connection below it.
-   */
+  /** Identifies the client of a connection by its address, because over TLS a response has a different socket object than its connection. */
   function callerOf(socket: Socket | null): string {
     return `${socket?.remoteAddress} ${socket?.remotePort}`;
   }
@@ -40,7 +38,7 @@ export function createOpenWork(server: Server) {
   }
 
   return {
-    /** Counts an answer as in progress until it is finished or its caller has gone. */
+    /** Counts an answer as in progress until it is finished or its caller has disconnected. */
     add(response: ServerResponse): void {
       const end = responses.add(response);
       response.once("close", () => {
@@ -51,7 +49,7 @@ export function createOpenWork(server: Server) {
     get closing(): boolean {
       return closed !== undefined;
     },
-    /** Stops listening, ends the streams, waits up to `graceMs` for open requests to be answered, and resolves when every connection is closed. */
+    /** Stops listening, ends the streams, waits up to `graceMs` for open requests, and resolves when every connection is closed. */
     close: (graceMs: number): Promise<void> => (closed ??= close(graceMs)),
   };
 }

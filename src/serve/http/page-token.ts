@@ -6,23 +6,23 @@ const HEADER = "x-page-token";
 const DAY_MS = 86_400_000;
 const BINDING: SealBinding = { principal: { id: "page" }, plane: "page", method: "token", params: {} };
 
-/** The element that gives a page of the gateway its token. Every process on the same state accepts it, for a day. */
+/** Returns the element that gives a page of the gateway its token. Every process on the same state accepts the token for a day. */
 export function pageTokenMeta(seal: Pick<Seal, "seal">): string {
   return `<meta name="page-token" content="${seal.seal({}, BINDING, DAY_MS)}">`;
 }
 
-/** Distinguishes a host's own pages from other programs and from pages of other sites. */
+/** Distinguishes the host's own pages from other programs and from pages of other sites. */
 export interface PageCheck {
   readonly seal: Pick<Seal, "open">;
-  /** The gateway's origin as browsers see it, if it has another public name. */
+  /** The gateway's origin in browsers, if it has another public name. */
   readonly publicOrigin?: string | undefined;
-  /** Origins that the operator allowed. Their pages need no token; the host has checked them. */
+  /** Origins that the operator allowed. The host has checked them, so their pages need no token. */
   readonly allowedOrigins?: readonly string[] | undefined;
 }
 
 /**
- * Refuses a request from a page of the gateway's own origin that is not a read and does not carry the token of such a page. Returns undefined for
- * all other requests: programs send neither Origin nor Sec-Fetch-Site.
+ * Refuses a request from a page of the gateway's own origin, unless it is a read or carries a page token. Returns undefined for all other requests.
+ * Programs send neither Origin nor Sec-Fetch-Site.
  */
 export function pageRefusal(
   { method, headers }: { readonly method?: string | undefined; readonly headers: IncomingHttpHeaders },
@@ -36,7 +36,7 @@ export function pageRefusal(
   const token = headers[HEADER];
   if (typeof token === "string" && seal.open(token, BINDING) !== undefined) return undefined;
   const fix = `Reload the page. A page of your own sends, as ${HEADER}, the page-token that /ui has in its <meta>; it is good for a day.`;
-  const problem = token === undefined ? "has no page token" : "has a page token that is wrong or too old";
+  const problem = token === undefined ? "has no page token" : "has an invalid or expired page token";
   return fixable("PERMISSION_DENIED", `This request from a web page ${problem}.`, fix, { field: HEADER });
 
   function isOwnOrigin(given: string, called: string): boolean {

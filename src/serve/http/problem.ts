@@ -8,11 +8,10 @@ import { toWire } from "../../errors/to-wire.ts";
 import { visibleText } from "../../errors/visible-text.ts";
 import { answerText } from "./answer.ts";
 
-/** The reason why a request was refused: a problem of RFC 9457, for `application/problem+json`. */
+/** A refused request as a problem of RFC 9457, sent as `application/problem+json`. */
 export interface Problem extends Pick<ErrorDetails, "field" | "value" | "fix" | "issues" | "retryAfterMs"> {
   /** `urn:toolarsenal:error:TOOL_NOT_FOUND` */
   readonly type: string;
-  /** The meaning of the code. */
   readonly title: string;
   readonly status: number;
   /** A description of this occurrence. */
@@ -24,10 +23,10 @@ export interface Problem extends Pick<ErrorDetails, "field" | "value" | "fix" | 
   readonly result?: unknown;
 }
 
-/** A value that a caller sent is repeated up to this length, as JSON. */
+/** Maximum length of a repeated value that a caller sent, as JSON. */
 const SHOWN = 200;
 
-/** Describes an error. The details of foreign errors are hidden. */
+/** Converts an error to a problem. Details of foreign errors are hidden. */
 export function toProblem(
   thrown: unknown,
   requestId: string,
@@ -65,20 +64,20 @@ export function answerWithProblem(response: ServerResponse, problem: Problem, he
   });
 }
 
-/** Refuses a method that a path does not support, and names the supported ones. */
+/** Refuses a method that a path does not support, and lists the supported ones. */
 export function refuseMethodWithProblem(request: IncomingMessage, response: ServerResponse, allow: string): void {
   const error = new ArsenalError("INPUT_INVALID", `This path takes ${allow} only.`, { fix: `Use ${allow}.` });
   answerWithProblem(response, toProblem(error, requestIdOf(request), { status: 405 }), { allow });
 }
 
-/** The id that the caller gave its request, if it is short and printable. Otherwise gives it one, which later calls return as well. */
+/** Returns the caller's id of a request if it is short and printable. Otherwise creates an id, which later calls return too. */
 export function requestIdOf({ headers }: Pick<IncomingMessage, "headers">): string {
   const given = headers["x-request-id"];
   if (typeof given === "string" && /^[\x21-\x7e]{1,128}$/.test(given)) return given;
   return (headers["x-request-id"] = randomUUID());
 }
 
-/** Codes of the host's own refusals, before any surface gets the request. */
+/** Codes for the host's own refusals, which happen before a surface gets the request. */
 const CODES: Readonly<Record<number, ErrorCode>> = {
   401: "UNAUTHENTICATED",
   403: "PERMISSION_DENIED",
@@ -86,7 +85,6 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
   503: "CLOSED",
 };
 
-/** Writes a refusal of the host itself as a problem. */
 export function refuseWithProblem(
   request: IncomingMessage,
   response: ServerResponse,

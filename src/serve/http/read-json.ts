@@ -12,40 +12,40 @@ import {
   TOO_MANY_MEMBERS,
 } from "../../base/json/json-text.ts";
 
-/** The reason why a body or a line was refused: the HTTP status, the JSON-RPC code, and the message for the peer. */
+/** The reason why a body or a line was refused: the HTTP status, the JSON-RPC code, and the message for the sender. */
 export interface JsonRefusal {
   readonly status: number;
   readonly code: number;
   readonly message: string;
 }
 
-/** Parsed JSON that is safe to use, or why it was refused. */
+/** Parsed JSON that is safe to use, or the refusal. */
 export type CheckedJson = { readonly value: unknown } | { readonly refused: JsonRefusal };
 
 /** The maximum nesting of objects and arrays. */
 const MAX_DEPTH = 64;
 
-/** The maximum size of a body, and the time for reading it. */
+/** Limits for reading a body. */
 export interface ReadLimits extends JsonLimits {
-  /** Default 64. */
+  /** Defaults to 64. */
   readonly maxDepth?: number;
-  /** Default 4 MiB. */
+  /** Defaults to 4 MiB. */
   readonly maxBytes?: number;
-  /** Default 15 s. */
+  /** Defaults to 15 s. */
   readonly timeoutMs?: number;
-  /** The types of body that are read. Defaults to `application/json`. */
+  /** Accepted content types. Defaults to `application/json`. */
   readonly types?: readonly string[];
 }
 
 export const MAX_BYTES = 4 * 1024 * 1024;
-/** Reading a larger body takes milliseconds. */
+/** Size from which parsing takes milliseconds. */
 const LARGE = 128 * 1024;
 const TIMEOUT_MS = 15_000;
 const JSON_TYPE: readonly string[] = ["application/json"];
 
 /**
- * Reads a request's body as JSON, or returns the refusal. Never rejects. A body refused with 408 or 413 is left unread. `onParsed` gets the
- * milliseconds that parsing a large body took.
+ * Reads a request's body as JSON, or returns the refusal. Never rejects. A body that is refused with 408 or 413 is left unread. `onParsed` gets the
+ * time for parsing a large body, in milliseconds.
  */
 export async function readJson(
   request: IncomingMessage,
@@ -78,20 +78,20 @@ function refusedByHeaders(
   return undefined;
 }
 
-/** JSON is always UTF-8; a client that names another charset uses another encoding. */
+/** JSON is always UTF-8, so any other charset is refused. */
 function isJson(type: string, types: readonly string[]): boolean {
   const [, named = ""] = /^([^\s;]+)\s*(?:;\s*(?:charset\s*=\s*"?utf-?8"?\s*)?)?$/i.exec(type.trim()) ?? [];
   return types.includes(named.toLowerCase());
 }
 
-/** Reads the whole body, or returns the refusal. Reads nothing after a refusal. */
+/** Reads the whole body, or returns the refusal. Stops reading after a refusal. */
 function readBody(request: IncomingMessage, maxBytes: number, timeoutMs: number): Promise<Buffer | JsonRefusal> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let size = 0;
     let timer: NodeJS.Timeout | undefined;
 
-    // The first outcome counts: a request also closes after it has ended.
+    // Only the first outcome counts, because a request also closes after it has ended.
     function settle(outcome: Buffer | JsonRefusal): void {
       clearTimeout(timer);
       resolve(outcome);
@@ -113,7 +113,7 @@ function readBody(request: IncomingMessage, maxBytes: number, timeoutMs: number)
     });
     request.on("close", () => settle(refusal(400, "The connection was closed before the body was complete.")));
     const length = Number(request.headers["content-length"]);
-    // A short body arrives with its headers and is complete by the next tick, before Node ends the request, so no timer is needed.
+    // A short body arrives with its headers and is complete by the next tick, before Node ends the request, so it needs no timer.
     process.nextTick(() => {
       if (request.complete || request.destroyed || size === length) return;
       timer = setTimeout(() => stop(refusal(408, `The body did not arrive within ${timeoutMs / 1000} s.`)), timeoutMs);
@@ -130,8 +130,8 @@ function refusal(status: number, message: string, code: number = RPC.invalidRequ
 }
 
 /**
- * Parses text from a peer, and refuses ambiguous or harmful JSON: a key twice in one object, `__proto__`, `constructor.prototype`, and nesting that
- * overflows a stack.
+ * Parses text from a peer. Refuses ambiguous or harmful JSON: duplicate keys in one object, `__proto__`, `constructor.prototype`, and nesting that
+ * would overflow the stack.
  */
 export function checkJson(text: string, options: JsonLimits = {}): CheckedJson {
   const written = countWritten(text, options);
@@ -140,7 +140,7 @@ export function checkJson(text: string, options: JsonLimits = {}): CheckedJson {
   return "refused" in parsed ? parsed : compare(parsed.value, written);
 }
 
-/** Does the same for a large text, and lets other work run between the steps and after the last one. */
+/** Like `checkJson`, for a large text: other work can run between the steps and after the last one. */
 async function checkLarge(text: string, options: JsonLimits, onParsed?: (ms: number) => void): Promise<CheckedJson> {
   await nextTurn();
   const written = countWritten(text, options);
@@ -156,7 +156,7 @@ async function checkLarge(text: string, options: JsonLimits, onParsed?: (ms: num
   return compared;
 }
 
-/** Counts the keys in the text, or returns the reason why it is not parsed at all. */
+/** Counts the keys in the text, or returns the reason why the text is not parsed. */
 function countWritten(text: string, options: JsonLimits): number | { readonly refused: JsonRefusal } {
   const { maxDepth = MAX_DEPTH, maxValues = MAX_VALUES, maxMembers = MAX_MEMBERS } = options;
   const written = countKeys(text, maxDepth, maxValues, maxMembers);
@@ -194,7 +194,7 @@ function compare(value: unknown, written: number): CheckedJson {
   return { refused: refusal(400, message) };
 }
 
-/** Counts the keys in the parsed value, in which the later of two equal keys has replaced the earlier; NaN with a forbidden one. */
+/** Counts the keys in the parsed value, where duplicate keys count once. Returns NaN for a forbidden key. */
 function countKept(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
   let keys = 0;

@@ -4,15 +4,15 @@ import type { TraceContext } from "../../observe/trace-context.ts";
 import type { HttpExchange, OnRevoked } from "../surface.ts";
 import type { CheckedJson, ReadLimits } from "./read-json.ts";
 
-/** The members of an exchange that the server knows when the request has passed its checks. */
+/** The members of an exchange that are known once the request has passed its checks. */
 type ExchangeParts = Pick<HttpExchange, "request" | "response" | "principal" | "onRevoked" | "trace" | "json"> & {
   readonly url: () => URL;
   readonly address: () => string;
 };
 
 /**
- * A request with an address that is computed only for the routes that read it. This is a class because of its accessors: in an object literal they
- * would give every request a hidden class of its own, which keeps the request alive until the next full garbage collection.
+ * A request whose address is computed only for routes that read it. It is a class because of its accessors: in an object literal, they would give
+ * every request its own hidden class, which keeps the request alive until the next full garbage collection.
  */
 export class ReceivedExchange implements HttpExchange {
   readonly request: IncomingMessage;

@@ -3,25 +3,26 @@ import { withoutPrefix } from "./allowed-callers.ts";
 import { answerJson, refuse, refuseMethod } from "./answer.ts";
 import type { Route } from "../surface.ts";
 
-/** The path of resource metadata by RFC 9728; the resource's own path follows. */
+/** The path of resource metadata in RFC 9728. The resource's own path follows it. */
 const METADATA_PATH = "/.well-known/oauth-protected-resource";
 
 /**
- * The address of the metadata of the resource at a path. Below a path of the host, such as `https://example.com/tools`, it is below that path too,
- * because every proxy passes on requests below it. The address that RFC 9728 derives from the resource, at the root of the host, is served as well.
+ * Returns the address of the metadata for the resource at a path. If the gateway is below a path, such as `https://example.com/tools`, the metadata
+ * is below that path too, because every proxy passes on requests below it. The address that RFC 9728 derives, at the root of the host, is served as
+ * well.
  */
 export function metadataUrl(address: string, path: string): string {
   return address + METADATA_PATH + (path === "/" ? "" : path);
 }
 
-/** Publishes where clients get a token for the whole server or for one of its paths. The routes are open to callers without a token. */
+/** Publishes where clients get a token for the whole server or for one path. The routes are open to callers without a token. */
 export function metadataRoutes(parts: {
   readonly tokenOrigin: TokenOrigin;
   /** The path of the public address: `/tools`, or empty. */
   readonly prefix: string;
   /** This server's address as a client sees it. */
   addressOf(host: string | undefined): string;
-  /** True for a path that requires authentication. */
+  /** Returns true for a path that requires authentication. */
   isProtected(path: string): boolean;
 }): readonly Route[] {
   const { authorizationServers, scopes } = parts.tokenOrigin;
@@ -47,7 +48,7 @@ export function metadataRoutes(parts: {
   return [route(METADATA_PATH), route(`${METADATA_PATH}/`)];
 }
 
-/** The `WWW-Authenticate` header of a refused caller: the error, the required scopes, and the address of the resource metadata. */
+/** Returns the `WWW-Authenticate` header for a refused caller: the error, the required scopes, and the address of the resource metadata. */
 export function toChallenge(
   { challenge, tokenOrigin }: Pick<Identity, "challenge" | "tokenOrigin">,
   refusal: Refusal | undefined,

@@ -4,7 +4,7 @@ import type { Identity } from "../../guard/identity.port.ts";
 import type { Clock } from "../../observe/clock.ts";
 import type { OnRevoked } from "../surface.ts";
 
-/** How often the credentials of open streams and running calls are checked, in case a change was not announced or a key expires. */
+/** Interval at which the credentials of open streams and running calls are checked, in case a change was not announced or a key expires. */
 const CHECK_MS = 500;
 
 /** A request whose credentials can be revoked. */
@@ -14,12 +14,12 @@ interface WatchedRequest {
   readonly listeners: Set<(reason: ArsenalError) => void>;
 }
 
-/** True while a response is being sent. */
+/** Returns true while a response is being sent. */
 function isStream({ headersSent, writableEnded }: ServerResponse): boolean {
   return headersSent && !writableEnded;
 }
 
-/** Ends the streams and the running calls of callers whose credentials were revoked or have expired. Other requests run to their end. */
+/** Ends the streams and the running calls of callers whose credentials were revoked or have expired. Other requests are not interrupted. */
 export function createRevocableStreams(clock: Clock, identity: Pick<Identity, "watch"> | undefined) {
   const open = new Set<WatchedRequest>();
   let cancel: (() => void) | undefined;
@@ -30,7 +30,7 @@ export function createRevocableStreams(clock: Clock, identity: Pick<Identity, "w
       if (!isStream(each.response) && each.listeners.size === 0) continue;
       each.isValid().then(
         (valid) => void (valid || end(each)),
-        // Without the store, the state of the key is unknown. The next check decides.
+        // While the store is unavailable, the state of the key is unknown. The next check decides.
         () => {},
       );
     }

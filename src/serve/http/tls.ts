@@ -7,9 +7,9 @@ import type { Emit } from "../../observe/events.ts";
 import type { TlsFiles } from "./listen-options.ts";
 import { watchConfig, type WatchedConfig } from "../../system/watch-files.ts";
 
-/** For TLS 1.2, only suites with forward secrecy and authenticated encryption. TLS 1.3 has no others. */
+/** Only suites with forward secrecy and authenticated encryption for TLS 1.2. TLS 1.3 has only such suites. */
 const CIPHERS = [
-  // Deno does not list them, and allows only these suites.
+  // Deno does not list its suites, and allows only these.
   ...((constants.defaultCipherList as string | undefined) ?? "").split(":").filter((suite) => suite.startsWith("TLS_")),
   ...["AES128-GCM-SHA256", "AES256-GCM-SHA384", "CHACHA20-POLY1305"].flatMap((suite) => [
     `ECDHE-ECDSA-${suite}`,
@@ -17,7 +17,7 @@ const CIPHERS = [
   ]),
 ].join(":");
 
-/** Reads the files. Throws `CONFIG_INVALID`, with the file and the fix, if one cannot be used or the key is that of another certificate. */
+/** Reads the files. Throws `CONFIG_INVALID`, with the file and the fix, if a file cannot be used or the key belongs to another certificate. */
 export async function readCertificate({ cert, key, ca }: TlsFiles) {
   const [certText, keyText] = [await read("cert", cert), await read("key", key)];
   const caText = ca === undefined ? undefined : await read("ca", ca);
@@ -30,14 +30,13 @@ export async function readCertificate({ cert, key, ca }: TlsFiles) {
   const chain = caText === undefined ? certText : `${certText.trimEnd()}\n${caText}`;
   return {
     certificate,
-    /** The options of Node's server. */
+    /** The options for Node's server. */
     context: { cert: chain, key: keyText, minVersion: "TLSv1.2" as const, ciphers: CIPHERS },
-    /** The contents of the files. */
     texts: [certText, keyText, ...(caText === undefined ? [] : [caText])],
   };
 }
 
-/** Gives new connections the new certificate when the files change. Unusable files are reported, and the certificate stays. */
+/** Uses the new certificate for new connections when the files change. Invalid files are reported, and the old certificate stays in use. */
 export function followCertificate(
   server: Server,
   files: TlsFiles,

@@ -120,7 +120,7 @@ describe("250,000 parts", () => {
       const before = cpuMs(pid);
       for (let sent = 0; sent < 3; sent++) {
         const { body } = await ask(url, "eve", "SendMessage", params);
-        expect(body.error?.message).toMatch(/has 250000 entries; the most is 256|members and elements|members in all/);
+        expect(body.error?.message).toMatch(/has 250000 entries; the limit is 256|members and elements|members in all/);
       }
       // At a second and more for each, they were converted part by part.
       expect(cpuMs(pid) - before).toBeLessThan(2_000);

@@ -3,8 +3,8 @@ import { LegacyRestTransportHandler } from "@a2a-js/sdk/compat/v0_3/server";
 import { type A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
 
 /**
- * The card in the format of 0.3, with the security fields of both of its bindings and, for clients that support both versions, the interfaces of
- * 1.0.
+ * Converts the card to the format of 0.3, with the security fields of both 0.3 bindings. Clients that support both versions also find the interfaces
+ * of 1.0.
  */
 export async function card03(card: AgentCard): Promise<Readonly<Record<string, unknown>>> {
   // The SDK exports its conversion only through this handler.
@@ -29,7 +29,7 @@ export async function card03(card: AgentCard): Promise<Readonly<Record<string, u
   };
 }
 
-/** The card in the format of 1.0, with the fields that clients of 0.3 need, for clients that do not name a version. */
+/** Returns the card in the format of 1.0, with the additional fields of 0.3, for clients that do not name a version. */
 export async function cardOfBoth(card: AgentCard): Promise<Readonly<Record<string, unknown>>> {
   const { signatures: _, ...older } = await card03(card);
   const current = AgentCard.toJSON(card) as Readonly<Record<string, unknown>>;

@@ -9,7 +9,7 @@ import type { HttpCodec } from "./http-json.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The HTTP+JSON binding of 0.3: the messages of its protocol buffers as JSON, in which parts are called `content`. */
+/** The HTTP+JSON binding of 0.3: JSON of the 0.3 protocol buffers, in which parts are called `content`. */
 export const CODEC_03: HttpCodec = {
   contentType: "application/json",
   cardPath: "/card",
@@ -30,7 +30,7 @@ export const CODEC_03: HttpCodec = {
   errorBody: toLegacyHTTPError,
 };
 
-/** Reads a message to send. `parts` of the JSON-RPC binding, each with a `kind`, are taken too. */
+/** Reads a message to send. Also accepts `parts` as in the JSON-RPC binding, each with a `kind`. */
 function toRequest(body: Json): SendMessageRequest {
   const message = body["message"] ?? body["request"];
   if (!isPlainObject(message)) throw new RequestMalformedError("message is required.");
@@ -47,7 +47,7 @@ function toRequest(body: Json): SendMessageRequest {
     }),
     ...(isPlainObject(body["metadata"]) && { metadata: body["metadata"] }),
   });
-  // Protocol buffers cannot distinguish 0 from an omitted value, and an omitted value means the whole history.
+  // Protocol buffers cannot distinguish 0 from an omitted value, and omitting the value means the whole history.
   if (request.configuration?.historyLength === 0) request.configuration.historyLength = undefined;
   if (request.configuration && isPlainObject(push))
     request.configuration.taskPushNotificationConfig = toConfig(push, "");
@@ -73,7 +73,7 @@ function toPart(part: unknown): object {
   return { data: inner, metadata };
 }
 
-/** A part of 1.0 as JSON, as 0.3 writes it. */
+/** Converts a part of 1.0 to the JSON of 0.3. */
 function fromPart(part: Json): Json {
   const { text, url, raw, mediaType, filename, data } = part;
   if (text !== undefined) return { text };

@@ -49,7 +49,7 @@ type HttpJsonResponse =
 
 type Operation = (asked: HttpJsonRequest) => Promise<HttpJsonResponse>;
 
-/** Reads requests and writes responses in one version of the HTTP+JSON binding. The operations are the same for all versions. */
+/** Reads requests and writes responses of one version of the HTTP+JSON binding. All versions have the same operations. */
 export interface HttpCodec {
   readonly contentType: string;
   readonly cardPath: string;
@@ -65,13 +65,13 @@ export interface HttpCodec {
   errorBody(error: unknown, status: number): unknown;
 }
 
-/** Answers requests below a path by the HTTP+JSON binding of 1.0 or 0.3, depending on `A2A-Version`. Without the header it is 0.3. */
+/** Answers requests of the HTTP+JSON binding, version 1.0 or 0.3 depending on `A2A-Version`. Without this header, the version is 0.3. */
 export function createHttpJson(parts: {
   readonly handler: TaskHandler;
   readonly streams: Streams;
   readonly work: Work;
   readonly admission: Admission;
-  /** The prefix of the operations' paths: `/a2a/v1`. */
+  /** The prefix of all paths: `/a2a/v1`. */
   readonly base: string;
 }): Required<Pick<Route, "handle" | "template">> {
   const { handler, streams, work, admission, base } = parts;
@@ -100,7 +100,7 @@ export function createHttpJson(parts: {
     const refuse = (error: unknown): void => {
       const limited = limitRefusal(error);
       if (limited === undefined) return answer(restStatusFor(error), toError(error));
-      // The body may not have been read.
+      // The connection is closed, because the body may be unread.
       answer(429, binding.errorBody(limited.error, 429), { ...limited.headers, connection: "close" });
     };
 
@@ -143,7 +143,7 @@ interface RoutedOperation {
 
 const PATH = /^\/tasks\/(?<task>[^/:]+)(?<action>:\w+|\/pushNotificationConfigs(?:\/(?<config>[^/]+))?)?$/;
 
-/** The path of an operation as a template: `/tasks/{id}`. */
+/** Returns the template of an operation's path: `/tasks/{id}`. */
 function patternOf(path: string): string {
   const { task, config } = PATH.exec(path)?.groups ?? {};
   if (config !== undefined) return "/tasks/{id}/pushNotificationConfigs/{configId}";
@@ -165,7 +165,7 @@ function findOperation(
   }
 }
 
-/** The body, which is empty if a client sends none or `null`. */
+/** Reads the body. An omitted body and `null` become an empty object. */
 async function bodyOf({ request, ...exchange }: HttpExchange): Promise<Readonly<Record<string, unknown>>> {
   if (request.headers["content-type"] === undefined && !(Number(request.headers["content-length"]) > 0)) return {};
   const body = await exchange.json({ types: ["application/json", A2A_CONTENT_TYPE] });
@@ -181,7 +181,7 @@ async function bodyOf({ request, ...exchange }: HttpExchange): Promise<Readonly<
   return body.value;
 }
 
-/** The operations that every version has, by method and path. */
+/** Returns the operations that both versions have, by method and path. */
 function operationsOf(handler: TaskHandler, codec: HttpCodec): Readonly<Record<string, Operation>> {
   async function* written(events: AsyncGenerator<StreamResponse, void, undefined>) {
     for await (const event of events) yield codec.event(event);
@@ -254,7 +254,7 @@ const CODEC_10: HttpCodec = {
   },
 };
 
-/** Lists tasks, which only 1.0 can. */
+/** Lists tasks, which only version 1.0 supports. */
 function listTasks(handler: TaskHandler): Operation {
   return async ({ context, query }) => {
     const status = query.get("status") ?? "";
@@ -279,7 +279,7 @@ function listTasks(handler: TaskHandler): Operation {
   };
 }
 
-/** A whole number from the query string; undefined if there is none. */
+/** Reads a whole number from the query string; undefined if it is omitted. */
 function whole(query: URLSearchParams, name: string): number | undefined {
   const given = query.get(name);
   if (given === null || given === "") return undefined;

@@ -19,7 +19,7 @@ interface RpcRequest extends Record<string, unknown> {
   readonly method: string;
 }
 
-/** Methods that begin work. */
+/** Methods that create or continue a task. */
 const BEGIN: ReadonlySet<string> = new Set([
   "SendMessage",
   "SendStreamingMessage",
@@ -29,7 +29,7 @@ const BEGIN: ReadonlySet<string> = new Set([
   "tasks/sendSubscribe",
 ]);
 
-/** Answers JSON-RPC requests of 1.0, of 0.3, and of the drafts before them (`tasks/send`). */
+/** Answers JSON-RPC requests of 1.0, of 0.3, and of earlier drafts (`tasks/send`). */
 export function createJsonRpc(parts: {
   readonly handler: TaskHandler;
   readonly streams: Streams;
@@ -47,7 +47,7 @@ export function createJsonRpc(parts: {
     try {
       admission.enter(exchange);
     } catch (error) {
-      // The body is not read.
+      // The connection is closed, because the body is unread.
       return refuse(response, null, error, { connection: "close" });
     }
     const body = await exchange.json();
@@ -63,7 +63,7 @@ export function createJsonRpc(parts: {
     if (!isRequest(value)) {
       const id = isPlainObject(value) && isId(value["id"]) ? value["id"] : null;
       const message = `This is not a JSON-RPC 2.0 request, or its id is longer than ${MOST_ID_LENGTH} characters.`;
-      // Clients expect errors of JSON-RPC with 200. A value that is not an object is not JSON-RPC.
+      // Clients expect JSON-RPC errors with status 200. A value that is not an object is not JSON-RPC.
       const status = isPlainObject(value) ? 200 : 400;
       return answerJson(response, status, failure(id, { code: A2A_ERROR_CODE.INVALID_REQUEST, message }));
     }
@@ -104,7 +104,7 @@ export function createJsonRpc(parts: {
 const toCurrentError = (error: unknown): object => JsonRpcTransportHandler.mapToJSONRPCError(error);
 const toOlderError = (error: unknown): object => LegacyJsonRpcTransportHandler.mapToLegacyJSONRPCError(error);
 
-/** Refuses a request before it is worked on: with 429 if the caller has reached a limit. */
+/** Refuses a request before any work: with status 429 if the caller has reached a limit. */
 function refuse(
   response: HttpExchange["response"],
   id: string | number | null,
@@ -117,7 +117,7 @@ function refuse(
   answerJson(response, 429, failure(id, toError(limited.error)), { ...headers, ...limited.headers });
 }
 
-/** The version that a header names, or the default if there is none; undefined if it is not served. `1.0.1` is 1.0. */
+/** Returns the version in a header, or the default if the header is omitted; undefined if the version is not supported. `1.0.1` is read as 1.0. */
 export function versionOf(
   header: string | readonly string[] | undefined,
   byDefault: () => A2aVersion,
@@ -133,7 +133,7 @@ export function unsupportedVersion(asked: unknown): VersionNotSupportedError {
   );
 }
 
-/** The gateway is one agent: a caller's tenant is part of its identity, so the request cannot set it. */
+/** Removes the tenant from a request. A caller's tenant is part of its identity, so a request cannot set it. */
 function withoutTenant(request: RpcRequest): RpcRequest {
   const { params } = request;
   if (!isPlainObject(params) || params["tenant"] === undefined) return request;
@@ -147,7 +147,7 @@ function isRequest(value: unknown): value is RpcRequest {
   return isId(id) && typeof method === "string" && method !== "";
 }
 
-/** The id of a request is repeated in every answer to it. */
+/** Limits the length of an id, because every answer to the request repeats it. */
 function isId(id: unknown): id is string | number | null {
   if (typeof id === "string") return id.length <= MOST_ID_LENGTH;
   return id === null || Number.isInteger(id);

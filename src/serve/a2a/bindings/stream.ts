@@ -5,9 +5,9 @@ import type { HttpExchange } from "../../surface.ts";
 /** The interval of keep-alive comments on an idle stream. */
 const KEEP_ALIVE_MS = 15_000;
 
-/** The streams that are open, so that closing the surface ends them. */
+/** The open streams. They end when the surface is closed. */
 export interface Streams {
-  /** Answers with each value as an event. Rejects if the first value fails; a later error is sent as the last event. */
+  /** Sends each value as an event. Rejects if the first value fails; a later error is sent as the last event. */
   answer(
     exchange: Pick<HttpExchange, "response">,
     values: AsyncIterator<unknown>,

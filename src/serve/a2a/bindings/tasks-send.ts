@@ -15,13 +15,13 @@ interface TasksSend {
 
 type Envelope = { readonly jsonrpc: string; readonly id: string | number | null };
 
-/** True for the methods by which the first drafts of A2A send a message. The caller chooses the id of the task. */
+/** Returns true for the methods that send a message in the first drafts of A2A. There, the caller chooses the task's id. */
 export function isTasksSend(request: object): request is TasksSend {
   const { method } = request as { readonly method?: unknown };
   return method === "tasks/send" || method === "tasks/sendSubscribe";
 }
 
-/** Answers `tasks/send` and `tasks/sendSubscribe`: the same tasks as of 0.3, with the names of those drafts. */
+/** Answers `tasks/send` and `tasks/sendSubscribe` of the first drafts. The tasks are those of 0.3, with the names of the drafts. */
 export function createTasksSend(
   handler: TaskHandler,
 ): (request: TasksSend, context: ServerCallContext) => Promise<Envelope | AsyncGenerator<Envelope, void, undefined>> {
@@ -77,7 +77,7 @@ function read(given: unknown): { readonly taskId: string; readonly contextId: st
   return { taskId, contextId: sessionId, params: params as unknown as Params };
 }
 
-/** Adds members that have other names in the drafts: `type` of a part, `sessionId`, and `id` of an event. */
+/** Adds the members that the drafts name differently: `type` of a part, `sessionId`, and `id` of an event. */
 function toDraft(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toDraft);
   if (!isPlainObject(value)) return value;
@@ -85,7 +85,7 @@ function toDraft(value: unknown): unknown {
   const draft = Object.fromEntries(
     Object.entries(value).map(([key, member]) => [
       key,
-      // The output of a tool is passed on unchanged, whatever its keys are.
+      // The output of a tool is not converted, even if it has the same keys.
       key === "data" || key === "metadata" ? member : toDraft(member),
     ]),
   );

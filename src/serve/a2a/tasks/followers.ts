@@ -4,12 +4,12 @@ import { stateOf, taskKey } from "../call-context.ts";
 import { createEventQueue, type EventQueue } from "../../event-queue.ts";
 import { hasEnded } from "./task-store.ts";
 
-/** Keeps the readers of each task, from one message to the next, until the task ends. */
+/** Tracks the readers of each task across messages, until the task ends. */
 export function createFollowers() {
   const queues = new Map<string, Set<EventQueue<StreamResponse>>>();
 
   return {
-    /** Hands an event of a task to everyone who follows it. The last event of a task ends their streams. */
+    /** Sends an event of a task to all its readers. The last event of a task ends their streams. */
     tell(event: StreamResponse, context: ServerCallContext): void {
       const { payload } = event;
       if (payload === undefined || payload.$case === "message") return;
@@ -22,7 +22,7 @@ export function createFollowers() {
         if (isLast) queue.end();
       }
     },
-    /** All events of a task from now on. Call `leave` when the reader is gone. */
+    /** Returns all later events of a task. Call `leave` when the reader disconnects. */
     follow(taskId: string, context: ServerCallContext): Pick<EventQueue<StreamResponse>, "events"> & { leave(): void } {
       const key = taskKey(taskId, context);
       const queue = createEventQueue<StreamResponse>({ until: stateOf(context).gone });

@@ -1,24 +1,24 @@
 import { Artifact, Message, Part, Task } from "@a2a-js/sdk";
 import { textPart } from "../events.ts";
 
-/** The most that is kept of one message of the caller, in bytes of JSON. */
+/** Maximum stored size of one message of the caller, in bytes of JSON. */
 const MOST_REQUEST_BYTES = 8 * 1024;
 const MOST_STATUS_BYTES = 32 * 1024;
 const MOST_HISTORY_BYTES = 64 * 1024;
 const MOST_MESSAGES = 100;
 const MOST_ARTIFACT_BYTES = 256 * 1024;
 const MOST_METADATA_BYTES = 16 * 1024;
-/** The most that is kept of one task: its status, history, artifacts and metadata, and the ids. */
+/** Maximum stored size of one task: its status, history, artifacts, metadata and ids. */
 export const MOST_TASK_BYTES = 384 * 1024;
 
-/** A key in the metadata of a part that replaces others: the number of omitted bytes of JSON. */
+/** The metadata key of a part that replaces omitted parts. Its value is the number of omitted bytes of JSON. */
 const LEFT_OUT = "urn:toolarsenal:a2a:bytes-left-out";
-/** The bytes reserved for a part that describes the omitted bytes. */
+/** Bytes reserved for the part that replaces omitted parts. */
 const NOTE_BYTES = 512;
 
 /**
- * Returns the stored form of a message: its first parts, then a part with the number of omitted bytes. Returns the same object if all of it is
- * stored.
+ * Returns the stored form of a message: its first parts, then a part with the number of omitted bytes. Returns the same object if the whole message
+ * is stored.
  */
 export function cutMessage(message: Message, most: number = MOST_REQUEST_BYTES): Message {
   let envelope = { ...message, parts: [] };
@@ -32,7 +32,7 @@ export function cutMessage(message: Message, most: number = MOST_REQUEST_BYTES):
   return parts === message.parts && !isTooLarge ? message : { ...envelope, parts };
 }
 
-/** Returns the bytes that were left out of a message when it was kept. */
+/** Returns the number of bytes that were omitted when a message was stored. */
 export function bytesLeftOut({ parts }: Pick<Message, "parts">): number {
   return parts.reduce((total, part) => total + leftOutBy(part), 0);
 }
@@ -51,7 +51,7 @@ export function cutTask(task: Task): { readonly json: unknown; readonly bytes: n
   return { json, bytes: sizeOf(json) };
 }
 
-/** The newest messages that fit. */
+/** Returns the newest messages that fit. */
 function cutHistory(history: readonly Message[]): Message[] {
   const kept: Message[] = [];
   let room = MOST_HISTORY_BYTES;
@@ -64,7 +64,7 @@ function cutHistory(history: readonly Message[]): Message[] {
   return kept.toReversed();
 }
 
-/** The first artifacts, as far as they fit. Of one that does not fit, the beginning is kept. */
+/** Returns the first artifacts that fit, and the beginning of the next one. */
 function cutArtifacts(artifacts: readonly Artifact[]): Artifact[] {
   const kept: Artifact[] = [];
   let room = MOST_ARTIFACT_BYTES;
@@ -78,7 +78,10 @@ function cutArtifacts(artifacts: readonly Artifact[]): Artifact[] {
   return kept;
 }
 
-/** The first parts that fit into `most` bytes, and a note about the others. Cutting again adds to the note. Returns the same array if all fit. */
+/**
+ * Returns the first parts that fit into `most` bytes, and a note about the omitted ones. Cutting again adds to the note. Returns the same array if
+ * all parts fit.
+ */
 function cutParts(parts: Part[], most: number): Part[] {
   const sizes = parts.map(partSize);
   if (sizes.reduce((total, size) => total + size, 0) <= most) return parts;
@@ -101,7 +104,7 @@ function cutParts(parts: Part[], most: number): Part[] {
   return leftOut === 0 ? kept : [...kept, noteOf(leftOut)];
 }
 
-/** The beginning of a text, in at most `most` bytes. Undefined for other parts, and if there is no room for a useful beginning. */
+/** Returns the beginning of a text, in at most `most` bytes. Undefined for other parts, and if there is no room for a useful beginning. */
 function beginningOf(part: Part, most: number): Part | undefined {
   const { content } = part;
   if (content?.$case !== "text") return undefined;
@@ -124,7 +127,7 @@ function leftOutBy({ metadata }: Part): number {
   return Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : 0;
 }
 
-/** The bytes that a part takes in a list. A text that is longer than any task is not written out for it. */
+/** Returns the bytes that a part takes in a list. A text that is longer than any task is not serialized for this. */
 function partSize(part: Part): number {
   const { content } = part;
   if (content?.$case === "text" && content.value.length > MOST_TASK_BYTES) return Buffer.byteLength(content.value);

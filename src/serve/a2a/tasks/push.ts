@@ -23,24 +23,24 @@ import { bookAttachment, holderOf, pushKey } from "./task-index.ts";
 export interface Pushes {
   readonly store: PushNotificationStore;
   readonly sender: PushNotificationSender;
-  /** Gives pending notifications a moment to arrive, and drops the rest. */
+  /** Waits a moment for pending notifications to arrive, and drops the rest. */
   close(): Promise<void>;
 }
 
 interface StoredConfig {
   readonly config: TaskPushNotificationConfig;
-  /** The version of A2A in which the notification was requested and is sent. */
+  /** The A2A version of the notification's format, which is the version of the request for it. */
   readonly wireVersion: string;
 }
 
 const MOST_CONFIGS = 10;
-/** All configurations of a task together, sealed. */
+/** For all sealed configurations of a task together. */
 const MOST_CONFIG_BYTES = 32 * 1024;
 const MOST_URL_LENGTH = 2_000;
-/** The most notifications that wait for their turn or an answer. */
+/** Limits for notifications that are queued or wait for an answer. */
 const WAITING = { count: 5_000, bytes: 32 * 1024 * 1024, perCaller: { count: 1_000, bytes: 8 * 1024 * 1024 } };
 const ATTEMPT_MS = 5_000;
-/** The waits before further attempts. */
+/** Delays before retries. */
 const PAUSES_MS: readonly number[] = [1_000, 5_000];
 const CLOSING_MS = 1_000;
 
@@ -53,7 +53,7 @@ interface Notification {
   readonly contentType: string;
 }
 
-/** Notifies the addresses that callers gave about their tasks, in order, through the egress guard. Failures are reported as events. */
+/** Notifies webhooks that callers registered for their tasks, in order, through the egress guard. Failures are reported as events. */
 export function createPushes(
   replica: Replica,
   settings: Pick<A2aSettings & A2aOutside, "egress" | "pushOrigins" | "taskTtlS" | "emit">,
@@ -70,7 +70,7 @@ export function createPushes(
 
   const isTrusted = (url: string | URL): boolean => origins.has(new URL(url).origin);
   const keyOf = (taskId: string, context: ServerCallContext): string => pushKey(ownerIn(context), taskId);
-  /** Configurations hold credentials: they are sealed, each list for its task. */
+  /** Configurations contain credentials, so the list of each task is sealed for that task. */
   const bindingOf = (key: string) => ({ principal: { id: key }, plane: "a2a", method: "push", params: {} });
 
   async function read(
@@ -97,7 +97,7 @@ export function createPushes(
       const bytes = sealed.length;
       if (bytes > MOST_CONFIG_BYTES)
         throw new RequestMalformedError(
-          `The push notification configs of this task take ${bytes} bytes; the most is ${MOST_CONFIG_BYTES}. Delete one, or give shorter credentials.`,
+          `The push notification configs of this task take ${bytes} bytes; the limit is ${MOST_CONFIG_BYTES}. Delete one, or give shorter credentials.`,
         );
       const expiresAt = clock.now() + ttlMs;
       await bookAttachment(documents, "push", { owner, taskId, bytes, expiresAt });
@@ -183,7 +183,8 @@ export function createPushes(
     }
     const bytes = [...bodies.values()].reduce((total, { body }) => total + body.length, 0);
     const share = waiting.take(holderOf(owner), { bytes });
-    if (share === undefined) return report(first.config, 0, "too many notifications of this caller wait already");
+    if (share === undefined)
+      return report(first.config, 0, "too many notifications of this caller are already waiting");
     try {
       await earlier;
       await Promise.all(
@@ -224,7 +225,7 @@ export function createPushes(
 
 type DeliveryOutcome = "delivered" | { readonly why: string; readonly mayRetry: boolean };
 
-/** Refuses an address that egress would block. The address behind a host name is checked with each request. */
+/** Refuses an address that egress would block. The address behind a host name is checked again with each request. */
 function refuseAddress(url: string, isTrusted: (url: URL) => boolean): void {
   const parsed = url.length <= MOST_URL_LENGTH ? URL.parse(url) : null;
   if (parsed === null)

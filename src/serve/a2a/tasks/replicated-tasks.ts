@@ -10,10 +10,10 @@ import { hasEnded, type SharedTasks } from "./task-store.ts";
 
 const CANCEL = "a2a/cancel";
 const SUBSCRIBE = "a2a/subscribe";
-/** Processes announce here that they continue a task. */
+/** Topic on which a process announces that it continues a task. */
 const CONTINUED = "a2a/continued";
 
-/** Tasks that run in another process: they are followed and cancelled there. */
+/** Follows and cancels tasks that run in other processes. */
 export function replicateTasks(
   handler: TaskHandler,
   { replica, tasks }: { readonly replica: Replica; readonly tasks: SharedTasks },
@@ -35,12 +35,15 @@ export function replicateTasks(
   const keyOf = (taskId: string, context: ServerCallContext) => sha256(taskKey(taskId, context), "base64url");
   const bodyFor = (taskId: string, context: ServerCallContext) => ({ taskId, owner: ownerIn(context) });
 
-  /** The process to ask about a task; undefined if it is this one, or none runs it. */
+  /** Returns the process that runs a task; undefined if it is this process, or if no process runs it. */
   async function elsewhere(taskId: string, context: ServerCallContext): Promise<string | undefined> {
     return handler.isRunning(taskId, context) ? undefined : tasks.runnerOf(taskId, context);
   }
 
-  /** Follows a task to its end. A process that continues it, after it waited for input, announces that and is followed from then on. */
+  /**
+   * Follows a task to its end. If another process continues the task after it waited for input, that process announces this and is followed from then
+   * on.
+   */
   async function* follow(
     params: SubscribeToTaskRequest,
     context: ServerCallContext,
@@ -65,7 +68,7 @@ export function replicateTasks(
         .catch(queue.fail);
     }
 
-    /** The process ended, or the task did before it was reached. How it ended is in the store. */
+    /** Reads the final state from the store, because the process ended, or the task ended before the process was reached. */
     async function lookUp(): Promise<void> {
       const value = await tasks.load(taskId, context);
       if (value === undefined) throw new TaskNotFoundError(`Task not found: ${taskId}`);
@@ -97,7 +100,7 @@ export function replicateTasks(
     }
   }
 
-  /** Notifies followers on other processes that a task continues here. Refuses a message to a task that another process runs. */
+  /** Announces to followers in other processes that a task continues here. Refuses a message to a task that another process runs. */
   async function goOn(taskId: string | undefined, context: ServerCallContext): Promise<void> {
     if (!taskId) return;
     if ((await elsewhere(taskId, context)) !== undefined)
@@ -122,7 +125,7 @@ export function replicateTasks(
       const { id } = params;
       const runner = id === "" ? undefined : await elsewhere(id, context);
       if (runner === undefined) return handler.cancelTask(params, context);
-      // If the task cannot be cancelled there, the store already has its final state.
+      // If the task cannot be cancelled there, its final state is already in the store.
       await replica
         .call(runner, CANCEL, bodyFor(id, context), { signal: new AbortController().signal })
         .catch(() => undefined);
@@ -136,7 +139,7 @@ export function replicateTasks(
   };
 }
 
-/** Converts a task to updates, for readers who have an earlier state of it. Other events stay as they are. */
+/** Converts a task to updates, for readers that have an earlier state of it. Other events are not changed. */
 function updatesOf(event: StreamResponse): readonly StreamResponse[] {
   const { payload } = event;
   if (payload?.$case !== "task") return [event];

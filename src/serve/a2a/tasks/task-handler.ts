@@ -35,7 +35,6 @@ import { cutMessage } from "./kept-task.ts";
 import type { SharedTasks } from "./task-store.ts";
 
 export interface TaskParts {
-  /** The agent's abilities and interfaces. */
   readonly card: AgentCard;
   readonly executor: AgentExecutor;
   readonly store: SharedTasks;
@@ -45,13 +44,16 @@ export interface TaskParts {
 }
 
 export interface TaskHandler extends A2ARequestHandler {
-  /** Creates a task whose id the caller chose, unless it exists. */
+  /** Creates a task with an id that the caller chose, unless it exists. */
   create(taskId: string, contextId: string, context: ServerCallContext): Promise<void>;
-  /** True if the task runs in this process now. */
+  /** Returns true if the task currently runs in this process. */
   isRunning(taskId: string, context: ServerCallContext): boolean;
 }
 
-/** The SDK's request handler, except that a task outlives its caller's connection, counts as work until it is stored, and can be followed to its end. */
+/**
+ * Creates the SDK's request handler, with these changes: a task outlives its caller's connection, counts as work until it is stored, and can be
+ * followed to its end.
+ */
 export function createTaskHandler(parts: TaskParts): TaskHandler {
   const { card, executor, store, work, push, extendedCard } = parts;
   const buses = new DefaultExecutionEventBusManager();
@@ -71,7 +73,7 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
   const forever = new AbortController().signal;
   const underWay = new Set<string>();
 
-  /** Starts a run in the background. It counts as work until it has ended and `answered` has resolved. */
+  /** Starts a run in the background. The run counts as work until it has ended and `answered` has resolved. */
   function begin(
     params: SendMessageRequest,
     context: ServerCallContext,
@@ -106,7 +108,7 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
     return queue;
   }
 
-  /** Refuses an empty message, and a message to a task that still runs. */
+  /** Refuses an empty message, and a message to a task that is still running. */
   async function checkMessage(params: SendMessageRequest, context: ServerCallContext): Promise<void> {
     if (!params.message?.parts.length) throw new RequestMalformedError("message.parts needs at least one part.");
     checkMediaTypes(params.message, card.defaultInputModes);
@@ -142,7 +144,7 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
     return length === undefined ? answer : { ...answer, history: length <= 0 ? [] : task.history.slice(-length) };
   }
 
-  // A run is over once its last event is stored, which is after its executor has returned.
+  // A run ends when its last event is stored, which is after its executor has returned.
   const isRunning = (taskId: string, context: ServerCallContext): boolean =>
     underWay.has(taskKey(taskId, context)) || buses.getByTaskId(taskId, context) !== undefined;
 
@@ -176,7 +178,7 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
       followers.tell({ payload: { $case: "statusUpdate", value } }, context);
       return task;
     },
-    /** Follows a task until it ends, also while it waits for input and nothing runs. */
+    /** Follows a task until it ends, even while the task waits for input and nothing runs. */
     async *resubscribe(params, context) {
       const followed = followers.follow(params.id, context);
       try {
@@ -196,7 +198,7 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
   };
 }
 
-/** Passes the original message to an executor, not the shortened one that is stored. */
+/** Passes the original message to an executor instead of the shortened message that is stored. */
 function withWholeMessage(executor: AgentExecutor): AgentExecutor {
   return {
     execute(request, bus) {
@@ -210,7 +212,7 @@ function withWholeMessage(executor: AgentExecutor): AgentExecutor {
   };
 }
 
-/** Adds an event's part of an artifact to the whole artifact. An artifact that began earlier is not collected: the store has it. */
+/** Adds an event's part of an artifact to the whole artifact. An artifact that began in an earlier run is skipped, because the store has it. */
 function collect(made: Map<string, Artifact>, { artifact, append }: TaskArtifactUpdateEvent): void {
   if (artifact === undefined) return;
   const { artifactId, parts, metadata } = artifact;
@@ -222,7 +224,7 @@ function collect(made: Map<string, Artifact>, { artifact, append }: TaskArtifact
   }
 }
 
-/** Refuses parts of a type that the agent does not read. */
+/** Refuses parts of a type that the agent cannot read. */
 function checkMediaTypes({ parts }: Message, read: readonly string[]): void {
   const other = parts.find(({ mediaType }) => mediaType !== "" && !read.includes(mediaType));
   if (read.length === 0 || other === undefined) return;
@@ -249,7 +251,7 @@ async function* shownStream<Value>(
   }
 }
 
-/** The error that a caller may see. Details of an unexpected error are for the operator only. */
+/** Returns the error for the caller. Details of an unexpected error are only for the operator. */
 function toShownError(error: unknown): Error {
   if (error instanceof A2AError) return error;
   if (isArsenalError(error)) return new A2AError({ message: error.message, metadata: { code: error.code } });

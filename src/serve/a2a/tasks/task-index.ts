@@ -8,37 +8,37 @@ import type { Replica } from "../../replica.ts";
 import { setNewest } from "../../../base/remember.ts";
 import { MOST_TASK_BYTES } from "./kept-task.ts";
 
-/** The part of a task that listing and pruning need. Tasks themselves are documents of their own. */
+/** The part of a task that listing and pruning need. Tasks themselves are separate documents. */
 export interface TaskEntry {
   readonly id: string;
   readonly contextId: string;
   readonly state: TaskState;
-  /** The time of the last change of the state. */
+  /** The time of the last state change. */
   readonly timestamp: string;
   readonly bytes: number;
-  /** The owner in the format of `ownerOf`. Empty for a task that an earlier release stored without it. */
+  /** The owner in the format of `ownerOf`. Empty for a task that an earlier release stored without an owner. */
   readonly owner: string;
-  /** The process that runs it. Omitted if none does. */
+  /** The process that runs the task, if any. */
   readonly runner?: string;
 }
 
-/** Documents that a task has besides itself: who is notified of it, and the run that waits for an approval. */
+/** Additional documents of a task: its push notification configs, and the run that waits for an approval. */
 export type Attachment = "push" | "run";
 
 const INDEX = "a2a/index/";
 export const TASKS = "a2a/task/";
 
-/** Tasks that are kept, with their attachments. */
+/** Limits for stored tasks with their attachments. */
 const BOUNDS: ShareBounds = { count: 10_000, bytes: 64 * 1024 * 1024 };
 const PER_CALLER: ShareBounds = { count: 1_000, bytes: 16 * 1024 * 1024 };
 
-/** A process checks the bounds of all callers together, and of one caller, after this many new tasks or stored bytes. */
+/** A process checks the limits, for all callers together and for one caller, after this many new tasks or stored bytes. */
 const CHECK_ALL_AFTER = { count: 256, bytes: 8 * 1024 * 1024 };
 const CHECK_ONE_AFTER = { count: 32, bytes: 2 * 1024 * 1024 };
-/** Callers whose new tasks are counted. */
+/** Maximum number of callers whose new tasks are counted. */
 const MOST_COUNTED = 10_000;
 
-/** A task that was created and has not begun to run after this time never will. */
+/** A created task that has not started after this time will never start. */
 const BEGINS_WITHIN_MS = 60_000;
 
 const ACTIVE: ReadonlySet<TaskState | undefined> = new Set([
@@ -52,12 +52,12 @@ const ENDED: ReadonlySet<TaskState | undefined> = new Set([
   TaskState.TASK_STATE_REJECTED,
 ]);
 
-/** True for a state in which a task runs, or is about to. */
+/** Returns true for a state in which a task runs or is about to run. */
 export const isActiveState = (state: TaskState | undefined): boolean => ACTIVE.has(state);
-/** True for a state that a task never leaves. */
+/** Returns true for a final state. */
 export const isLastState = (state: TaskState | undefined): boolean => ENDED.has(state);
 
-/** Names a task of an owner in keys. Ids are the callers' and may be odd. */
+/** Returns the key of an owner's task. Ids are hashed, because callers choose them. */
 export function placeOf(owner: string, taskId: string): string {
   return `${ownerPlace(owner)}${sha256(taskId, "base64url")}`;
 }
@@ -68,7 +68,7 @@ export const pushKey = (owner: string, taskId: string): string => `a2a/push/${pl
 export const runKey = (owner: string, taskId: string): string =>
   `a2a/run/${sha256(JSON.stringify([owner, taskId]), "base64url")}`;
 
-/** Records the size of an attachment: it counts for its owner and is removed with the task. With 0 bytes it is removed. */
+/** Records the size of an attachment. It counts for the task's owner and is removed with the task. 0 bytes removes it now. */
 export async function bookAttachment(
   documents: State,
   kind: Attachment,
@@ -84,7 +84,7 @@ export async function bookAttachment(
   else await documents.set(key, { id: taskId, owner, bytes }, { expiresAt });
 }
 
-/** A task with its attachments, as one of its owner's holdings. */
+/** A task with its attachments, for the limits of its owner. */
 interface HeldTask extends Holding {
   readonly place: string;
   readonly id: string;
@@ -95,7 +95,7 @@ interface HeldTask extends Holding {
 
 export type TaskIndex = ReturnType<typeof createTaskIndex>;
 
-/** The index of stored tasks, and the limits on what callers make the gateway store. */
+/** The index of stored tasks, and the limits on the tasks that callers can store. */
 export function createTaskIndex(
   replica: Replica,
   {
@@ -146,7 +146,7 @@ export function createTaskIndex(
         held.set(place, { place, id, owner, holder, bytes, busy, isOver: isLastState(state), timestamp });
       }
     }
-    // Ended tasks are removed before those that wait for input; within each group, the oldest first.
+    // Ended tasks are removed before tasks that wait for input; within each group, oldest first.
     return [...held.values()].sort(
       (left, right) => Number(right.isOver) - Number(left.isOver) || (left.timestamp < right.timestamp ? -1 : 1),
     );
@@ -157,7 +157,7 @@ export function createTaskIndex(
     await Promise.all([...keys, `a2a/push/${place}`, runKey(owner, id)].map((key) => documents.delete(key)));
   }
 
-  /** Removes tasks so that the owner can add one. Returns false if none may be removed. */
+  /** Removes tasks so that the owner can add one. Returns false if no task may be removed. */
   async function makeRoomBelow(prefix: string, owner: string, bounds: ShareBounds): Promise<boolean> {
     const held = await toHeld(await documents.list(prefix));
     const gone = crowdedOut(held, { holder: holderOf(owner), bytes: MOST_TASK_BYTES }, bounds);
@@ -166,14 +166,14 @@ export function createTaskIndex(
   }
 
   return {
-    /** Makes room for one more task. Lists the tasks of the owner, or all, only after many were added. */
+    /** Makes room for one more task. Lists the tasks of the owner, or all tasks, only after many were added. */
     async makeRoom(owner: string): Promise<void> {
       if (isDue(added.get(owner), CHECK_ONE_AFTER)) {
         beginCounting(owner);
         if (!(await makeRoomBelow(`${INDEX}${ownerPlace(owner)}`, owner, PER_CALLER))) {
           added.delete(owner);
           throw tooMany(
-            `This caller has ${PER_CALLER.count} tasks, or ${PER_CALLER.bytes} bytes of tasks, and all of them still run.`,
+            `This caller has ${PER_CALLER.count} tasks, or ${PER_CALLER.bytes} bytes of tasks, and all of them are still running.`,
           );
         }
       }
@@ -181,7 +181,7 @@ export function createTaskIndex(
         addedInAll = { count: 0, bytes: 0 };
         if (!(await makeRoomBelow(INDEX, owner, BOUNDS))) {
           addedInAll = undefined;
-          throw tooMany("The gateway has no room for another task: those it has still run.");
+          throw tooMany("The gateway has no room for another task: all its tasks are still running.");
         }
       }
       count(owner, 1, 0);
@@ -198,7 +198,7 @@ export function createTaskIndex(
       const listed = await documents.list(`${INDEX}${ownerPlace(owner)}`);
       return listed.filter(({ key }) => !key.includes(".")).map(({ value }) => value as TaskEntry);
     },
-    /** The keys of stored tasks that are not in the index: earlier releases had no index. */
+    /** Returns the keys of stored tasks that are not in the index, because earlier releases had no index. */
     async missing(): Promise<readonly string[]> {
       const known = new Set((await documents.keys(INDEX)).map((key) => key.slice(INDEX.length)));
       return (await documents.keys(TASKS)).map((key) => key.slice(TASKS.length)).filter((place) => !known.has(place));
@@ -215,7 +215,7 @@ function isDue(counted: Added | undefined, most: Added): boolean {
   return counted === undefined || counted.count >= most.count || counted.bytes >= most.bytes;
 }
 
-/** The owner that a task counts for. If it was not stored, it is derived from the task's key. */
+/** Returns the owner that a task counts for. If the owner was not stored, it is derived from the task's key. */
 export function holderOf(owner: string, place = ""): Holder {
   if (owner === "") return { id: place.split("/", 1)[0] ?? "" };
   try {

@@ -11,35 +11,35 @@ import { setNewest } from "../../../base/remember.ts";
 import { cutTask } from "./kept-task.ts";
 import { createTaskIndex, isActiveState, isLastState, placeOf, type TaskEntry, TASKS } from "./task-index.ts";
 
-/** Tasks in the shared state: any process reads a task, whichever runs it. */
+/** Tasks in the shared state. Every process can read every task. */
 export interface SharedTasks extends TaskStore {
-  /** The process that runs a task; undefined if none does, or this one. */
+  /** Returns the process that runs a task; undefined if it is this process, or if no process runs it. */
   runnerOf(taskId: string, context: ServerCallContext): Promise<string | undefined>;
-  /** Makes room for another task of the caller. Rejects with `RATE_LIMITED` if every removable task is still running. */
+  /** Makes room for another task of the caller. Rejects with `RATE_LIMITED` if all the caller's tasks are still running. */
   makeRoom(context: ServerCallContext): Promise<void>;
 }
 
 interface StoredTask {
   readonly task: unknown;
-  /** The process that runs it. Omitted once the task no longer runs. */
+  /** The process that runs the task. Omitted if the task does not run. */
   readonly runner?: string;
 }
 
-/** The most bytes of the tasks on one page. A page has at least one task. */
+/** Maximum size of the tasks on one page, in bytes. A page has at least one task. */
 const MOST_PAGE_BYTES = 1024 * 1024;
-/** Running tasks whose index entry is known. */
+/** Maximum number of running tasks whose index entry is cached. */
 const MOST_WRITTEN = 2_000;
 
 export function hasEnded({ status }: Pick<Task, "status">): boolean {
   return isLastState(status?.state);
 }
 
-/** Keeps tasks by their owner. A task is forgotten `ttlMs` after its last change, and ended ones sooner if there are too many. */
+/** Stores tasks by owner. A task is removed `ttlMs` after its last change, and ended tasks sooner if there are too many. */
 export function createSharedTasks(
   replica: Replica,
   options: {
     readonly ttlMs: number;
-    /** True if this process still runs a task. Defaults to true. */
+    /** Returns true if this process still runs a task. Always true by default. */
     readonly isRunning?: (taskId: string, context: ServerCallContext) => boolean;
     readonly clock?: Clock;
   },
@@ -51,7 +51,7 @@ export function createSharedTasks(
     clock,
   });
   const expiresAt = (): number => clock.now() + ttlMs;
-  /** The index entries of running tasks, by place. */
+  /** The index entries of running tasks, by key. */
   const written = new Map<string, Pick<TaskEntry, "state" | "bytes"> & { readonly at: number }>();
   let adopting: Promise<void> | undefined;
 
@@ -66,7 +66,7 @@ export function createSharedTasks(
     const known = written.get(place);
     const state = task.status?.state ?? TaskState.TASK_STATE_UNSPECIFIED;
     const now = clock.now();
-    // The progress of a running task does not affect the index, as long as the task is small.
+    // Progress of a running task does not change its index entry while the task is small.
     const isCurrent = known?.state === state && bytes <= 2 * known.bytes && now - known.at < ttlMs / 2;
     const putEntry = async (): Promise<void> => {
       if (isCurrent) return;
@@ -102,7 +102,7 @@ export function createSharedTasks(
     const task = Task.fromJSON(json);
     if (runner === undefined || !isActiveState(task.status?.state)) return { task, runner: undefined };
     if (runner === replica.id) {
-      // A submitted task is about to run. A working task that does not run here has ended, but its end could not be stored.
+      // A submitted task is about to run. A working task that does not run in this process has ended, but its end could not be stored.
       const isLost = task.status?.state === TaskState.TASK_STATE_WORKING && !isRunning(taskId, context);
       if (!isLost) return { task, runner: undefined };
     } else if (await replica.isPresent(runner)) return { task, runner };
@@ -111,7 +111,7 @@ export function createSharedTasks(
     return isKept ? { task: failed, runner: undefined } : read(taskId, context);
   }
 
-  /** Adds tasks to the index that an earlier release stored without it, shortened to the current limits. One at a time: they may be large. */
+  /** Adds tasks that an earlier release stored to the index, shortened to the current limits. Reads one task at a time, because they may be large. */
   async function adopt(): Promise<void> {
     for (const place of await index.missing()) {
       const key = `${TASKS}${place}`;
@@ -124,7 +124,7 @@ export function createSharedTasks(
     }
   }
 
-  /** Runs once in a process. If it fails, the next request tries again. */
+  /** Adds them once per process. If that fails, the next request retries. */
   function adopted(): Promise<void> {
     adopting ??= adopt().catch((error: unknown) => {
       adopting = undefined;
@@ -172,7 +172,7 @@ export function createSharedTasks(
   };
 }
 
-/** The tasks that match a request, newest first. */
+/** Returns the tasks that match a request, newest first. */
 function select(entries: readonly TaskEntry[], params: ListTasksRequest): readonly TaskEntry[] {
   const { contextId, status, statusTimestampAfter } = params;
   const after = statusTimestampAfter ? Date.parse(statusTimestampAfter) : undefined;
@@ -183,7 +183,7 @@ function select(entries: readonly TaskEntry[], params: ListTasksRequest): readon
     .sort((left, right) => (order(left) < order(right) ? 1 : -1));
 }
 
-/** Orders tasks by the time of their last change, then by id. */
+/** Sorts tasks by the time of their last change, then by id. */
 const order = ({ id, timestamp }: TaskEntry): string => `${timestamp} ${id}`;
 
 const toToken = (place: string): string => Buffer.from(JSON.stringify({ place })).toString("base64url");
@@ -195,7 +195,7 @@ function readToken(token: string): string {
   } catch {
     // An invalid token is refused below.
   }
-  throw new RequestMalformedError("pageToken is not one that this agent gave out.");
+  throw new RequestMalformedError("pageToken is invalid. Use nextPageToken of a previous answer.");
 }
 
 function lostStatus({ id: taskId, contextId }: Task, clock: Pick<Clock, "now">): NonNullable<Task["status"]> {

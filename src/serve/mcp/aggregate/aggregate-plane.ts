@@ -28,16 +28,16 @@ import type { AnswerParts } from "./upstream-request.ts";
 
 export interface AggregateParts extends Pick<Serving, "mode" | "common" | "toolset" | "clientQuirks"> {
   readonly arsenal: ServedArsenal & Pick<ServableArsenal, "toolsets">;
-  /** The current MCP servers behind it. A toolset is served without their resources and prompts. */
+  /** Returns the current MCP servers. A toolset is served without their resources and prompts. */
   readonly upstreams: () => readonly McpUpstream[];
   /** Seals the request state of upstreams. */
   readonly seal: Seal;
   readonly clock?: Clock;
-  /** The servers that are still connecting, and the wait for them. Defaults to no servers. */
+  /** The servers that are still connecting. Defaults to none. */
   readonly startup?: Startup;
 }
 
-/** Upstreams come and go, and clients read this once, so it lists every capability that any upstream may have. */
+/** Clients read the capabilities once, so all capabilities that any upstream may have are declared. */
 const CAPABILITIES: JsonObject = {
   tools: { listChanged: true },
   resources: { listChanged: true, subscribe: true },
@@ -48,17 +48,16 @@ const CAPABILITIES: JsonObject = {
 
 const TOOLSET_CAPABILITIES: JsonObject = { tools: { listChanged: true }, logging: {} };
 
-/** The tools of the arsenal, and the resources and prompts of its MCP servers, as one MCP server. */
+/** Serves the arsenal's tools, and the resources and prompts of its MCP servers, as one MCP server. */
 export function aggregatePlane(parts: AggregateParts): Plane {
   const { arsenal, mode, toolset, upstreams, clock = systemClock, startup = STARTED } = parts;
-  // Sessions and sealed states are valid at one plane only: the state of one toolset does not open at another.
+  // Sessions and sealed states are valid at only one plane: the state of one toolset cannot be opened at another.
   const name = toolset === undefined ? "aggregate" : `toolset/${toolset}`;
-  /** The servers whose resources and prompts are served. */
   const listed = toolset === undefined ? upstreams : () => [];
   const changes = createChanges(listed, clock);
   const metaTools = createMetaTools({ arsenal, startup });
   const common = commonTools();
-  // Prepares a thread for the first program. If that fails, the program fails too, with the reason.
+  // Prepares a thread for the first program. If that fails, the program fails with the same reason.
   if (mode === "code")
     codeOf(arsenal).then(
       ({ prepare }) => prepare(),
@@ -67,7 +66,7 @@ export function aggregatePlane(parts: AggregateParts): Plane {
   const heard = (event: ArsenalEvent): void => {
     if (event.name === "ensemble-connected" || event.name === "ensemble-disconnected") changes.follow();
     else if (event.name === "ensemble-accepted") changes.changed(...(toolset === undefined ? BESIDES_TOOLS : []));
-    // The list of dynamic mode does not depend on tools.
+    // The list in dynamic mode does not depend on tools.
     else if (mode !== "dynamic") changes.changed("tools");
   };
   const names = [...CHANGES_TOOLS, "ensemble-accepted", "ensemble-connected", "ensemble-disconnected"] as const;
@@ -99,7 +98,7 @@ export function aggregatePlane(parts: AggregateParts): Plane {
     return learnedTools({ arsenal, clock, changed: () => changes.changed("tools") });
   }
 
-  /** Notifies a client of changes for as long as it may use the plane. */
+  /** Notifies a client of changes while it may use the plane. */
   const toAdmitted =
     ({ principal }: Peer, push: Push): Push =>
     (notification) => {

@@ -13,7 +13,7 @@ import { findResource, type Subscriptions, unknownResource } from "./resources/s
 import { callNamed, listTools } from "./tools/answer-tools.ts";
 import { type AnswerParts, requestUpstream } from "./upstream-request.ts";
 
-/** The aggregate's state of one legacy client. */
+/** The aggregate's state for one legacy client. */
 export interface SessionState {
   level: LogLevel | undefined;
   readonly subscriptions: Subscriptions;
@@ -22,7 +22,7 @@ export interface SessionState {
 type AggregateHandler = (exchange: Exchange, parts: AnswerParts) => Promise<JsonObject>;
 type SessionAnswer = (exchange: Exchange, parts: AnswerParts, session: SessionState) => Promise<JsonObject>;
 
-/** The requests that every client can make, and their handlers. */
+/** The handlers of requests that every client can make. */
 const ANSWERS: Readonly<Record<string, AggregateHandler>> = {
   ping: async () => ({}),
   "tools/list": listTools,
@@ -33,7 +33,7 @@ const ANSWERS: Readonly<Record<string, AggregateHandler>> = {
   "resources/read": async (exchange, parts) => ask(exchange, parts, resourceAt(exchange.params["uri"], parts)),
   "prompts/get": async (exchange, parts) =>
     ask(exchange, parts, await promptNamed(exchange.params["name"], exchange, parts)),
-  /** Forwards to the upstream whose prompt or template the argument belongs to. An upstream without completions returns no values. */
+  /** Forwards to the upstream that owns the prompt or template. An upstream without completions returns no values. */
   async "completion/complete"(exchange, parts) {
     const ref = isPlainObject(exchange.params["ref"]) ? exchange.params["ref"] : {};
     if (ref["type"] !== "ref/prompt" && ref["type"] !== "ref/resource") throw wrongReference();
@@ -48,7 +48,7 @@ const ANSWERS: Readonly<Record<string, AggregateHandler>> = {
   },
 };
 
-/** Requests about skills, which upstreams serve as resources. */
+/** Handlers of requests about skills, which upstreams serve as resources. */
 const skillAnswers: Readonly<Record<string, AggregateHandler>> = {
   async "skills/list"({ params, peer, signal }, { skills, startup }) {
     await startup.wait(signal);
@@ -67,7 +67,7 @@ const skillAnswers: Readonly<Record<string, AggregateHandler>> = {
   },
 };
 
-/** The requests that only a client with a session can make. */
+/** The handlers of requests that need a session. */
 const SESSION_ANSWERS: Readonly<Record<string, SessionAnswer>> = {
   async "resources/subscribe"({ params }, { upstream }, { subscriptions }) {
     await subscriptions.add(findResource(params["uri"], upstream));
@@ -91,7 +91,7 @@ const sessionAnswers = new Map(Object.entries(SESSION_ANSWERS));
 
 export const AGGREGATE_METHODS: readonly string[] = [...answers.keys(), ...sessionAnswers.keys()];
 
-/** Answers one request of a client. `session` is absent for a modern one. */
+/** Answers one request of a client. `session` is undefined for a modern client. */
 export async function answerRequest(
   given: Exchange,
   request: Omit<AnswerParts, "sessionLevel">,
@@ -107,12 +107,11 @@ export async function answerRequest(
   throw new RpcError({ code: RPC.methodNotFound, message: `Method not found: ${method}` });
 }
 
-/** An entry of an upstream that a client named. */
 interface Target {
   readonly upstream: McpUpstream;
-  /** The members of the request that name it, in the upstream's spelling. */
+  /** The members of the request that name the entry, as the upstream spells them. */
   readonly own: JsonObject;
-  /** The answer to a client that may not see the entry. */
+  /** Creates the error for a client that may not see the entry. */
   readonly unknown: () => RpcError;
 }
 
@@ -132,7 +131,7 @@ async function ask(exchange: Exchange, parts: AnswerParts, { upstream, own, unkn
   return answer;
 }
 
-/** Answers with a page of one of the upstreams' lists, once every upstream was tried. */
+/** Answers with a page of one of the upstreams' lists, after a connection to every upstream was attempted. */
 function listing(kind: ListedKind): AggregateHandler {
   return async ({ params, peer, signal }, { listings, startup }) => {
     await startup.wait(signal);
@@ -141,7 +140,10 @@ function listing(kind: ListedKind): AggregateHandler {
   };
 }
 
-/** A modern upstream sends log messages only to requests that set a level, which an older client sets once for its session. */
+/**
+ * Sets the log level of the session in the request. A modern upstream sends log messages only to requests with a level; an older client sets the
+ * level once for its session.
+ */
 function withLogLevel(exchange: Exchange, level: LogLevel | undefined): Exchange {
   if (level === undefined) return exchange;
   const { _meta } = exchange.params;

@@ -8,11 +8,11 @@ import { toServedUri } from "./resources/resource-uri.ts";
 export interface Listener {
   readonly push: Push;
   wants(list: ServedList): boolean;
-  /** True if it subscribed to a resource of an upstream. */
+  /** Returns true if the client subscribed to a resource of an upstream. */
   watches(upstream: string, uri: string): boolean;
 }
 
-/** Changes come in bursts: a server that connects brings its tools one by one. */
+/** Changes come in bursts: a connecting server registers its tools one by one. */
 const GATHER_MS = 100;
 
 export const BESIDES_TOOLS = ["resources", "prompts"] as const satisfies readonly ServedList[];
@@ -23,7 +23,7 @@ export function createChanges(upstreams: () => readonly McpUpstream[], clock: Cl
   const gathering = new Map<ServedList, () => void>();
   const watched = new Map<McpUpstream, () => void>();
 
-  /** Announces that lists may have changed. Clients are notified once for all changes within a moment. */
+  /** Notifies clients that lists may have changed. Changes within a short time are announced together. */
   function changed(...lists: readonly ServedList[]): void {
     for (const list of lists) {
       const tell = (): void => {
@@ -48,7 +48,7 @@ export function createChanges(upstreams: () => readonly McpUpstream[], clock: Cl
       if (listener.watches(name, uri)) listener.push({ jsonrpc: "2.0", method, params: served });
   }
 
-  /** Watches new upstreams, and stops watching removed ones. Returns whether there were any. */
+  /** Watches new upstreams and stops watching removed ones. Returns whether there were any. */
   function watchCurrent(): boolean {
     const current = new Set(upstreams());
     const gone = [...watched].filter(([upstream]) => !current.has(upstream));
@@ -67,13 +67,13 @@ export function createChanges(upstreams: () => readonly McpUpstream[], clock: Cl
 
   watchCurrent();
   return {
-    /** Returns a function that stops it. */
+    /** Returns a function that removes the listener. */
     add(listener: Listener): () => void {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
     changed,
-    /** Servers were added or removed. */
+    /** Called when servers were added or removed. */
     follow(): void {
       if (watchCurrent()) changed(...BESIDES_TOOLS);
     },

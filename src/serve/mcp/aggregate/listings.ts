@@ -13,18 +13,18 @@ export interface Listed {
   readonly item: JsonObject;
 }
 
-/** Everything of one kind that a principal may see. Never rejects: for an upstream that fails or is slow, the last listing is used. */
+/** Returns everything of one kind that a principal may see. Never rejects: if an upstream fails or is slow, its previous listing is used. */
 export type Listings = (listing: ListedKind, principal: Principal) => Promise<readonly Listed[]>;
 
-/** The lists of upstreams besides tools, and the member of an entry that names it. */
+/** The lists of upstreams except tools, and the member that identifies an entry. */
 const NAMED_BY = { resources: "uri", resourceTemplates: "uriTemplate", prompts: "name" } as const;
 
 export type ListedKind = keyof typeof NAMED_BY;
 
-/** How long an upstream may take for its list before the other lists are shown without it. */
+/** How long an upstream's list is waited for. After that, the other lists are shown without it. */
 const LIST_DEADLINE_MS = 3_000;
 
-/** Reads the upstreams' lists side by side. `late` is called when a list arrives after it was last shown without it. */
+/** Reads the upstreams' lists in parallel. `late` is called when a missing list arrives after the others were shown. */
 export function createListings(parts: {
   readonly arsenal: Pick<ServedArsenal, "getTool">;
   readonly upstreams: () => readonly McpUpstream[];
@@ -70,8 +70,8 @@ export function createListings(parts: {
 }
 
 /**
- * One of the upstreams' lists with the names that clients see. An entry without a name is left out, because a client could refuse the whole list
- * for it.
+ * Returns one of an upstream's lists with the names that clients see. An entry without a name is left out, because a client could refuse the whole
+ * list for it.
  */
 export async function servedList(
   kind: ListedKind,
@@ -87,10 +87,10 @@ export async function servedList(
   });
 }
 
-/** The number of entries of a page. It is large, because many clients never request the second page. */
+/** The number of entries per page. It is large, because many clients never request the second page. */
 export const PAGE_SIZE = 1_000;
 
-/** The page of a list at a cursor, and the start of the next one. Without a cursor it is the first page. */
+/** Returns the page of a list at a cursor, and the start of the next page. Without a cursor, returns the first page. */
 export function pageOf(key: string, all: readonly unknown[], cursor: unknown): JsonObject {
   const start = cursor === undefined || cursor === null ? 0 : startOf(cursor);
   const end = start + PAGE_SIZE;

@@ -4,10 +4,10 @@ import type { Progress } from "../../../tool/handler.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { Exchange } from "../plane.ts";
 
-/** Changes of an upstream's own lists and resources are announced independently of requests, with the names that clients see. */
+/** Changes of an upstream's lists and resources are announced separately, with the names that clients see. */
 const TOLD_ELSEWHERE = /^notifications\/(?:.*\/list_changed|resources\/updated)$/;
 
-/** Passes on progress, once if arsenal and upstream both report it, and the log messages of the session's level. */
+/** Passes on log messages of the session's level, and progress. If both arsenal and upstream report progress, it is sent once. */
 export function createRelay(exchange: Pick<Exchange, "params" | "notify">, level: LogLevel | undefined) {
   const { _meta } = exchange.params;
   const token = isPlainObject(_meta) ? _meta["progressToken"] : undefined;
@@ -24,7 +24,7 @@ export function createRelay(exchange: Pick<Exchange, "params" | "notify">, level
   }
 
   return {
-    /** Progress that the arsenal reports, for any tool. */
+    /** Passes on progress that the arsenal reports, for any tool. */
     onProgress: (update: Progress): void => tellProgress({ ...update }),
     onNotification(notification: RpcNotification): void {
       const { method, params = {} } = notification;
@@ -37,12 +37,11 @@ export function createRelay(exchange: Pick<Exchange, "params" | "notify">, level
   };
 }
 
-/** The severities of log messages, least severe first. */
 const LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;
 
 export type LogLevel = (typeof LEVELS)[number];
 
-/** The level that a client names. Throws the protocol's error if it is not a level. */
+/** Returns the level that a client names. Throws the protocol's error if the level is invalid. */
 export function toLogLevel(given: unknown): LogLevel {
   const level = LEVELS.find((known) => known === given);
   if (level !== undefined) return level;

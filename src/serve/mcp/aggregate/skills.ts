@@ -7,15 +7,15 @@ import type { ServedArsenal } from "../../served-arsenal.ts";
 import { mayKnow } from "../guarded-request.ts";
 import { withServedUri } from "./resources/resource-uri.ts";
 
-/** The most pages that are read of one server's list. */
+/** Maximum number of pages that are read of one server's list. */
 const MOST_PAGES = 20;
 
-/** True for a connected server that serves skills. */
+/** Returns true for a connected server that serves skills. */
 export function offersSkills({ state }: McpUpstream): boolean {
   return state.kind === "connected" && announces(state.server.capabilities, EXTENSIONS.skills);
 }
 
-/** Lists the skills of all servers that a principal may read resources of. Never rejects: a server that fails lists none. */
+/** Lists the skills of all servers whose resources a principal may read. Never rejects: the skills of a failing server are left out. */
 export async function listSkills(
   upstreams: readonly McpUpstream[],
   principal: Principal,
@@ -42,7 +42,7 @@ async function readSkills(upstream: McpUpstream, caller: Principal, signal?: Abo
   return all;
 }
 
-/** A skill of an upstream, with the URIs that clients see. Its digests stay right, because files are served as they are. */
+/** Converts the URIs of an upstream's skill to the ones that clients see. Its digests stay correct, because files are served unchanged. */
 export function servedSkill(skill: unknown, upstream: string): unknown {
   if (!isPlainObject(skill)) return skill;
   const { resources } = skill;

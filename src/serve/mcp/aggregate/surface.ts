@@ -6,7 +6,7 @@ import type { Plane } from "../plane.ts";
 import { servedPlane } from "../served-plane.ts";
 import { aggregatePlane } from "./aggregate-plane.ts";
 
-/** Every tool, resource and prompt, or the tools of one toolset, as one MCP server: at `/mcp`, and at `/sse` for older clients. */
+/** Serves every tool, resource and prompt, or the tools of one toolset, as one MCP server: at `/mcp`, and at `/sse` for older clients. */
 export function mcpSurface(serving: Serving): Surface {
   const plane = aggregateOf(serving);
   const { toolset } = serving;

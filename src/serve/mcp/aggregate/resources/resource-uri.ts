@@ -2,12 +2,12 @@ import type { JsonObject } from "../../../../mcp/protocol.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
 
 /**
- * Separates the resources of several servers: `toolarsenal:NAME/` comes before the server's own URI, which follows unchanged. A template so stays
- * a template, and parsers that tidy URLs find no path in it to tidy.
+ * Separates the resources of several servers: `toolarsenal:NAME/` precedes the server's own, unchanged URI. So a template stays a template, and URL
+ * parsers find no path that they could normalize.
  */
 const SCHEME = "toolarsenal:";
 
-/** Schemes with a meaning for clients. They are kept: the server's name becomes the first segment of the path. */
+/** Schemes with a meaning for clients. They are kept, and the server's name becomes the first path segment. */
 const KEPT_SCHEMES: readonly string[] = ["ui://", "skill://"];
 
 /** Converts an upstream's URI, or URI template, to the one that clients see. */
@@ -17,7 +17,7 @@ export function toServedUri(upstream: string, uri: string): string {
   return `${SCHEME}${encodeName(upstream)}/${uri}`;
 }
 
-/** The upstream and its own URI; undefined for one that was not made by `toServedUri`. */
+/** Returns the upstream and its own URI; undefined for a URI that was not made by `toServedUri`. */
 export function fromServedUri(served: string): { readonly upstream: string; readonly uri: string } | undefined {
   const kept = KEPT_SCHEMES.find((scheme) => served.startsWith(scheme));
   if (kept !== undefined) {
@@ -31,7 +31,7 @@ export function fromServedUri(served: string): { readonly upstream: string; read
   return upstream === undefined ? undefined : { upstream, uri: served.slice(slash + 1) };
 }
 
-/** Quotes are no literals of a URI template, and `encodeURIComponent` leaves single ones. */
+/** A URI template may not contain quotes, and `encodeURIComponent` does not encode single quotes. */
 function encodeName(name: string): string {
   return encodeURIComponent(name.toWellFormed()).replaceAll("'", "%27");
 }
@@ -45,7 +45,7 @@ function decodeName(encoded: string): string | undefined {
   }
 }
 
-/** A tool's result, a prompt or a resource of an upstream, with its URIs converted to those that clients of the aggregate see. */
+/** Converts the URIs in an upstream's tool result, prompt or resource to the ones that clients of the aggregate see. */
 export function rewriteUris(result: JsonObject, upstream: string): JsonObject {
   const { content, contents, messages } = result;
   return {
@@ -56,7 +56,7 @@ export function rewriteUris(result: JsonObject, upstream: string): JsonObject {
   };
 }
 
-/** An object with its `uri` or `uriTemplate` converted to the one that clients see. */
+/** Converts the `uri` or `uriTemplate` of an object to the one that clients see. */
 export function withServedUri(given: unknown, upstream: string): unknown {
   if (!isPlainObject(given)) return given;
   const { uri, uriTemplate } = given;

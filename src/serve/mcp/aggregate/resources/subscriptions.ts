@@ -5,11 +5,10 @@ import { fromServedUri } from "./resource-uri.ts";
 
 export interface OwnResource {
   readonly upstream: McpUpstream;
-  /** The upstream's own URI. */
   readonly uri: string;
 }
 
-/** The resource that a client's URI refers to. Throws the protocol's error if there is none. */
+/** Returns the resource that a client's URI refers to. Throws the protocol's error if the resource does not exist. */
 export function findResource(served: unknown, upstream: (name: string) => McpUpstream | undefined): OwnResource {
   const parts = typeof served === "string" ? fromServedUri(served) : undefined;
   const found = parts === undefined ? undefined : upstream(parts.upstream);
@@ -21,19 +20,19 @@ export function findResource(served: unknown, upstream: (name: string) => McpUps
   throw unknownResource(served);
 }
 
-/** The protocol's error for a resource that does not exist, or that the client may not see. */
+/** Returns the error for a resource that does not exist, or that the client may not see. */
 export function unknownResource(served: unknown): RpcError {
   return new RpcError({ code: RPC.resourceNotFound, message: "Resource not found", data: { uri: served } });
 }
 
 export type Subscriptions = ReturnType<typeof createSubscriptions>;
 
-/** Subscribes to a resource, under policy, until the signal fires. Rejects if the client may not subscribe, or the server cannot. */
+/** Subscribes to a resource, under policy, until the signal fires. Rejects if the client may not subscribe, or the server does not support it. */
 export type Subscribe = (resource: OwnResource, until: AbortSignal) => Promise<void>;
 
 interface Held extends OwnResource {
   readonly controller: AbortController;
-  /** While false, updates caused by another client's subscription must not reach this client. */
+  /** While false, this client must not get updates that another client's subscription causes. */
   granted: boolean;
 }
 
@@ -60,7 +59,7 @@ export function createSubscriptions(subscribe: Subscribe) {
       held.get(key)?.controller.abort();
       held.delete(key);
     },
-    /** True if an update of this resource concerns the client: it subscribed to the resource, or to one that contains it. */
+    /** Returns true if an update of this resource concerns the client, which subscribed to it or to a containing resource. */
     watches(name: string, uri: string): boolean {
       return [...held.values()].some(({ upstream, uri: whole, granted }) => {
         if (!granted || upstream.name !== name) return false;

@@ -40,11 +40,11 @@ export async function callCodeTool(name: string, exchange: Exchange, parts: Answ
     refusedProgram,
   );
   if ("text" in result) return toText(result);
-  // A modern client's answer may reach a process that did not run the program, so the request state holds the pending result.
+  // A modern client's answer may reach a process that did not run the program, so the request state contains the pending result.
   return toRunAnswer(ran ?? (result.result as CodeResult));
 }
 
-/** A program that is refused before it starts, as text for the model: clients hide errors of the protocol from it. */
+/** Returns a program's refusal before its start as text for the model, because clients hide protocol errors from the model. */
 function refusedProgram(error: unknown): CodeToolText {
   if (isArsenalError(error) && error.code === "INPUT_INVALID") return { text: error.message, isError: true };
   throw error;

@@ -22,8 +22,8 @@ import { callCodeTool } from "./answer-code.ts";
 import { listedTool } from "./tool-entry.ts";
 
 /**
- * Answers `tools/list`, in the same order for every caller. Waits for servers only if their tools are listed. A client that cannot take all tools,
- * or would never see those of servers that are still connecting, also gets the meta-tools, which reach the others.
+ * Answers `tools/list`, in the same order for every caller. Waits for servers only if their tools are listed. Some clients also get the meta-tools to
+ * reach further tools: clients that cannot take all tools, and clients that would never see the tools of servers that are still connecting.
  */
 export async function listTools({ params, peer, signal }: Exchange, parts: AnswerParts): Promise<JsonObject> {
   const { mode, common, arsenal, startup } = parts;
@@ -47,7 +47,7 @@ export async function listTools({ params, peer, signal }: Exchange, parts: Answe
 
 const MAY_BE_THEIRS = "The tool may be theirs: try again in a few seconds.";
 
-/** Runs a `tools/call` request. It names a meta-tool of the mode, or any tool that the caller may see, even one that the mode does not list. */
+/** Runs a `tools/call` request. It can name a meta-tool of the mode, or any tool that the caller may see, even one that the mode does not list. */
 export async function callNamed(exchange: Exchange, parts: AnswerParts): Promise<JsonObject> {
   const { params, peer, signal } = exchange;
   const { name, arguments: given } = params;
@@ -56,7 +56,7 @@ export async function callNamed(exchange: Exchange, parts: AnswerParts): Promise
   const quirks = parts.quirksOf(peer);
   const hasMetaTools = parts.mode !== "static" || quirks.maxTools !== undefined || quirks.listsOnce === true;
   if (hasMetaTools && META_TOOL_NAMES.has(name)) return callMetaTool(name, exchange, parts);
-  // An invalid name is still called, as an unknown id, so that every call leaves a record.
+  // An invalid name is still called, as an unknown id, so that every call is recorded.
   const asked = (await fittedId(name, exchange, parts)) ?? fromToolName(name) ?? `.${name}`;
   if (given !== undefined && given !== null && !isPlainObject(given)) {
     const message = "arguments is not an object. Give an object with one member for each parameter.";
@@ -68,7 +68,7 @@ export async function callNamed(exchange: Exchange, parts: AnswerParts): Promise
   return called.answer;
 }
 
-/** The id of a tool whose name was rewritten for this client. */
+/** Returns the id of a tool whose name was changed for this client. */
 async function fittedId(
   name: string,
   { peer }: Exchange,
@@ -80,7 +80,9 @@ async function fittedId(
   return tools.find(({ id }) => fittedName(toToolName(id), quirks) === name)?.id;
 }
 
-/** Sends found tools once, as text: some clients also show a model the structured content, which would cost twice. */
+/**
+ * Runs a meta-tool. Found tools are sent only as text, because some clients also show the structured content to the model, which would cost twice.
+ */
 async function callMetaTool(name: string, exchange: Exchange, parts: AnswerParts): Promise<JsonObject> {
   const { params, peer, signal, trace } = exchange;
   const caller = { principal: peer.principal, signal, ...(trace && { trace }) };
@@ -93,14 +95,14 @@ async function callMetaTool(name: string, exchange: Exchange, parts: AnswerParts
     case "call": {
       const called = await callTool(exchange, answer, parts);
       if (!("missing" in called)) return called.answer;
-      // The client called `execute_tool`, which exists; the model reads that the tool inside does not.
+      // The client called `execute_tool`, which exists, so the model gets a text that the tool inside does not exist.
       const connecting = parts.startup.shown();
       return withConnecting(refusal(called.missing, sayConnecting(connecting, MAY_BE_THEIRS)), connecting);
     }
   }
 }
 
-/** Runs one tool. An MCP server's answer is returned unchanged, except for its URIs. Returns `missing` if the client sees no such tool. */
+/** Runs one tool. An MCP server's answer is returned unchanged, except for its URIs. Returns `missing` if the client cannot see the tool. */
 async function callTool(
   exchange: Exchange,
   target: { readonly toolName: string; readonly arguments: unknown },
@@ -136,7 +138,7 @@ async function callTool(
   return { answer: tool?.ensemble === undefined ? answer : rewriteUris(answer, tool.ensemble) };
 }
 
-/** Allows a server to make a task of any client's call: the gateway follows the task, and the client gets the result. */
+/** Allows a server to turn any client's call into a task: the gateway follows the task, and the client gets the result. */
 function followingTasks(extra: JsonObject): JsonObject {
   const { _meta: meta } = extra;
   const capabilities = isPlainObject(meta) ? meta[META.clientCapabilities] : undefined;
@@ -149,8 +151,8 @@ function followingTasks(extra: JsonObject): JsonObject {
 const OF_ONE_REQUEST: ReadonlySet<string> = new Set(["progressToken", "traceparent", "tracestate", "baggage"]);
 
 /**
- * Whether the server may send requests to the client, and whether its answer may be reused: not if it sent one, or if the answer is a question or
- * a task.
+ * Determines whether the server may send requests to the client, and whether its answer may be reused. An answer is not reused if the server sent a
+ * request, or if the answer is a question or a task.
  */
 function reusable(extra: JsonObject, { ask }: ReturnType<typeof askOf>): Pick<McpRequest, "ask" | "reuse"> {
   let asked = false;

@@ -24,7 +24,7 @@ const entryOf = remember((tool: Tool): Readonly<Record<Era, JsonObject>> => {
     ...othersOf(raw, tool.ensemble),
   };
   const modern = returns === undefined ? common : { ...common, outputSchema: returns };
-  // Older clients refuse a whole list for one output schema that is not an object's.
+  // Older clients refuse a whole list if one output schema does not describe an object.
   return { modern, legacy: returns === undefined || returns.type === "object" ? modern : common };
 });
 
