@@ -7,11 +7,11 @@ import { createVectorCache } from "./vector-cache.ts";
 export interface CachedEmbedderOptions {
   /** Defaults to the user's cache folder. */
   readonly folder?: string;
-  /** A file that would grow larger than this is emptied. Defaults to 256 MiB. */
+  /** If the file would grow larger than this, it is emptied. Defaults to 256 MiB. */
   readonly maxBytes?: number;
 }
 
-/** Caches the vectors of tool texts in a file, rounded to eight bits, so that the next process does not compute them again. */
+/** Caches the vectors of tool texts in a file, rounded to eight bits. Later processes do not compute them again. */
 export function cachedEmbedder(embedder: Embedder, options: CachedEmbedderOptions = {}): Embedder {
   const { model, dimension } = embedder;
   const { folder = cacheFolder(), maxBytes } = options;
@@ -45,7 +45,7 @@ export function cachedEmbedder(embedder: Embedder, options: CachedEmbedderOption
   };
 }
 
-/** The user's cache folder, by the conventions of the platform. `TOOLARSENAL_CACHE` overrides it. @internal */
+/** Returns the user's cache folder, by the conventions of the platform. `TOOLARSENAL_CACHE` overrides it. @internal */
 export function cacheFolder(
   environment: Readonly<Record<string, string | undefined>> = process.env,
   platform: string = process.platform,
@@ -59,7 +59,7 @@ export function cacheFolder(
   return join(homedir(), ".cache", "toolarsenal");
 }
 
-/** The default cache of commands: the user's cache folder, or none with `TOOLARSENAL_CACHE=off`. @internal */
+/** Returns the default cache of commands: the user's cache folder, or none with `TOOLARSENAL_CACHE=off`. @internal */
 export function defaultCache(
   environment: Readonly<Record<string, string | undefined>>,
   platform?: string,

@@ -1,9 +1,8 @@
-/** Texts to be encoded by the worker. */
 export interface EncodeJob {
   readonly id: number;
   readonly kind: "query" | "tool";
   readonly texts: readonly string[];
-  /** The texts from this index on are passages of the first text, and encoded as part of it. */
+  /** The texts from this index on are passages of the first text. They are encoded as part of it. */
   readonly passagesFrom?: number;
 }
 
@@ -12,19 +11,19 @@ export type EncodeQueue = ReturnType<typeof createEncodeQueue>;
 interface EncodeQueueParts {
   tokenise(text: string, kind: EncodeJob["kind"]): Int32Array;
   encode(texts: readonly Int32Array[], options?: Pick<EncodeJob, "passagesFrom">): readonly Float32Array[];
-  /** The vectors of a job, in the order of its texts. */
+  /** Receives the vectors of a job, in the order of its texts. */
   onDone(id: number, vectors: readonly Float32Array[]): void;
   onFailed(id: number, error: unknown): void;
 }
 
-/** The tokens of a slice: about 25 ms of work. A single longer text is its own slice. */
+/** The tokens of a slice: about 25 ms of work. A longer text is a slice of its own. */
 const SLICE_TOKENS = 128;
 
 interface QueuedJob extends EncodeJob {
   readonly vectors: Float32Array[];
 }
 
-/** Encodes texts in slices: a request that arrives between two of them goes first. */
+/** Encodes texts in slices. A request that arrives between two slices goes first. */
 export function createEncodeQueue({ tokenise, encode, onDone, onFailed }: EncodeQueueParts) {
   const waiting = new Map<number, QueuedJob>();
 
@@ -64,7 +63,7 @@ export function createEncodeQueue({ tokenise, encode, onDone, onFailed }: Encode
   return {
     add: (job: EncodeJob) => void waiting.set(job.id, { ...job, vectors: [] }),
     cancel: (id: number) => void waiting.delete(id),
-    /** Encodes one slice. Returns whether work remains. */
+    /** Encodes one slice. Returns true if work remains. */
     step() {
       const job = next();
       if (job) {

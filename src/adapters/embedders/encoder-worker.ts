@@ -7,7 +7,7 @@ import { createEncoder } from "./kernel/encoder.ts";
 import { readShipped, SHIPPED_FILES, TOKEN_LIMITS } from "./shipped-files.ts";
 import { createWordPiece } from "./wordpiece/wordpiece.ts";
 
-/** The thread of the tuned model. It gets the weight file's address and then jobs. */
+/** The worker thread of the tuned model. It receives the address of the weight file, and then jobs. */
 if (parentPort) serve(parentPort, String((workerData as { readonly weights: unknown }).weights));
 
 function serve(port: NonNullable<typeof parentPort>, weights: string): void {
@@ -25,7 +25,7 @@ function serve(port: NonNullable<typeof parentPort>, weights: string): void {
     onFailed: (id, error) => post({ id, error: messageOf(error) }),
   });
   let working = false;
-  // One slice per turn: messages are read in between.
+  // Messages are read between slices.
   const turn = (): void => {
     working = queue.step();
     if (working) setImmediate(turn);

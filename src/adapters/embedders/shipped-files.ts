@@ -1,10 +1,10 @@
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import { fixable } from "../../errors/arsenal-error.ts";
 
-// Sources and build output are equally deep in the package, so the same path works in both.
+// Sources and build output have the same depth in the package, so this path works in both.
 const WEIGHTS = new URL("../../../models/weights/", import.meta.url);
 
-/** The package's files for the shipped embedders. */
+/** Files of the package for the shipped embedders. */
 export const SHIPPED_FILES: Readonly<Record<"vocabulary" | "staticRows" | "staticScales" | "tuned", URL>> = {
   vocabulary: new URL("./wordpiece/vocabulary.txt", import.meta.url),
   staticRows: new URL("static.i6", WEIGHTS),
@@ -17,7 +17,7 @@ export function readShipped(file: URL): Buffer<ArrayBuffer> {
   return orExplain(file, () => readFileSync(file));
 }
 
-/** The first `length` bytes of a file of the package, or all of it if it is shorter. */
+/** Reads the first `length` bytes of a file of the package, or all of it if it is shorter. */
 export function readStart(file: URL, length: number): Buffer<ArrayBuffer> {
   return orExplain(file, () => {
     const handle = openSync(file, "r");
@@ -40,5 +40,5 @@ function orExplain<Result>(file: URL, read: () => Result): Result {
   }
 }
 
-/** The most tokens of a text that the shipped models read, as in their training. */
+/** The most tokens that the shipped models read of a text, as in their training. */
 export const TOKEN_LIMITS: { readonly query: number; readonly tool: number } = { query: 256, tool: 192 };

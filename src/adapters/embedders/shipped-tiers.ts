@@ -9,15 +9,17 @@ import { tunedEmbedder } from "./tuned.ts";
 export const TIERS = ["lexical", "static", "tuned"] as const;
 export type TierName = (typeof TIERS)[number];
 
-/** Options of the shipped tiers. */
 export interface ShippedTiersOptions {
-  /** The best tier that may answer. Defaults to the environment variable `TOOLARSENAL_TIER`, or else to `tuned`. */
+  /** The best tier to use. Defaults to the environment variable `TOOLARSENAL_TIER`, or else to `tuned`. */
   readonly tier?: TierName;
-  /** A folder that caches the vectors of tools between runs; true for the user's cache folder. Defaults to false. */
+  /** A folder that caches the vectors of tools between runs, or true for the user's cache folder. Defaults to false. */
   readonly cache?: string | boolean;
 }
 
-/** The shipped embedders up to the best one allowed, worst first. If the tuned model's file is missing, `embedder-failed` reports it and static is the best. */
+/**
+ * Creates the shipped embedders up to the best allowed tier, weakest first. If the tuned model's file is missing, emits `embedder-failed` and stops
+ * at static.
+ */
 export function shippedTiers(
   { tier = defaultTier(), cache = false }: ShippedTiersOptions,
   emit: Emit,

@@ -11,7 +11,7 @@ const DIMENSION = 256;
 let loaded: ReturnType<typeof load> | undefined;
 
 function load() {
-  // Copied, because four-byte numbers must be aligned.
+  // Copied, because float32 numbers must be aligned.
   const scales = new Float32Array(Uint8Array.from(readShipped(SHIPPED_FILES.staticScales)).buffer);
   const rowOf = sixBitRows(readShipped(SHIPPED_FILES.staticRows), { rows: scales.length, dimension: DIMENSION });
   const wordPiece = createWordPiece(readShipped(SHIPPED_FILES.vocabulary).toString("utf8"));
@@ -19,7 +19,10 @@ function load() {
   return { table, wordPiece };
 }
 
-/** The simpler shipped embedder: the mean of one vector per token, from a table. Takes about ten microseconds per text, on the calling thread. */
+/**
+ * The simpler shipped embedder. A text's vector is the mean of its tokens' vectors, which come from a table. Takes about ten microseconds per text,
+ * on the calling thread.
+ */
 export function staticEmbedder(): Embedder {
   return {
     model: "toolarsenal-static-3",
@@ -37,7 +40,7 @@ export function staticEmbedder(): Embedder {
 }
 
 /**
- * Reads rows of 6-bit numbers, four in three bytes, the lowest bits first, each stored plus 32. A row is unpacked when it is first used, because a catalog uses
+ * Reads rows of 6-bit numbers: four in three bytes, lowest bits first, each stored plus 32. A row is unpacked on first use, because a catalog uses
  * few tokens. @internal
  */
 export function sixBitRows(
@@ -69,18 +72,18 @@ interface StaticTableOptions {
   /** One factor per row. */
   readonly scales: Float32Array;
   readonly dimension: number;
-  /** Token ids without meaning, which are left out: [CLS] and [SEP]. */
+  /** Token ids to skip: [CLS] and [SEP], which have no meaning. */
   readonly ignore?: readonly number[];
 }
 
-/** Creates an embedder from a token table: a text's vector is the mean of its tokens' rows, scaled to length one. @internal */
+/** Creates an embedder from a token table. A text's vector is the mean of its tokens' rows, scaled to length one. @internal */
 export function createStaticTable({ rowOf, scales, dimension, ignore = [] }: StaticTableOptions) {
   const factors = scales.slice();
   for (const id of ignore) factors[id] = 0;
 
   return {
     dimension,
-    /** The vector of a text's tokens; all zeros if no token counts. */
+    /** Returns the vector of a text's tokens; all zeros if every token is skipped. */
     embed(tokenIds: Int32Array): Float32Array {
       const sum = new Float32Array(dimension);
       for (const id of tokenIds) {
@@ -89,7 +92,7 @@ export function createStaticTable({ rowOf, scales, dimension, ignore = [] }: Sta
         const row = rowOf(id);
         for (let i = 0; i < dimension; i++) sum[i] = (sum[i] ?? 0) + (row[i] ?? 0) * factor;
       }
-      // The mean's division by the number of tokens cancels in the division by the length.
+      // The sum needs no division by the number of tokens, because it is scaled to length one.
       let squares = 0;
       for (const component of sum) squares += component * component;
       if (squares === 0) return sum;

@@ -9,22 +9,22 @@ import { closedEmbedder, createWorkerHost, type WorkerHost } from "./worker-host
 
 /** Options of the tuned embedder. */
 export interface TunedEmbedderOptions {
-  /** Your own weight file. Defaults to the shipped one. */
+  /** A custom weight file. Defaults to the shipped one. */
   readonly weights?: URL;
 }
 
-/** Workers by weight file. All embedders of a process share one worker, which ends when the last of them closes. */
+/** Workers by weight file. All embedders of a process share one worker. It ends when the last embedder closes. */
 const shared = new Map<string, { readonly host: WorkerHost; users: number }>();
 
 /** Longer than the header of any weight file. */
 const HEADER_BYTES = 64 * 1024;
 
-/** The number of cached request vectors, since one request is often searched more than once. */
+/** The number of cached request vectors. A request is often searched more than once. */
 const REMEMBERED = 128;
 
-/** The better shipped embedder: a small transformer, fine-tuned on tools and requests, in a worker thread that the whole process shares. */
+/** The better shipped embedder: a small transformer, fine-tuned on tools and requests. It runs in a worker thread that the whole process shares. */
 export function tunedEmbedder({ weights = SHIPPED_FILES.tuned }: TunedEmbedderOptions = {}): Embedder {
-  // The beginning of the file identifies the model, without the weights.
+  // The start of the file identifies the model, so the weights need not be read.
   const { model, architecture } = readHeader(readStart(weights, HEADER_BYTES));
   const { hidden: dimension } = architecture;
   const remembered = new Map<string, Float32Array>();

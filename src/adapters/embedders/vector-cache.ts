@@ -13,13 +13,13 @@ interface VectorCacheOptions {
   /** Each model has its own file. */
   readonly model: string;
   readonly dimension: number;
-  /** A file that would grow larger than this is emptied. Defaults to 256 MiB. */
+  /** If the file would grow larger than this, it is emptied. Defaults to 256 MiB. */
   readonly maxBytes?: number | undefined;
 }
 
 const MOST_BYTES = 256 * 1024 * 1024;
 const KEY_BYTES = 16;
-/** The size of a record in the file besides its components: the key, its index and SQLite's overhead. */
+/** The size of a record besides its components: the key, its index and SQLite's overhead. */
 const RECORD_BYTES = 80;
 
 const FILE: SqliteFile = {
@@ -28,7 +28,7 @@ const FILE: SqliteFile = {
   // "TAVC"
   applicationId: 0x54_41_56_43,
   schema: 1,
-  // A cache only saves time, so waits are short.
+  // A cache only saves time, so it waits only briefly.
   busyTimeoutMs: 500,
 };
 
@@ -38,7 +38,7 @@ const SCHEMA = `
   PRAGMA application_id = ${FILE.applicationId};
   PRAGMA user_version = ${FILE.schema};`;
 
-/** Caches vectors of one model between runs, by their texts. Never rejects: an unusable cache is empty. */
+/** Caches vectors of one model between runs, by text. Never rejects: an unusable cache acts as an empty one. */
 export function createVectorCache({ folder, model, dimension, maxBytes = MOST_BYTES }: VectorCacheOptions) {
   const path = join(folder, fileName(model));
   let database: DatabaseSync | undefined;
@@ -49,12 +49,12 @@ export function createVectorCache({ folder, model, dimension, maxBytes = MOST_BY
     if (damaged) for (const side of ["", "-wal", "-shm"]) rmSync(path + side, { force: true });
     const opened = (database = openSqlite(path, FILE));
     opened.exec("PRAGMA synchronous = NORMAL");
-    // In one step: otherwise a process that opens the file in between would consider it foreign.
+    // In one transaction: otherwise a process that opens the file in between would treat it as foreign.
     if (schemaOf(opened, path, FILE) < FILE.schema) inTransaction(opened, () => opened.exec(SCHEMA));
     return opened;
   }
 
-  /** Runs a step on the open file. A damaged file is recreated once; after any other failure the cache is disabled. */
+  /** Runs a step on the open file. Recreates a damaged file once. Any other failure disables the cache. */
   function use<Result>(work: (file: DatabaseSync) => Result, otherwise: Result): Result {
     if (!usable) return otherwise;
     try {
@@ -96,7 +96,7 @@ export function createVectorCache({ folder, model, dimension, maxBytes = MOST_BY
   }
 
   return {
-    /** In order; undefined if unknown. */
+    /** Returns the vectors in order; undefined for an unknown text. */
     async get(texts: readonly string[]): Promise<readonly (Float32Array | undefined)[]> {
       return use<readonly (Float32Array | undefined)[]>(
         (file) => {
@@ -106,7 +106,7 @@ export function createVectorCache({ folder, model, dimension, maxBytes = MOST_BY
         texts.map(() => undefined),
       );
     },
-    /** Stores vectors in one transaction: a killed process loses at most the current batch. */
+    /** Stores vectors in one transaction. A killed process loses at most the current batch. */
     async put(entries: readonly { readonly text: string; readonly vector: Float32Array }[]): Promise<void> {
       use((file) => {
         makeRoom(file, entries.length * (RECORD_BYTES + dimension));
@@ -124,12 +124,12 @@ export function createVectorCache({ folder, model, dimension, maxBytes = MOST_BY
   };
 }
 
-/** The model is part of the key, because file names that differ only in case are the same file on some systems. */
+/** The key includes the model, because some file systems ignore the case of file names. */
 function keyOf(model: string, text: string): Buffer {
   return hash("sha256", `${model}\n${text}`, "buffer").subarray(0, KEY_BYTES);
 }
 
-/** The model's name as a file name, with a hash if characters were replaced. */
+/** Converts the model's name to a file name. Adds a hash if characters were replaced. */
 function fileName(model: string): string {
   const plain = model.replaceAll(/[^\w.-]+/g, "-").slice(0, 80);
   const tail = plain === model ? "" : `-${hash("sha256", model).slice(0, 8)}`;

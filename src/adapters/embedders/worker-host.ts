@@ -3,10 +3,9 @@ import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 import { messageOf } from "../../errors/show-value.ts";
 import type { EncodeJob } from "./encode-queue.ts";
 
-/** Messages to a worker. */
 export type ToWorker = EncodeJob | { readonly cancel: number };
 
-/** Messages of a worker: it is ready, or a job ended. The vectors of a job are concatenated. */
+/** Messages from a worker: it is ready, or a job has ended. The vectors of a job are concatenated. */
 export type FromWorker =
   | { readonly loaded: string }
   | { readonly id: number; readonly vectors: Float32Array }
@@ -48,7 +47,7 @@ export function createWorkerHost(start: () => Worker) {
     const started = start();
     worker = started;
     loading ??= Promise.withResolvers<void>();
-    loading.promise.catch(() => {}); // no caller may be waiting
+    loading.promise.catch(() => {}); // there may be no waiting caller
     started.on("message", (message: FromWorker) => receive(message));
     started.on("error", (error) => (cause = error));
     started.on("exit", (code) => {
@@ -99,12 +98,12 @@ export function createWorkerHost(start: () => Worker) {
   }
 
   return {
-    /** True while a request would not wait for a worker to load. */
+    /** True if a request would not wait for a worker to load. */
     get ready() {
       return ready;
     },
 
-    /** The vectors of texts, concatenated. */
+    /** Returns the vectors of texts, concatenated. */
     async encode(given: Omit<EncodeJob, "id">, options: { signal?: AbortSignal; background?: boolean } = {}) {
       const { signal, background = false } = options;
       signal?.throwIfAborted();
@@ -129,7 +128,7 @@ export function createWorkerHost(start: () => Worker) {
       }
     },
 
-    /** Resolves when the worker is ready; rejects if it fails. */
+    /** Resolves when the worker is ready. Rejects if it fails. */
     async load(background = false) {
       if (failure) throw failure;
       if (!background) loaders++;
@@ -143,7 +142,7 @@ export function createWorkerHost(start: () => Worker) {
       }
     },
 
-    /** Ends the worker. Pending jobs are rejected. */
+    /** Ends the worker. Rejects pending jobs. */
     async stop() {
       const stopped = worker;
       worker = undefined;

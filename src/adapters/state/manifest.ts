@@ -1,4 +1,4 @@
-/** State stores by name, each loaded when it is first used. A new one is one line here; see CONTRIBUTING.md. */
+/** State stores by name, each loaded on first use. A new state is one line here; see CONTRIBUTING.md. */
 export const states = {
   memory: () => import("./memory.ts"),
   redis: () => import("./redis.ts"),

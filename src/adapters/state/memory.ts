@@ -13,10 +13,10 @@ export interface MemoryStateOptions {
   readonly clock?: Clock;
 }
 
-/** The fewest writes between two sweeps for expired entries. With more stored entries, more writes are needed, so that sweeping costs the same for each write. */
+/** The fewest writes between two sweeps for expired entries. The number grows with the stored entries, so the cost per write stays constant. */
 const WRITES_A_SWEEP = 256;
 
-/** Keeps state in this process only: it ends with the process. */
+/** Keeps state in this process only. It is lost when the process ends. */
 export function memoryState({ clock = systemClock }: MemoryStateOptions = {}): SharedState {
   const limits = createLocalLimits({ clock });
   let closed = false;
@@ -118,7 +118,7 @@ function createChanges(refuseIfClosed: RefuseIfClosed): Changes {
   };
 }
 
-/** The presence of a state that other processes cannot see. */
+/** Creates the presence of a state that other processes cannot see. */
 function createPresence(refuseIfClosed: RefuseIfClosed): Presence {
   const id = randomUUID();
   return {
@@ -133,7 +133,7 @@ function createPresence(refuseIfClosed: RefuseIfClosed): Presence {
   };
 }
 
-/** No other process can take a lease of this process, so none is lost and none needs renewing. */
+/** No other process can take these leases, so they are never lost and need no renewal. */
 function createLeases(refuseIfClosed: RefuseIfClosed): Leases {
   const held = new Set<string>();
   return {

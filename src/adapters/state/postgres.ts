@@ -14,11 +14,11 @@ import { createPostgresLimits } from "./postgres-parts/limits.ts";
 import { createPostgresPresence } from "./postgres-parts/presence.ts";
 
 export interface PostgresStateOptions {
-  /** `postgres://user:password@host:5432/database`, or a function that returns it whenever it is needed. */
+  /** `postgres://user:password@host:5432/database`, or a function that returns the URL for each connection. */
   readonly url: string | (() => Promise<string>);
-  /** The schema of the tables. It is created. Defaults to `toolarsenal`. */
+  /** The schema of the tables, which is created. Defaults to `toolarsenal`. */
   readonly schema?: string | undefined;
-  /** A pool of the package pg, or PGlite, to use instead of connecting to `url`. The caller closes it. */
+  /** A pool of the package pg, or PGlite, instead of connecting to `url`. The caller closes it. */
   readonly client?: PostgresClient;
   readonly clock?: Clock;
   /** Uses the clock's time instead of the server's. For tests. @internal */
@@ -31,7 +31,7 @@ const WRITES_A_SWEEP = 256;
 /** The time limit of closing if the server does not respond, in milliseconds. */
 const CLOSE_MS = 3_000;
 
-/** Keeps state in PostgreSQL, for any number of processes on any machine. It connects on first use, and uses the server's clock. */
+/** Keeps state in PostgreSQL, for any number of processes on any machine. Connects on first use, and uses the server's clock. */
 export function postgresState(options: PostgresStateOptions): SharedState {
   const { url, schema = SCHEMA, client, clock = systemClock, ownTime = false } = options;
   const postgres = openPostgres({ url, client, what: "The state", field: "state.url" });
@@ -46,7 +46,7 @@ export function postgresState(options: PostgresStateOptions): SharedState {
     const late = new Promise<void>((resolve) => void setTimeout(resolve, CLOSE_MS).unref());
     const givenBack = Promise.allSettled([limits.close(), leases.close()]).then(() => presence.close());
     await Promise.race([givenBack.catch(() => {}), late]);
-    // Ends at once, except for connections being opened.
+    // Closes at once, except for connections that are being opened.
     await Promise.race([postgres.close(), late]);
   }
 
@@ -84,7 +84,7 @@ function createDocuments(database: StateDatabase): State {
   const patternOf = (prefix: string): string => `${prefix.replaceAll(/[\\%_]/g, "\\$&")}%`;
   let writes = 0;
 
-  /** Runs a statement whose first value is the time. Returns whether it changed something. */
+  /** Runs a statement whose first value is the time. Returns true if it changed a row. */
   async function changes(sql: string, values: readonly unknown[], signal: AbortSignal | undefined): Promise<boolean> {
     if (++writes % WRITES_A_SWEEP === 0)
       void database.ask(`DELETE FROM ${table} WHERE expires_at <= ${now}`, [database.now()]).catch(() => {});
@@ -145,7 +145,7 @@ export function create({ url = "", schema }: Settings, { clock, secrets }: Surro
   return postgresState({ url: () => filledUrl(url, secrets, use), schema, clock });
 }
 
-/** Connects like the arsenal, and writes. */
+/** Connects like the arsenal does, and writes. */
 export async function check(settings: Settings, surroundings: Surroundings): Promise<string> {
   const state = create(settings, surroundings);
   try {

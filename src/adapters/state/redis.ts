@@ -17,11 +17,14 @@ import { createRedisPresence, PROCESSES } from "./redis-parts/presence.ts";
 export type { RedisClient, RedisEvalOptions } from "./redis-parts/connection.ts";
 
 export interface RedisStateOptions {
-  /** `redis://user:password@host:port/database`, or `rediss://` for TLS. A function is called whenever it connects. */
+  /** `redis://user:password@host:port/database`, or `rediss://` for TLS. A function is called for each connection. */
   readonly url?: string | (() => Promise<string>);
-  /** Creates a client of the `redis` package, for options that a URL cannot express: a cluster, Sentinel, certificates. Called again whenever the connection was lost. */
+  /**
+   * Creates a client of the `redis` package, for options that a URL cannot express: a cluster, Sentinel, certificates. Called again whenever the
+   * connection is lost.
+   */
   readonly client?: () => RedisClient | Promise<RedisClient>;
-  /** The prefix of every key, so that several arsenals can share a server. Defaults to `toolarsenal:`. */
+  /** The prefix of every key. Lets several arsenals share a server. Defaults to `toolarsenal:`. */
   readonly keyPrefix?: string | undefined;
   readonly clock?: Clock;
   /** Called if the server lost its data while this process used it. */
@@ -41,7 +44,7 @@ export function redisState(options: RedisStateOptions): SharedState {
     address = read.shown;
     return openRedisClient(read);
   };
-  // Braces keep every key in one slot of a cluster.
+  // Braces put every key into the same slot of a cluster.
   const connection = createConnection({
     open,
     scripts: [LIMITS, DOCUMENTS, CHANGES, PROCESSES],
@@ -111,7 +114,7 @@ export function create({ url = "", keyPrefix }: Settings, { clock, emit, secrets
   });
 }
 
-/** Connects like the arsenal, and reads and writes. */
+/** Connects like the arsenal does, and reads and writes. */
 export async function check(settings: Settings, surroundings: Surroundings): Promise<string> {
   const state = create(settings, surroundings);
   try {
@@ -124,7 +127,7 @@ export async function check(settings: Settings, surroundings: Surroundings): Pro
   return `keeps state in Redis at ${shown}`;
 }
 
-/** Resolves the references in the URL. A password inside it may have any characters. */
+/** Resolves the references in the URL. A referenced password may have any characters. */
 async function filledUrl(url: string, secrets: Secrets): Promise<string> {
   const use = { scope: "state", field: "state.url" };
   if (!/^rediss?:/.test(url)) return secrets.fill(url, use);

@@ -18,7 +18,7 @@ export interface SqliteStateOptions {
   /** The file's folder is created. Only this user can read the file. */
   readonly file: string;
   readonly clock?: Clock;
-  /** Called when the file is damaged, deleted or replaced, with the error of the current operation. */
+  /** Called with the current operation's error when the file is damaged, deleted or replaced. */
   readonly onLost?: (error: ArsenalError) => void;
 }
 
@@ -34,7 +34,7 @@ interface DocumentRow {
   readonly version: number;
 }
 
-/** Keeps state in one SQLite file, for any number of processes on this machine. If the file is lost, a new one is created that records the loss. */
+/** Keeps state in one SQLite file, for any number of processes on this machine. If the file is lost, a new file is created that records the loss. */
 export function sqliteState({ file: path, clock = systemClock, onLost }: SqliteStateOptions): SharedState {
   const file = createStateFile(path, { clock, onLost });
   const poller = createPoller(file, clock);
@@ -135,7 +135,7 @@ export function create(
   return sqliteState({ file, clock, onLost: ({ message }) => emit("state-lost", { message }) });
 }
 
-/** Opens the file like the arsenal. */
+/** Opens the file like the arsenal does. */
 export async function check(
   settings: setting.Filled<typeof config>,
   surroundings: Pick<Surroundings, "clock" | "emit">,

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { fixable } from "../../../errors/arsenal-error.ts";
 
-/** The functions of kernel.wasm. Pointers are byte offsets into `memory`; `assembly/` documents each. */
+/** The functions of kernel.wasm, documented in `assembly/`. Pointers are byte offsets into `memory`. */
 export interface KernelFunctions {
   readonly memory: KernelMemory;
-  /** The first byte of the host; the kernel's constants come before it. */
+  /** The first byte that the host may use. The kernel's constants precede it. */
   readonly heapStart: { readonly value: number };
   packWeights(source: number, n: number, k: number, target: number): void;
   multiply(
@@ -47,16 +47,16 @@ export interface KernelFunctions {
   ): void;
 }
 
-/** A WebAssembly memory: growing it detaches every earlier view of `buffer`. */
+/** A WebAssembly memory. Growing it detaches all earlier views of `buffer`. */
 interface KernelMemory {
   readonly buffer: ArrayBuffer;
   grow(pages: number): number;
 }
 
-/** A compiled kernel: a WebAssembly.Module. */
+/** A WebAssembly.Module. */
 type KernelModule = object;
 
-// The project's type libraries include neither the browser nor WebAssembly, so the used parts are declared here.
+// The project's type libraries do not include WebAssembly, so the used parts are declared here.
 const { WebAssembly } = globalThis as unknown as {
   readonly WebAssembly: {
     readonly Module: new (bytes: Uint8Array) => KernelModule;
@@ -64,12 +64,11 @@ const { WebAssembly } = globalThis as unknown as {
   };
 };
 
-/** The bytes of kernel.wasm, which is next to this file. */
+/** Reads kernel.wasm, which is next to this file. */
 export function readKernel(): Uint8Array {
   return readFileSync(new URL("./kernel.wasm", import.meta.url));
 }
 
-/** Compiles the kernel. */
 export function compileKernelModule(bytes: Uint8Array): KernelModule {
   try {
     return new WebAssembly.Module(bytes);
@@ -84,7 +83,7 @@ export function compileKernelModule(bytes: Uint8Array): KernelModule {
 /** Compiled once, for any number of instances. */
 let compiled: KernelModule | undefined;
 
-/** A fresh instance of the kernel with its own memory. */
+/** Creates an instance of the kernel with its own memory. */
 export function instantiateKernel(): KernelFunctions {
   compiled ??= compileKernelModule(readKernel());
   return new WebAssembly.Instance(compiled).exports as KernelFunctions;
@@ -93,12 +92,12 @@ export function instantiateKernel(): KernelFunctions {
 const PAGE = 65_536;
 const ALIGNMENT = 64;
 
-/** `bytes` rounded up to a cache line, the unit of every allocation. */
+/** Rounds `bytes` up to a cache line, the unit of every allocation. */
 export function aligned(bytes: number): number {
   return Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
 }
 
-/** Makes sure that the memory reaches up to `end`. */
+/** Grows the memory to at least `end` bytes. */
 export function ensureMemory(memory: KernelMemory, end: number): void {
   const missing = end - memory.buffer.byteLength;
   if (missing <= 0) return;
@@ -111,7 +110,7 @@ export function ensureMemory(memory: KernelMemory, end: number): void {
   }
 }
 
-/** The largest int16 magnitude whose products with int8 weights, summed over `width`, stay inside 32 bits. */
+/** Returns the largest int16 magnitude whose products with int8 weights, summed over `width`, fit into 32 bits. */
 export function quantisationLimit(width: number): number {
   return Math.min(32_767, Math.floor((2 ** 31 - 1) / (128 * width)));
 }

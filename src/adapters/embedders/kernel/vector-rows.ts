@@ -2,22 +2,22 @@ import type { CreateRows, VectorRows } from "../../../catalog/dense/model-vector
 import { fixable } from "../../../errors/arsenal-error.ts";
 import { aligned, ensureMemory, instantiateKernel, quantisationLimit } from "./kernel.ts";
 
-/** The format of rows: `float32` is exact, `int8` takes a quarter of the memory with an error of about 0.003 in a cosine. */
+/** The format of rows. `float32` is exact. `int8` needs a quarter of the memory, with an error of about 0.003 in a cosine. */
 export type RowFormat = "float32" | "int8";
 
-/** Keeps rows of vectors in WebAssembly memory, which is fastest to compare. */
+/** Keeps rows of vectors in WebAssembly memory, where comparing them is fastest. */
 export function kernelRows(format: RowFormat): CreateRows {
   return (dimension) => createVectorRows(dimension, format);
 }
 
-/** Creates empty rows of vectors in the kernel's memory. With `int8`, a vector is rounded to 1/127 of its largest component. */
+/** Creates empty rows of vectors in the kernel's memory. `int8` rounds a vector to 1/127 of its largest component. */
 export function createVectorRows(dimension: number, format: RowFormat): VectorRows {
   if (!Number.isInteger(dimension) || dimension < 1) {
     const problem = `A vector's dimension is a positive integer, not ${dimension}.`;
     throw fixable("INPUT_INVALID", problem, "Give the embedder's dimension.", { field: "dimension", value: dimension });
   }
   const kernel = instantiateKernel();
-  // The kernel reads sixteen components at a time; those past the dimension stay zero.
+  // The kernel reads sixteen components at a time. Components past the dimension stay zero.
   const width = Math.ceil(dimension / 16) * 16;
   const rowBytes = format === "float32" ? width * 4 : width;
   const limit = quantisationLimit(width);
@@ -25,7 +25,7 @@ export function createVectorRows(dimension: number, format: RowFormat): VectorRo
   const query = floatQuery + aligned(width * 4);
   const queryScale = query + aligned(width * 2);
   const rows = queryScale + aligned(4);
-  // Rows come first and data that depends on their number after them, so that growing moves only the scales.
+  // Rows come first, followed by data whose size depends on their number. Growing then moves only the scales.
   let capacity = 0;
   let scales = rows;
   let selection = rows;
@@ -41,7 +41,7 @@ export function createVectorRows(dimension: number, format: RowFormat): VectorRo
     selection = scales + aligned(wanted * 4);
     scores = selection + aligned(wanted * 4);
     ensureMemory(kernel.memory, scores + aligned(wanted * 4));
-    // Rows will overwrite the old scales, selections and scores: their padding must be zero.
+    // Rows will overwrite the old scales, selections and scores. Their padding must be zero.
     if (capacity > 0) new Uint8Array(kernel.memory.buffer).fill(0, oldScales, oldEnd);
     new Float32Array(kernel.memory.buffer, scales, capacity).set(kept);
     capacity = wanted;
@@ -121,7 +121,7 @@ export function createVectorRows(dimension: number, format: RowFormat): VectorRo
     scores(vector, chosen) {
       checkVector(vector);
       const count = typeof chosen === "number" ? chosen : chosen.length;
-      // A selection may name a row twice, so it may be longer than the number of rows.
+      // A selection may contain a row twice, so it may be longer than the number of rows.
       reserve(count);
       const { buffer } = kernel.memory;
       let list = 0;

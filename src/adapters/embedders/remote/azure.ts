@@ -23,7 +23,7 @@ export function azureEmbedder(settings: AzureEmbedderSettings, surroundings?: Mo
     ...openAiProvider(model),
     dimensions: OPENAI_DIMENSIONS,
     title: "Azure OpenAI",
-    // The same models with the same weights: their vectors are comparable.
+    // Azure serves OpenAI's models with the same weights, so their vectors are comparable.
     name: "openai",
     url: endpoint(apiBase, path, { "api-version": apiVersion }),
     apiKey,

@@ -10,7 +10,7 @@ const ROUTER = "https://router.huggingface.co/hf-inference";
 /** The settings of the Hugging Face embedder. */
 export type HuggingfaceEmbedderSettings = RemoteEmbedderSettings & PrefixSettings;
 
-/** Embeds with Hugging Face: the hosted inference API, or a server of Text Embeddings Inference at `apiBase`. */
+/** Embeds with Hugging Face: the hosted inference API, or a Text Embeddings Inference server at `apiBase`. */
 export function huggingfaceEmbedder(
   settings: HuggingfaceEmbedderSettings,
   surroundings?: ModelApiSurroundings,
@@ -29,7 +29,7 @@ export function huggingfaceEmbedder(
     maxTexts: 32,
     maxBytes: 1_000_000,
     prefixes: prefixesOf(model, settings),
-    // The format of Text Embeddings Inference at `/embed`; the hosted API accepts it too.
+    // The format of `/embed` in Text Embeddings Inference. The hosted API accepts it too.
     toBody: (inputs) => ({ inputs, normalize: true, truncate: true }),
     toVectors: (answer) => answer,
   });

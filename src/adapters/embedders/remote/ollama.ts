@@ -23,7 +23,7 @@ export const embedBody = (model: string, input: string[], dimensions: number | u
   ...(dimensions && { dimensions }),
 });
 
-/** Embeds with a server of Ollama. */
+/** Embeds with an Ollama server. */
 export function ollamaEmbedder(settings: OllamaEmbedderSettings = {}, surroundings?: ModelApiSurroundings): Embedder {
   const { model = "nomic-embed-text", apiKey, apiBase = "http://127.0.0.1:11434" } = settings;
   return createRemoteEmbedder(settings, surroundings, {

@@ -27,7 +27,10 @@ export const embeddingBody = (model: string, input: string[], dimensions: number
   ...(dimensions && { dimensions }),
 });
 
-/** The common settings of OpenAI, Azure and compatible servers: the API accepts 2,048 texts and 300,000 tokens, and a token is at least a byte. @internal */
+/**
+ * Common settings of OpenAI, Azure and compatible servers. The API accepts 2,048 texts and 300,000 tokens, and a token has at least one byte.
+ * @internal
+ */
 export function openAiProvider(
   model: string,
 ): Pick<RemoteProvider, "model" | "maxTexts" | "maxBytes" | "toBody" | "toVectors"> {
@@ -40,7 +43,7 @@ export function openAiProvider(
   };
 }
 
-/** The vectors in an answer of `/embeddings`, in the order of the texts. */
+/** Returns the vectors of an `/embeddings` response, in the order of the texts. */
 function openAiVectors(answer: unknown): readonly unknown[] | undefined {
   const data = isPlainObject(answer) ? answer["data"] : undefined;
   if (!Array.isArray(data)) return undefined;

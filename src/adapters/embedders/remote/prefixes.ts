@@ -1,7 +1,7 @@
 import { type InputsOf, schema } from "../../../tool/shape/shape.ts";
 import type { Prefixes } from "./remote-embedder.ts";
 
-/** Settings of providers that send a text unchanged: some models were trained with a prefix. */
+/** Prefix settings. Some models were trained with a prefix, which these providers do not add themselves. */
 export const PREFIX_SETTINGS = {
   queryPrefix: schema<string>({
     description: "Prefix of a request. Defaults to the prefix the model was trained with, if known.",
@@ -13,12 +13,12 @@ export const PREFIX_SETTINGS = {
   }),
 };
 
-/** The prefix settings of a provider that sends a text unchanged. */
+/** The prefix settings of providers that do not add prefixes themselves. */
 export type PrefixSettings = InputsOf<typeof PREFIX_SETTINGS>;
 
 const PASSAGE_SEARCH = "Represent this sentence for searching relevant passages: ";
 
-/** Families of models by name, with the prefixes from their model cards. */
+/** Families of models, matched by name, with the prefixes from their model cards. */
 const FAMILIES: readonly (readonly [name: RegExp, prefixes: Prefixes])[] = [
   [/\bnomic-embed-text/i, { query: "search_query: ", tool: "search_document: " }],
   [/\be5-(?!.*instruct)/i, { query: "query: ", tool: "passage: " }],
@@ -27,7 +27,7 @@ const FAMILIES: readonly (readonly [name: RegExp, prefixes: Prefixes])[] = [
   [/\bembeddinggemma/i, { query: "task: search result | query: ", tool: "title: none | text: " }],
 ];
 
-/** The prefixes to use with a model. */
+/** Returns the prefixes for a model. */
 export function prefixesOf(model: string, { queryPrefix, toolPrefix }: PrefixSettings): Prefixes {
   const known = FAMILIES.find(([name]) => name.test(model))?.[1];
   return { query: queryPrefix ?? known?.query ?? "", tool: toolPrefix ?? known?.tool ?? "" };

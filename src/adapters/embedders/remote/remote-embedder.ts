@@ -34,9 +34,9 @@ export interface RemoteEmbedderSettings extends InputsOf<typeof REMOTE_SETTINGS>
   readonly maxRetries?: number;
 }
 
-/** One provider: its endpoint, its request body, and its response format. */
+/** A provider: its endpoint, request body and response format. */
 export interface RemoteProvider {
-  /** For messages: `OpenAI`. */
+  /** The name in messages: `OpenAI`. */
   readonly title: string;
   /** The first part of the model's name: `openai`. */
   readonly name: string;
@@ -49,11 +49,11 @@ export interface RemoteProvider {
   /** The most texts and the most bytes of text in one request. */
   readonly maxTexts: number;
   readonly maxBytes: number;
-  /** The prefixes of a tool's text and of a request, for models trained with them. */
+  /** Prefixes of tool texts and of requests, for models that were trained with them. */
   readonly prefixes?: Prefixes;
-  /** `shorter` is a requested dimension, if it differs from the model's own. */
+  /** `shorter` is the requested dimension, if it differs from the model's own. */
   toBody(texts: string[], asked: { readonly kind: EmbedOptions["kind"]; readonly shorter: number | undefined }): object;
-  /** The list of vectors in a response, in the order of the texts; anything else if it has none. */
+  /** Returns the list of vectors in a response, in the order of the texts. Any other value means that the response has no vectors. */
   toVectors(answer: unknown): unknown;
 }
 
@@ -64,7 +64,7 @@ export interface Prefixes {
 
 /** The most bytes of a number in a response, including its comma. */
 const NUMBER_BYTES = 32;
-/** The number of cached request vectors: one request is often searched more than once. */
+/** The number of cached request vectors. A request is often searched more than once. */
 const REMEMBERED = 128;
 /** How long a success counts as healthy. */
 const HEALTHY_MS = 60_000;
@@ -103,7 +103,7 @@ export function createRemoteEmbedder(
     return vectors.map((vector) => toUnit(vector, provider, dimension));
   }
 
-  /** Sends texts in batches and returns their vectors in order. A failed batch cancels the others. */
+  /** Sends texts in batches, and returns their vectors in order. A failed batch cancels the others. */
   async function send(texts: readonly string[], options: EmbedOptions): Promise<readonly Float32Array[]> {
     const prefix = prefixes?.[options.kind] ?? "";
     const prepared = texts.map((text) => (text.trim() === "" ? "" : prefix + cutText(text, maxInputBytes)));
@@ -166,13 +166,13 @@ function lacking(model: string): never {
   throw neededSetting("embedder.dimension", model, fix);
 }
 
-/** Provider, model and dimension, and a hash of the prefix of a tool's text: everything that makes two vectors comparable. */
+/** Returns provider, model, dimension, and a hash of the tool prefix. Vectors are comparable only if all of these are equal. */
 function modelName({ name, model, prefixes }: RemoteProvider, dimension: number): string {
   const mark = prefixes === undefined || prefixes.tool === "" ? "" : `/${hash("sha256", prefixes.tool).slice(0, 8)}`;
   return `${name}/${model}/${dimension}${mark}`;
 }
 
-/** Indexes of the non-empty strings, in batches of limited texts and bytes. */
+/** Groups the indexes of non-empty strings into batches with limited texts and bytes. */
 function toBatches(
   texts: readonly string[],
   most: { readonly count: number; readonly bytes: number },
@@ -214,7 +214,7 @@ function toUnit(vector: unknown, { title, model }: RemoteProvider, dimension: nu
   return values;
 }
 
-/** Returns an adapter's `check`: it resolves to a status text, or rejects with the problem. */
+/** Creates an adapter's `check`. It resolves with a status text, or rejects with the problem. */
 export function checkOf<Settings>(create: (settings: Settings, surroundings?: ModelApiSurroundings) => Embedder) {
   return async (settings: Settings, surroundings?: ModelApiSurroundings): Promise<string> => {
     const embedder = create(settings, surroundings);

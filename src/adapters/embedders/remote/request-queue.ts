@@ -15,7 +15,10 @@ export function createRequestQueue(most: number) {
   }
 
   return {
-    /** Runs the work when there is room. Urgent work goes first, because a caller waits for it. Rejects when the signal fires, also in the queue. */
+    /**
+     * Runs the work when fewer than `most` requests run. Urgent work goes first, because a caller waits for it. Rejects when the signal fires, even
+     * in the queue.
+     */
     async run<Result>(
       work: () => Promise<Result>,
       { signal, urgent }: { readonly signal: AbortSignal; readonly urgent: boolean },
@@ -29,7 +32,7 @@ export function createRequestQueue(most: number) {
       } catch (error) {
         const place = line.indexOf(resolve);
         if (place >= 0) line.splice(place, 1);
-        else release(); // its turn came at the same moment
+        else release(); // the request left the queue at the same moment
         throw error;
       }
       try {

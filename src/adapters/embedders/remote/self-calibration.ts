@@ -1,7 +1,7 @@
 import type { EmbedOptions } from "../../../catalog/embedder.port.ts";
 import { calibrateCosine } from "../../../retrieve/fuse/calibrate.ts";
 
-/** Requests, each with its matching tool. Their subjects differ, so that each tool matches only its own request. */
+/** Requests, each with its matching tool. Their subjects differ, so a tool matches only its own request. */
 export const PAIRS: readonly (readonly [request: string, tool: string])[] = [
   ["send an email to a colleague", "mail send message: Sends an email to one or more recipients."],
   ["what is the weather like tomorrow", "weather get forecast: Returns the weather forecast for a place and a day."],
@@ -13,15 +13,18 @@ export const PAIRS: readonly (readonly [request: string, tool: string])[] = [
   ["resize the picture to 800 pixels", "images resize image: Changes the size of an image."],
 ];
 
-/** A match is worth showing from this fraction of the distance between foreign and matching pairs. On labelled sets, the shipped models have 0.34 and 0.39. */
+/**
+ * A match is worth showing above this fraction of the distance from foreign to matching pairs. On labelled sets, the shipped models have 0.34 and
+ * 0.39.
+ */
 const WORTH_SHOWING = 1 / 3;
 const onScale = calibrateCosine(WORTH_SHOWING);
 /** The scale before the measurement. */
 const usual = calibrateCosine(0.3);
-/** A model that separates matching pairs less than this is not informative. */
+/** If matching and foreign pairs differ by less than this, the model is not informative. */
 const LEAST_GAP = 0.02;
 
-/** Measures the scale of a model's cosines: those of one model lie between 0 and 0.6, those of another between 0.7 and 0.9. */
+/** Measures the scale of a model's cosines, because it varies: one model uses 0 to 0.6, another 0.7 to 0.9. */
 export function createSelfCalibration(
   embed: (texts: readonly string[], options: EmbedOptions) => Promise<readonly Float32Array[]>,
 ) {
@@ -42,7 +45,7 @@ export function createSelfCalibration(
   }
 
   return {
-    /** Embeds a few pairs of request and tool, once. Rejects only when the signal fires: without the measurement the default scale applies. */
+    /** Embeds a few pairs of request and tool, once. Rejects only when the signal fires; after any other failure, the default scale applies. */
     measure(options: Pick<EmbedOptions, "signal" | "background">): Promise<void> {
       if (scale !== undefined) return Promise.resolve();
       // A failed measurement is repeated with the next texts.
@@ -51,7 +54,7 @@ export function createSelfCalibration(
         .finally(() => (measuring = undefined));
       return measuring;
     },
-    /** Maps a cosine to [0, 1], with 0.5 where a match is worth showing. */
+    /** Maps a cosine to [0, 1]. At 0.5, a match is worth showing. */
     calibrate(cosine: number): number {
       if (scale === undefined || scale.gap < LEAST_GAP) return usual(cosine);
       return onScale((cosine - scale.foreign) / scale.gap);

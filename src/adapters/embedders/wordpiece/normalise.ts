@@ -1,9 +1,9 @@
-/** BERT's uncased normaliser for one character. Unicode lookups are slow, so each character's result is cached. */
+/** BERT's uncased normaliser for single characters. Unicode lookups are slow, so results are cached. */
 
-/** Marks a character that stands alone (punctuation, CJK) in a normalised character's text. */
+/** Marks a character that is a word of its own, such as punctuation and CJK, in the normalised text. */
 export const ALONE = "\u0001";
 
-/** Dropped characters normalise to nothing, white space to one space. */
+/** Returns the normalised text of a character: nothing for a dropped character, a space for white space. */
 export type Normalise = (codePoint: number) => string;
 
 const CONTROL = /^[\p{Cc}\p{Cf}\p{Co}\p{Cs}]$/u;
@@ -14,7 +14,7 @@ const PUNCTUATION = /^[!-/:-@[-`{-~\p{P}]$/u;
 const IDEOGRAPH =
   /[\u{3400}-\u{4dbf}\u{4e00}-\u{9fff}\u{f900}-\u{faff}\u{20000}-\u{2a6df}\u{2a700}-\u{2b81f}\u{2b920}-\u{2ceaf}\u{2f800}-\u{2fa1f}]/u;
 
-/** Creates the lookup with its own cache, which stays below a few thousand characters on any real text. */
+/** Creates the lookup with a cache of its own. On real text, it stays below a few thousand characters. */
 export function createNormaliser(): Normalise {
   const ascii = Array.from({ length: 128 }, (_, codePoint) => normaliseCharacter(codePoint));
   const others = new Map<number, string>();
@@ -42,7 +42,7 @@ function normaliseCharacter(codePoint: number): string {
   if (SPACE.test(character)) return " ";
   const alone = IDEOGRAPH.test(character);
   let text = "";
-  // Lower-cased one character at a time, like the reference: a final sigma is a sigma.
+  // Each character is lower-cased on its own, like in the reference. A final sigma is therefore a plain sigma.
   for (const part of character.normalize("NFD").replace(ACCENTS, "")) {
     for (const lower of part.toLowerCase()) {
       if (SPACE.test(lower)) text += " ";
@@ -53,7 +53,7 @@ function normaliseCharacter(codePoint: number): string {
   return text;
 }
 
-/** Characters (hexadecimal) that the reference tokenizer treats as letters because its Unicode tables are older than Node's. */
+/** Characters (hexadecimal) that the reference tokenizer treats as letters, because its Unicode tables are older than Node's. */
 const NEWER = `
 61d 7fd 890-891 897-89f 8ca-8e2 9fd-9fe a76 afa-aff b55 c04 c3c c77 c84 d00 d3b-d3c d81 eba ece 180f 1885-1886
 1abf-1add 1ae0-1aeb 1b4e-1b4f 1b7d-1b7f 1df6-1dfb 2e43-2e4f 2e52-2e5d a82c a8c5 a8ff a9bd 10d24-10d27
@@ -74,9 +74,9 @@ const NEWER_RANGES = NEWER.trim()
   .split(/\s/)
   .map((range) => range.split("-").map((part) => Number.parseInt(part, 16)));
 
-/** The reference's category of a character if it differs from Node's Unicode; undefined if both agree. */
+/** Returns the reference's category of a character if it differs from Node's Unicode; undefined if both agree. */
 function referenceKind(codePoint: number): "letter" | "accent" | "punctuation" | undefined {
-  // Their category has changed since.
+  // The Unicode category of these characters has changed since.
   if (codePoint === 0x1734 || codePoint === 0x1171e) return "accent";
   if (codePoint === 0x166d || codePoint === 0x111c9) return "punctuation";
   // Results are cached, so a linear search is fast enough.

@@ -1,24 +1,24 @@
 import { fixable } from "../../../errors/arsenal-error.ts";
 import { ALONE, createNormaliser } from "./normalise.ts";
 
-/** A longer word, in characters, is unknown. */
+/** In characters. Longer words are unknown. */
 const LONGEST_WORD = 100;
-/** The number of cached words; the cache is cleared when it is full. */
+/** The number of cached words. A full cache is cleared. */
 const REMEMBERED_WORDS = 20_000;
 const MARKERS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"];
 
-/** Splits text into the tokens of a BERT uncased vocabulary. The file has one token per line; its number, from 0, is the token's id. */
+/** Splits text into the tokens of a BERT uncased vocabulary. The file has one token per line. A token's id is its line number, from 0. */
 export function createWordPiece(vocabulary: string) {
-  /** Tokens that begin a word, and those that continue one (written ##like). */
+  /** Tokens that start a word, and tokens that continue a word (written ##like). */
   const beginnings = new Map<string, number>();
   const continuations = new Map<string, number>();
   let size = 0;
   let longest = 0;
-  // Line by line, without an array, because the first search waits for it.
+  // Read without an array of lines, because the first search waits for it.
   for (let end: number, at = 0; at < vocabulary.length; at = end + 1) {
     end = vocabulary.indexOf("\n", at);
     if (end === -1) end = vocabulary.length;
-    // "##" in front of a word in a text is punctuation, so only the word "##…" itself could clash, and it cannot be one word.
+    // In a text, "##" before a word is punctuation. Only the word "##…" could clash with a continuation, and the tokenizer never produces it.
     const continues = end - at > 2 && vocabulary.startsWith("##", at);
     const token = vocabulary.slice(continues ? at + 2 : at, end);
     (continues ? continuations : beginnings).set(token, size++);
@@ -31,7 +31,7 @@ export function createWordPiece(vocabulary: string) {
   const normalise = createNormaliser();
   const remembered = new Map<string, readonly number[]>();
 
-  /** Greedy: the longest token that begins the word, then the longest that continues it, and so on; unknown if any part has no token. */
+  /** Greedy: takes the longest token that starts the word, then repeatedly the longest that continues it. The word is unknown if no token fits. */
   function splitWord(word: string): readonly number[] {
     if (word.length > LONGEST_WORD && [...word].length > LONGEST_WORD) return [unknown];
     const ids: number[] = [];
@@ -57,7 +57,7 @@ export function createWordPiece(vocabulary: string) {
     return ids;
   }
 
-  /** Appends the tokens of a text without markers until there are `room` of them. */
+  /** Appends the tokens of a text without markers, up to `room` tokens. */
   function appendText(text: string, ids: number[], room: number): void {
     let word = "";
     const finish = () => {
@@ -67,7 +67,7 @@ export function createWordPiece(vocabulary: string) {
     };
     for (let at = 0; at < text.length && ids.length < room; at++) {
       let code = text.charCodeAt(at);
-      // a–z and 0–9 are most of all text and stay unchanged.
+      // a–z and 0–9 make up most text and stay unchanged.
       if ((code >= 97 && code <= 122) || (code >= 48 && code <= 57)) {
         word += text[at];
         continue;
@@ -97,9 +97,9 @@ export function createWordPiece(vocabulary: string) {
 
   return {
     size,
-    /** The ids of [CLS] and [SEP], which have no meaning of their own. */
+    /** The ids of [CLS] and [SEP], which have no meaning. */
     special: [first, last],
-    /** Token ids of a text, [CLS] first and [SEP] last, cut to `maxTokens` in total. */
+    /** Returns the token ids of a text, from [CLS] to [SEP], cut to `maxTokens` in total. */
     encode(text: string, { maxTokens }: { readonly maxTokens: number }): Int32Array {
       const room = Math.max(maxTokens - 2, 0);
       const ids: number[] = [];

@@ -5,13 +5,13 @@ import type { RenewedPresence } from "../../../state/renewed-presence.ts";
 import { createTopics } from "../../../state/topics.ts";
 import type { StateDatabase } from "./database.ts";
 
-/** A new listener also gets messages published this much earlier, in milliseconds. */
+/** A new listener also receives messages that were published this much earlier, in milliseconds. */
 const SLACK_MS = 5_000;
 
-/** Messages in a table that every process reads when the database notifies it, and about once a second. */
+/** Keeps messages in a table. Every process reads it when the database notifies the process, and about once a second. */
 export function createPostgresChanges(database: StateDatabase, clock: Clock): Changes {
   const { schema } = database;
-  /** The last message read; undefined initially, so the first read goes by time. */
+  /** The last message read. Undefined at first, so the first read selects by time. */
   let last: number | undefined;
   let since = 0;
   const topics = createTopics(() => {
@@ -44,7 +44,6 @@ export function createPostgresChanges(database: StateDatabase, clock: Clock): Ch
   };
 }
 
-/** Leases in a table. */
 export function createPostgresLeases(database: StateDatabase, clock: Clock, presence: RenewedPresence): RenewedLeases {
   const { schema } = database;
   const now = `${schema}.state_now($3)`;

@@ -9,15 +9,15 @@ import { quotaTables } from "./quota-functions.ts";
 import { processTables } from "./presence.ts";
 import { channelOf, stateTables } from "./tables.ts";
 
-/** The timeout of the database, in milliseconds. */
+/** The timeout of a statement, in milliseconds. */
 const PATIENCE_MS = 10_000;
 
-/** The polling interval without notifications, in milliseconds: a notification may be lost with its connection. */
+/** The polling interval, in milliseconds. A lost connection may lose a notification. */
 const LOOK_MS = 900;
 
 export type StateDatabase = ReturnType<typeof createStateDatabase>;
 
-/** The database of a state. Creates the tables on the first statement. With `ownTime`, time is that of the clock, for tests. */
+/** Opens the database of a state. The first statement creates the tables. With `ownTime`, the clock gives the time, for tests. */
 export function createStateDatabase(
   postgres: Postgres,
   schema: string,
@@ -37,7 +37,7 @@ export function createStateDatabase(
     return ready;
   }
 
-  /** Starts the polls for a message, or all of them. */
+  /** Starts the polls for one message, or all polls. */
   function wake(message?: string): void {
     for (const [lookout, what] of looks) if (message === undefined || message === what) lookout.soon();
   }
@@ -63,9 +63,9 @@ export function createStateDatabase(
         throw late.aborted && error === late.reason ? tooSlow(withinMs) : error;
       }
     },
-    /** The time for SQL: null for the server's own. */
+    /** The time for SQL. Null means the server's time. */
     now: (): number | null => (ownTime ? clock.now() : null),
-    /** Polls now, when the database notifies, and every `ms` milliseconds. Returns a function that stops it. */
+    /** Polls now, when the database notifies, and every `ms` milliseconds. Returns a function that stops the polling. */
     watch(what: string, look: () => Promise<unknown>, ms = LOOK_MS) {
       const lookout = createLookout(clock, ms, look);
       lookout.soon();

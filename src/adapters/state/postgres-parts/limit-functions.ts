@@ -2,16 +2,16 @@ import { quoted } from "../../postgres/postgres.ts";
 import { RETRIES_ALWAYS_ALLOWED } from "../../../state/limit-rules.ts";
 import { channelOf, literal } from "./tables.ts";
 
-/** How long a place is reserved for a call of another process, until that process takes it, in milliseconds. */
+/** How long a place is reserved for another process's call, until that process takes it, in milliseconds. */
 const CLAIM_MS = 2_000;
 
-/** The number of calls of one window between two sweeps for those that have left it. */
+/** The number of calls in one window between two sweeps for calls that have left the window. */
 const CALLS_A_SWEEP = 32;
 
 /**
- * The tables and rules of limits. The rules are those of src/state/limit-rules.ts, run by the database under one lock, by its own clock: a call costs
- * one round trip before it runs and one after it. Rows come and go quickly, so they are vacuumed often. A crash of the database may lose the
- * last second, since no call waits for its disk, but no opening or closing of a breaker.
+ * Returns the SQL of the tables and rules of limits. The rules are those of src/state/limit-rules.ts. The database runs them under one lock, by its
+ * own clock, so a call needs one round trip before it runs and one after. Rows are short-lived, so the tables are vacuumed often. A crash of the
+ * database may lose the last second, because calls do not wait for its disk; changes of breakers are always durable.
  */
 export function limitTables(schema: string): string {
   const s = quoted(schema);

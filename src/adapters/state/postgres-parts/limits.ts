@@ -14,7 +14,7 @@ import type { RenewedPresence } from "../../../state/renewed-presence.ts";
 import { ABORTED, createWaitingCalls } from "../../../state/waiting-calls.ts";
 import type { StateDatabase } from "./database.ts";
 
-/** The timeout of the database for a call, in milliseconds. */
+/** The timeout of a statement for a call, in milliseconds. */
 const PATIENCE_MS = 2_000;
 
 /** How often a waiting call checks for places of lost holders, in milliseconds. */
@@ -30,7 +30,7 @@ type AdmitAnswer =
   | { readonly admitted: true; readonly probe: boolean; readonly era: number; readonly used?: readonly number[] }
   | Refused;
 
-/** One step of a request: see `limit_run`. Omitted to only check for answers to waiting calls. */
+/** One step of a request: see `limit_run`. Omitted to check only for answers to waiting calls. */
 type LimitStep =
   | { readonly admit: string; readonly request: AdmitRequest }
   | { readonly release: Pass & { readonly spent?: readonly QuotaUse[] }; readonly outcome: CallOutcome }
@@ -41,11 +41,11 @@ type LimitStep =
 
 interface StepAnswers {
   readonly answers: readonly unknown[];
-  /** The answers to waiting calls of this process. */
+  /** Answers to waiting calls of this process. */
   readonly told: readonly { readonly id: string; readonly request: AdmitRequest; readonly answer: AdmitAnswer }[];
 }
 
-/** Limits kept by the database: see limit-functions.ts. The process that frees a place admits the first matching call, in any process. */
+/** Creates limits that the database keeps: see limit-functions.ts. The process that frees a place admits the first matching call of any process. */
 export function createPostgresLimits(
   database: StateDatabase,
   clock: Clock,
@@ -74,7 +74,7 @@ export function createPostgresLimits(
     return row?.value as Value;
   }
 
-  /** Sends a step to the database, after all earlier ones and together with all that arrive meanwhile. */
+  /** Sends a step to the database after all earlier steps, batched with the steps that arrive meanwhile. */
   function ask<Value>(step: LimitStep): Promise<Value> {
     const { promise, resolve, reject } = Promise.withResolvers<Value>();
     queue.push({ step, answer: resolve as (value: unknown) => void, reject });
@@ -99,11 +99,11 @@ export function createPostgresLimits(
       }
       if (++batches % BATCHES_A_SWEEP === 0) await call("sweep", database.now()).catch(() => {});
     }
-    // In the same turn as the check of the queue: later steps start a new batch.
+    // Reset in the same turn as the check of the queue, so later steps start a new batch.
     asking = undefined;
   }
 
-  /** Puts a waiting call back into the queue, after other processes removed it. */
+  /** Puts a waiting call back into the queue after another process removed it. */
   async function askAgain(id: string, request: AdmitRequest): Promise<void> {
     const answer = await ask<AdmitAnswer | null>({ admit: id, request });
     if (answer !== null) settle(id, toAdmission(id, request, answer));
@@ -112,7 +112,7 @@ export function createPostgresLimits(
   function settle(id: string, admission: Admission): void {
     const waiter = waiting.get(id);
     if (waiter !== undefined) waiter.answer(admission);
-    // Cancelled while the answer was in transit: its pass is released.
+    // The call was cancelled while the answer was on its way, so its pass is released.
     else if (admission.admitted) void ask({ release: admission.pass, outcome: "neutral" }).catch(() => {});
   }
 
@@ -165,7 +165,7 @@ function toAdmission(id: string, { places = [], breaker }: AdmitRequest, answer:
   return { admitted: true, pass: { id, probe, places, breaker, era }, ...(used !== undefined && { used }) };
 }
 
-/** JSON that `jsonb` accepts: without U+0000 and lone surrogates, which names may contain. */
+/** Returns JSON that `jsonb` accepts: U+0000 and lone surrogates, which names may contain, are replaced. */
 function toText(value: unknown): string {
   return JSON.stringify(value, (_, each: unknown) =>
     typeof each === "string" ? each.toWellFormed().replaceAll("\u0000", "\uFFFD") : each,

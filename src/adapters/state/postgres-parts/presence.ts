@@ -12,7 +12,10 @@ import type { StateDatabase } from "./database.ts";
 /** The timeout of a renewal, in milliseconds, before it is retried. */
 const PATIENCE_MS = 2_000;
 
-/** The table of processes. The ids of everything that a process holds begin with its own. Waiting calls check for places themselves. */
+/**
+ * Returns the SQL of the table of processes. The ids of everything that a process holds start with the process's id. Waiting calls check for free
+ * places themselves.
+ */
 export function processTables(schema: string): string {
   const s = quoted(schema);
   return `
@@ -52,7 +55,6 @@ export function processTables(schema: string): string {
   END $$;`;
 }
 
-/** Processes in a table. */
 export function createPostgresPresence(database: StateDatabase, clock: Clock): RenewedPresence {
   const { schema } = database;
   return createPresence(

@@ -1,8 +1,8 @@
 import { quoted } from "../../postgres/postgres.ts";
 
 /**
- * The totals of quotas, taken in the same round trip as the other limits: the functions that admit and release a call now check and count them
- * too, around what they did before.
+ * Returns the SQL of the totals of quotas. It wraps the functions that admit and release a call, which then also check and count quotas, in the same
+ * round trip.
  */
 export function quotaTables(schema: string): string {
   const s = quoted(schema);

@@ -4,12 +4,12 @@ import { quoted } from "../../postgres/postgres.ts";
 /** How long a message is kept for processes that cannot reach the database, in milliseconds. */
 const KEEP_MESSAGES_MS = 3_600_000;
 
-/** The channel that notifies processes of new data. Its name must be shorter than the longest schema name. */
+/** Returns the channel that notifies processes of new data. The longest schema name must still fit into it. */
 export function channelOf(schema: string): string {
   return `toolarsenal_state_${hash("sha256", schema, "hex").slice(0, 16)}`;
 }
 
-/** Tables for documents, messages and leases. JSON is stored as text, because `jsonb` rejects some valid JSON. */
+/** Returns the SQL of the tables for documents, messages and leases. JSON is stored as text, because `jsonb` rejects some valid JSON. */
 export function stateTables(schema: string): string {
   const s = quoted(schema);
   return `

@@ -6,13 +6,13 @@ import { createTopics } from "../../../state/topics.ts";
 import type { Connection } from "./connection.ts";
 import { createScript } from "./script.ts";
 
-/** The polling interval in case a notification was lost. */
+/** The polling interval, in case a notification is lost. */
 const LOOK_MS = 500;
 
-/** A new listener also gets messages published this much earlier. */
+/** A new listener also receives messages that were published this much earlier. */
 const SLACK_MS = 1_000;
 
-/** The number of messages read at once. */
+/** The number of messages to read at once. */
 const PAGE = 500;
 
 export const CHANGES = createScript(String.raw`
@@ -66,9 +66,9 @@ end
 return 0
 `);
 
-/** Messages in a stream, which every process reads when it is notified. */
+/** Keeps messages in a stream. Every process reads it when it is notified. */
 export function createRedisChanges(connection: Connection, clock: Clock): Changes & { close(): void } {
-  /** The last message read. The first read goes by time. */
+  /** The last message read. Empty at first, so the first read selects by time. */
   let last = "";
   let since = 0;
   const topics = createTopics(() => {
@@ -98,7 +98,7 @@ export function createRedisChanges(connection: Connection, clock: Clock): Change
   };
 }
 
-/** Leases that expire on the server. */
+/** Creates leases that expire on the server. */
 export function createRedisLeases(connection: Connection, clock: Clock, presence: RenewedPresence): RenewedLeases {
   const ask = async (action: string, values: readonly string[], signal?: AbortSignal): Promise<boolean> =>
     (await connection.run(CHANGES, action, values, signal)) === 1;
@@ -111,7 +111,7 @@ export function createRedisLeases(connection: Connection, clock: Clock, presence
     clock,
     presence,
   );
-  // The data may be lost, and the lease with it.
+  // The server may have lost its data, including the lease.
   connection.watch((change) => {
     if (!(change instanceof Error)) leases.renewAll();
   });

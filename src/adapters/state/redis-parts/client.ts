@@ -2,9 +2,8 @@ import { fixable } from "../../../errors/arsenal-error.ts";
 import { showValue } from "../../../errors/show-value.ts";
 import type { RedisClient } from "./connection.ts";
 
-/** The address and credentials of a server. */
 export interface RedisAddress {
-  /** Without user name and password, for messages. */
+  /** The address without user name and password, for messages. */
   readonly shown: string;
   readonly url: string;
   readonly username: string | undefined;
@@ -27,7 +26,7 @@ export function readRedisUrl(text: string): RedisAddress {
   return { shown: `${parsed.hostname}:${parsed.port || "6379"}`, url: parsed.href, username, password };
 }
 
-/** A client of the `redis` package, without reconnection and queueing, which the connection does. Throws LIBRARY_MISSING. */
+/** Opens a client of the `redis` package. Its reconnection and queueing are off, because the connection handles both. Throws LIBRARY_MISSING. */
 export async function openRedisClient({ url, username, password }: RedisAddress): Promise<RedisClient> {
   const { createClient } = await import("redis").catch((cause: unknown) => {
     throw fixable("LIBRARY_MISSING", "State in Redis needs a library:", "npm install redis", { cause });

@@ -6,7 +6,7 @@ import { backoffMs } from "../../../base/turns/backoff.ts";
 import { toFailure } from "./failure.ts";
 import type { Script } from "./script.ts";
 
-/** The used part of a client of the `redis` package. `createClient` and `createCluster` create one. */
+/** The methods that are used of a client of the `redis` package. `createClient` and `createCluster` create such a client. */
 export interface RedisClient {
   connect(): Promise<unknown>;
   eval(script: string, options: RedisEvalOptions): Promise<unknown>;
@@ -15,7 +15,7 @@ export interface RedisClient {
   unsubscribe(channel: string): Promise<unknown>;
   on(event: "error", listener: (error: Error) => void): unknown;
   destroy(): void;
-  /** Lets the process end although the connection is open. */
+  /** Allows the process to end while the connection is open. */
   unref?(): void;
   ref?(): void;
 }
@@ -36,11 +36,11 @@ export type Connection = ReturnType<typeof createConnection>;
 interface Link {
   readonly client: RedisClient;
   readonly born: string;
-  /** How far the server's clock is ahead of this process's. */
+  /** How far the server's clock is ahead of this process's clock. */
   aheadMs: number;
 }
 
-/** One connection, opened on first use and reopened whenever it was lost. */
+/** Creates a connection that is opened on first use, and reopened whenever it is lost. */
 export function createConnection(options: {
   readonly open: () => RedisClient | Promise<RedisClient>;
   readonly scripts: readonly Script[];
@@ -49,7 +49,7 @@ export function createConnection(options: {
   /** The name of the server in errors. */
   readonly address: () => string;
   readonly clock: Clock;
-  /** The time for a test; the server's if omitted. */
+  /** The time for a test. Defaults to the server's time. */
   readonly now?: (() => number) | undefined;
 }) {
   const { open, scripts, root, address, clock, now } = options;
@@ -75,7 +75,7 @@ export function createConnection(options: {
     const started = async (): Promise<Link> => {
       await client.connect();
       const sentAt = clock.now();
-      // Loads every script, so that commands run in the order they are sent.
+      // Loads every script in advance, so commands run in the order in which they are sent.
       const [[server, born] = ["", ""]] = (await Promise.all(
         scripts.map(({ text }) => client.eval(text, { keys: [root], arguments: ["start", "9e15", stamp()] })),
       )) as [string, string][];
@@ -129,7 +129,7 @@ export function createConnection(options: {
     if (closed) throw new ArsenalError("CLOSED", "This state was closed. Create a new one.");
   }
 
-  /** The connection, or the one being opened. While the server is unavailable, callers do not wait for it. */
+  /** Returns the connection, or the one being opened. While the server is unavailable, callers do not wait for it. */
   function find(): Promise<Link> {
     if (away !== undefined) throw away;
     return opening ?? connect();
@@ -162,7 +162,7 @@ export function createConnection(options: {
       return await ask(link, script, given);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      // The server's clock was changed meanwhile, or the command was really late. If the clock was changed, a second attempt is not late.
+      // Either the server's clock was changed meanwhile, or the command was really late. In the first case, a second attempt succeeds.
       const late = /^LATE (\S+)/.exec(message);
       if (late !== null) {
         link.aheadMs = Number(late[1]) - clock.now();
@@ -170,7 +170,7 @@ export function createConnection(options: {
           throw toFailure(again, address(), false);
         });
       }
-      // Such a server accepts no commands: another server may have replaced it.
+      // Such a server accepts no commands. Another server may have replaced it.
       if (error instanceof TimedOut || /^(READONLY|LOADING|MASTERDOWN)/.test(message))
         lost(link.client, error as Error);
       throw toFailure(error, address(), false);
@@ -178,7 +178,7 @@ export function createConnection(options: {
   }
 
   return {
-    /** Runs a script. Rejects with STORE_FAILED within a few seconds if the server is unavailable; `beforeSend` means that nothing happened. */
+    /** Runs a script. Rejects with STORE_FAILED within a few seconds if the server is unavailable. `beforeSend` means that nothing happened. */
     async run(script: Script, action: string, given: readonly string[], signal?: AbortSignal): Promise<unknown> {
       signal?.throwIfAborted();
       refuseIfClosed();
@@ -192,7 +192,7 @@ export function createConnection(options: {
         if (pending.size === 0) ready?.client.unref?.();
       }
     },
-    /** Polls after each message on a channel, after a reconnection, and every `ms` milliseconds. Returns a function that stops it. */
+    /** Polls after each message on a channel, after a reconnection, and every `ms` milliseconds. Returns a function that stops the polling. */
     follow(channel: string, look: () => Promise<unknown>, ms: number) {
       const { soon, stop } = createLookout(clock, ms, look);
       channels.set(channel, soon);
@@ -205,7 +205,7 @@ export function createConnection(options: {
         ready?.client.unsubscribe(channel).catch(() => {});
       };
     },
-    /** Calls back when the connection is open, with the id of the server's data set, and when it is lost. */
+    /** Calls the listener with the id of the server's data set when the connection opens, and with an error when it is lost. */
     watch: (listener: (change: Error | { readonly born: string }) => void) => void watchers.add(listener),
     async close() {
       await Promise.allSettled(pending);
@@ -219,7 +219,7 @@ export function createConnection(options: {
 
 class TimedOut extends Error {}
 
-/** Rejects if the work takes too long. Responses that arrived in time, but were not read because this process was busy, still count. */
+/** Rejects if the work takes too long. A response that arrived in time still counts if this process was too busy to read it. */
 async function withinTime<Value>(work: Promise<Value>, clock: Clock): Promise<Value> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const cancel = clock.after(ANSWER_MS, () => {

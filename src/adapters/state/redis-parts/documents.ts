@@ -4,10 +4,12 @@ import type { ListedState, State } from "../../../state/state.port.ts";
 import type { Connection } from "./connection.ts";
 import { createScript } from "./script.ts";
 
-/** The number of documents listed at once. */
+/** The number of documents to list at once. */
 const PAGE = 500;
 
-/** document:KEY is one. index has every key, to list them by prefix; expiring has those that expire, to remove them from the index. */
+/**
+ * document:KEY is a document. `index` has every key, for listing by prefix. `expiring` has the keys that expire, for removing them from the index.
+ */
 export const DOCUMENTS = createScript(String.raw`
 local function find(key)
   local found = redis.call("HMGET", root .. "document:" .. key, "version", "value", "until")
@@ -74,7 +76,7 @@ elseif action == "keys" then
 end
 `);
 
-/** JSON documents. They expire by the server's clock. */
+/** Keeps JSON documents, which expire by the server's clock. */
 export function createRedisDocuments(connection: Connection, clock: Clock): State & { used(): boolean } {
   let isUsed = false;
 
@@ -102,7 +104,7 @@ export function createRedisDocuments(connection: Connection, clock: Clock): Stat
 
     async list(prefix, { after = "", limit = Infinity, signal } = {}) {
       const listed: ListedState[] = [];
-      // A key before the prefix would start the page outside of the prefix.
+      // A key before the prefix would start the page outside the prefix.
       let last = after > prefix ? after : "";
       do {
         const most = String(Math.min(PAGE, limit - listed.length));

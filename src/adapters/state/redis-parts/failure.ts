@@ -1,7 +1,7 @@
 import { type ArsenalError, fixable, isArsenalError } from "../../../errors/arsenal-error.ts";
 import { messageOf } from "../../../errors/show-value.ts";
 
-/** The failure in plain words, and the fix, by the message of the server or the system. */
+/** Patterns of messages from the server or the system, each with the reason in plain words and the fix. */
 const CAUSES: readonly (readonly [RegExp, string, string])[] = [
   [
     /ECONNREFUSED/,
@@ -35,7 +35,7 @@ const CAUSES: readonly (readonly [RegExp, string, string])[] = [
   [/socket closed|ECONNRESET|EPIPE|disconnect/i, "the connection was lost", "It is retried every second."],
 ];
 
-/** The error for the user. It names the server, never a password. */
+/** Creates the error for the user. It names the server, but never a password. */
 export function toFailure(error: unknown, address: string, beforeSend: boolean): ArsenalError {
   if (isArsenalError(error)) return error;
   // Several addresses of one host were tried.

@@ -12,7 +12,6 @@ import { createScript } from "./script.ts";
  * - places:HANDLE: the places that a process may hold or wait for. It names each of them once, and periodically drops unused ones.
  */
 
-/** The rules of places and breakers. */
 export const RULES: string = String.raw`
 -- How long a call of another process is held a place for, until that process takes it.
 local CLAIM_MS = 2000

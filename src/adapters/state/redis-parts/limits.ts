@@ -11,13 +11,13 @@ import { LIMITS } from "./limits-script.ts";
 /** How often a process with waiting calls checks for places of lost holders. */
 const LOOK_FOR_PLACES_MS = 250;
 
-/** The polling interval for breakers in case a message was lost. */
+/** The polling interval for breakers, in case a message is lost. */
 const LOOK_FOR_BREAKERS_MS = 500;
 
-/** The number of place names between two sweeps for unused ones: each caller has its own places. */
+/** The number of new place names between two sweeps for unused ones. Each caller has its own places. */
 const NAMES_A_TIDY = 4_096;
 
-/** Shared limits: see limits-script.ts. The process that frees a place admits the first matching call, in any process. */
+/** Creates shared limits: see limits-script.ts. The process that frees a place admits the first matching call of any process. */
 export function createRedisLimits(
   connection: Connection,
   clock: Clock,
@@ -31,7 +31,7 @@ export function createRedisLimits(
   const look = (): (() => void) => connection.follow(`given:${handle}`, () => ask("look"), LOOK_FOR_PLACES_MS);
   const calls = createWaitingCalls(clock, look, leaveOne);
   const { waiting, held } = calls;
-  /** Calls that may have been admitted without this process knowing. They release everything after the reconnection. */
+  /** Calls whose admission is unknown, because the connection was lost. They are released after the reconnection. */
   const abandoned = new Map<string, AdmitRequest>();
   /** The place names that the server has for this process. */
   let named = new Set<string>();
@@ -43,7 +43,7 @@ export function createRedisLimits(
 
   connection.watch((change) => {
     if (!(change instanceof Error)) {
-      // The data may be lost.
+      // The server may have lost its data.
       named = new Set();
       if (abandoned.size > 0) leave(abandoned).catch(() => {});
       return;
@@ -65,7 +65,7 @@ export function createRedisLimits(
   async function admitOrQueue(id: string, request: AdmitRequest): Promise<string> {
     const { places = [] } = request;
     const added: string[] = [];
-    // If the server drops names meanwhile, this answer may come too late to be recorded.
+    // If the server drops names meanwhile, this set is replaced, and the answer must not add to the new one.
     const known = named;
     for (const { key } of places) if (!known.has(key)) added.push(key);
     const text = await ask("admit", id, toJson(request), toJson(places), ...added);
@@ -74,26 +74,26 @@ export function createRedisLimits(
     return text as string;
   }
 
-  /** Makes the server drop unused places, except those that calls wait for. Commands run in order, so later calls name theirs again. */
+  /** Makes the server drop unused places, except those that calls wait for. Commands run in order, so later calls name their places again. */
   function tidy(): void {
     named = new Set();
     const awaited = new Set([...waiting.values()].flatMap(({ request }) => request.places ?? []).map(({ key }) => key));
     connection.run(LIMITS, "tidy", [handle, ...awaited]).catch(() => {});
   }
 
-  /** Puts a waiting call back into the queue, after other processes removed it. */
+  /** Puts a waiting call back into the queue after another process removed it. */
   async function askAgain(id: string, request: AdmitRequest): Promise<void> {
     const text = await admitOrQueue(id, request);
     if (!text.startsWith("queued")) settle(id, text);
   }
 
   function settle(id: string, text: string): void {
-    // A call that was cancelled in between releases its pass by leaving.
+    // A call that was cancelled meanwhile releases its pass when it leaves.
     const waiter = waiting.get(id);
     waiter?.answer(toAdmission(id, waiter.request, text));
   }
 
-  /** Releases everything that the calls hold by then, and leaves the queue. */
+  /** Removes the calls from the queue, and releases everything that they hold by then. */
   async function leave(given: Map<string, AdmitRequest>): Promise<void> {
     const all = [...given];
     await ask("leave", ...all.flatMap(([id, request]) => [id, toJson(request)]));
@@ -165,7 +165,7 @@ export function createRedisLimits(
   };
 }
 
-/** Parses the server's answer of three words, or more if there are quotas. */
+/** Parses the server's answer: three words, or more with quotas. */
 function toAdmission(id: string, request: AdmitRequest, text: string): Admission {
   const [kind = "", first = "", second = "", ...totals] = text.split(" ");
   const { windows = [], places = [], quotas, breaker } = request;

@@ -6,8 +6,8 @@ import { RULES } from "./limits-script.ts";
 import { createScript } from "./script.ts";
 
 /*
- * processes: the expiry of each process, and its description. The ids of everything that a process holds begin with its own; its
- * places and leases are in places:ID and leases:ID. Waiting calls check for places themselves.
+ * processes: the expiry of each process, and its description. The ids of everything that a process holds start with the process's id; its places and
+ * leases are in places:ID and leases:ID. Waiting calls check for free places themselves.
  */
 export const PROCESSES = createScript(
   RULES +
@@ -71,7 +71,7 @@ end
 `,
 );
 
-/** Processes that the server knows. */
+/** Keeps the list of processes on the server. */
 export function createRedisPresence(connection: Connection, clock: Clock): RenewedPresence {
   return createPresence(
     {

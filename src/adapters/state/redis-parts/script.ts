@@ -7,8 +7,8 @@ export interface Script {
 }
 
 /**
- * Arguments: the action, the server time after which it is too late, and a test's time (else empty). A command that was
- * delayed until after its caller gave up must not take effect.
+ * Arguments: the action, the latest server time, and a test's time (otherwise empty). A command that arrives after its caller gave up must not take
+ * effect.
  */
 const START = String.raw`
 local root, action = KEYS[1], ARGV[1]

@@ -12,12 +12,12 @@ const LOOK_MS = 200;
 /** How long a message is kept for slow processes. */
 const KEEP_MS = 600_000;
 
-/** Clocks of two processes may differ: a new listener also gets messages published this much earlier. */
+/** A new listener also receives messages that were published this much earlier, because the clocks of two processes may differ. */
 const SLACK_MS = 5_000;
 
-/** Messages in a table that every process reads. */
+/** Keeps messages in a table that every process reads. */
 export function createSqliteChanges(file: StateFile, poller: Poller, clock: Clock): Changes {
-  /** The last message read; undefined initially, so the first read goes by time. */
+  /** The last message read. Undefined at first, so the first read selects by time. */
   let last: number | undefined;
   let since = 0;
   const topics = createTopics(() => {
@@ -56,7 +56,6 @@ export function createSqliteChanges(file: StateFile, poller: Poller, clock: Cloc
   };
 }
 
-/** Leases in a table. */
 export function createSqliteLeases(file: StateFile, clock: Clock, presence: RenewedPresence): RenewedLeases {
   const changes = async (
     sql: string,

@@ -15,7 +15,7 @@ import {
 } from "../../sqlite/open-sqlite.ts";
 import { disappeared, isDamage, logDisappeared, moveAside, wasMovedAside } from "../../sqlite/move-aside.ts";
 
-/** The number of changes written before yielding to other work in this process. */
+/** After this many changes, other work of this process gets a turn. */
 const CHANGES_A_TURN = 256;
 
 /** The retry interval for a file that another process has locked. */
@@ -50,7 +50,7 @@ const SCHEMA = `
 
 type Values = Record<string, SQLInputValue>;
 
-/** The open file. Statements are prepared once each. */
+/** An open file. Each statement is prepared once. */
 export interface Database {
   get<Row>(sql: string, values?: Values): Row | undefined;
   all<Row>(sql: string, values?: Values): readonly Row[];
@@ -59,23 +59,26 @@ export interface Database {
 
 interface OpenStateFile extends Database {
   readonly connection: DatabaseSync;
-  /** The identity of the opened file, because another file may have its path later. */
+  /** Identifies the opened file, because another file may have its path later. */
   readonly identity: string | undefined;
-  /** The identity of the log and index that SQLite keeps next to it. If they are deleted, the next process creates new ones. */
+  /** Identifies the log and the index that SQLite keeps next to the file. If they are deleted, the next process creates new ones. */
   readonly sides: string;
   durable: boolean;
 }
 
 interface Change {
   readonly durable: boolean;
-  /** Makes the change, and returns a function that answers the caller after the commit. */
+  /** Makes the change. Returns a function that answers the caller after the commit. */
   write(database: Database): () => void;
   reject(error: unknown): void;
 }
 
 export type StateFile = ReturnType<typeof createStateFile>;
 
-/** One SQLite file, opened on first use. If it is lost, the operation that detects it fails, and a new file is created that records the loss. */
+/**
+ * Keeps one SQLite file, which is opened on first use. If the file is lost, the operation that detects the loss fails, and a new file is created that
+ * records the loss.
+ */
 export function createStateFile(
   path: string,
   { clock, onLost }: { readonly clock: Clock; readonly onLost?: ((error: ArsenalError) => void) | undefined },
@@ -84,12 +87,12 @@ export function createStateFile(
   let opened: OpenStateFile | undefined;
   let openings = 0;
   let closed = false;
-  /** Why the earlier file was lost, until the new one records it. */
+  /** Why the earlier file was lost. Kept until the new file records it. */
   let loss: string | undefined;
   const waiting: Change[] = [];
   let busySince: number | undefined;
 
-  /** Runs a step on the open database. If the file was lost, the next step uses the new one. */
+  /** Runs a step on the open database. If the file was lost, the next step uses the new file. */
   function using<Value>(signal: AbortSignal | undefined, step: (opened: OpenStateFile) => Value): Value {
     signal?.throwIfAborted();
     if (closed) throw new ArsenalError("CLOSED", "This state was closed. Create a new one.");
@@ -99,17 +102,17 @@ export function createStateFile(
     } catch (cause) {
       if (isArsenalError(cause)) throw cause;
       if (!isDamage(cause)) throw sqliteFailure(file, STATE, cause);
-      // Another process may have already renamed it.
+      // Another process may have already renamed the file.
       throw beginAnew(isInPlace() ? moveAside(file, cause) : disappeared(file));
     }
   }
 
-  /** Returns false if the opened file is no longer the one at its path. */
+  /** Returns false if the path now leads to another file. */
   function isInPlace(): boolean {
     return opened === undefined || identityOf(file) === opened.identity;
   }
 
-  /** Fails if SQLite's side files were deleted or replaced: some processes would not see the writes of this one. */
+  /** Fails if SQLite's side files were deleted or replaced. Some processes would then miss the writes of this process. */
   function checkSides({ sides }: OpenStateFile): void {
     if (sidesOf(file) !== sides) throw beginAnew(logDisappeared(file));
   }
@@ -121,7 +124,7 @@ export function createStateFile(
     return parts;
   }
 
-  /** Opens the replacement of a lost file at once, so that the loss is recorded whatever happens next. */
+  /** Creates the replacement of a lost file at once, so the loss is recorded in any case. */
   function beginAnew(lost: ArsenalError): ArsenalError {
     opened?.connection.close();
     opened = undefined;
@@ -147,7 +150,7 @@ export function createStateFile(
     if (waiting.length > 0) setImmediate(writeSome);
   }
 
-  /** Returns true for a lock that is still worth waiting for. After five seconds, every change is refused at once until the lock is released. */
+  /** True while a lock is worth waiting for. After five seconds, every change is refused at once until the lock is released. */
   function isPatient(error: unknown): boolean {
     if (!isBusy(error)) return false;
     const now = systemClock.now();
@@ -183,16 +186,16 @@ export function createStateFile(
   }
 
   return {
-    /** Reads now. Throws the same errors as `change`. */
+    /** Reads at once. Throws the same errors as `change`. */
     read: <Value>(step: (database: Database) => Value, signal?: AbortSignal) => using(signal, step),
-    /** Writes in a transaction, together with concurrent changes. A durable change is on the disk before it counts. */
+    /** Writes in a transaction, together with concurrent changes. Resolves when a durable change is on the disk. */
     change: async <Value>(
       step: (database: Database) => Value,
       { durable, signal }: { readonly durable: boolean; readonly signal?: AbortSignal | undefined },
     ): Promise<Value> =>
       using(signal, () => {
         const { promise, resolve: done, reject } = Promise.withResolvers<Value>();
-        // Yields first, however long a chain of dependent changes is.
+        // Yields first, so a long chain of dependent changes does not block other work.
         if (waiting.length === 0) setImmediate(writeSome);
         waiting.push({
           durable,
@@ -204,13 +207,12 @@ export function createStateFile(
         });
         return promise;
       }),
-    /** Changes when another process changed the file, or the file was replaced. */
+    /** Changes when another process writes the file, or when the file is replaced. */
     version: (): string =>
       using(undefined, (parts) => {
         checkSides(parts);
         return `${openings}:${parts.get<{ data_version: number }>("PRAGMA data_version")?.data_version}`;
       }),
-    /** False if the file does not exist yet. */
     exists: () => opened !== undefined || existsSync(file),
     close() {
       const changes = closed ? [] : waiting.splice(0);

@@ -2,7 +2,7 @@ import type { LimitTables } from "../../../state/limit-rules.ts";
 import type { Places } from "../../../state/limits.port.ts";
 import type { Database } from "./file.ts";
 
-/** The number of calls of one window between two sweeps for those that have left it. */
+/** The number of calls in one window between two sweeps for calls that have left the window. */
 const CALLS_A_SWEEP = 32;
 
 /** The tables of limits, inside one transaction. */
@@ -18,7 +18,7 @@ export function limitTables(database: Database): LimitTables {
       const sql =
         "INSERT INTO window_call SELECT :key, coalesce(max(n), 0) + 1, :now, :until FROM window_call WHERE key = :key RETURNING n";
       const n = database.get<{ n: number }>(sql, { key, now, until: now + windowMs })?.n ?? 0;
-      // Calls older than the last `calls` have left the window, or this call would not have been admitted.
+      // Older calls have left the window. Otherwise this call would not have been admitted.
       if (n % CALLS_A_SWEEP === 0)
         database.run("DELETE FROM window_call WHERE key = :key AND n <= :old", { key, old: n - calls });
     },
@@ -81,13 +81,13 @@ export function limitTables(database: Database): LimitTables {
   };
 }
 
-/** A number that this file never used before. */
+/** Returns a number that this file has never used. */
 export function nextVersion(database: Database): number {
   const row = database.get<{ value: number }>("UPDATE last_version SET value = value + 1 RETURNING value");
   return row?.value ?? 0;
 }
 
-/** A pass without places has its own row, so that it cannot be released twice. */
+/** A pass without places has its own row, so it cannot be released twice. */
 function rowsOf(places: readonly Places[]): readonly string[] {
   return places.length === 0 ? [""] : places.map(({ key }) => key);
 }

@@ -9,16 +9,16 @@ import type { Database, StateFile } from "./file.ts";
 import { limitTables } from "./limit-tables.ts";
 import type { Poller } from "./poller.ts";
 
-/** How often a waiting call checks whether another process made room for it. */
+/** How often a waiting call checks whether another process freed a place for it. */
 const LOOK_FOR_PLACES_MS = 20;
 
 /** How often a waiting call checks for places of lost holders. */
 const LOOK_FOR_LOST_MS = 250;
 
-/** How long a place is reserved for a call of another process, until that process takes it. */
+/** How long a place is reserved for another process's call, until that process takes it. */
 const CLAIM_MS = 2_000;
 
-/** The polling interval for breakers that other processes opened or closed. */
+/** The polling interval for breakers that other processes open or close. */
 const LOOK_FOR_BREAKERS_MS = 200;
 
 /** The number of changes between two sweeps. */
@@ -31,7 +31,10 @@ interface WaiterRow {
   readonly answer: string | null;
 }
 
-/** Limits in a shared file. The process that frees a place admits the first matching call, whose process finds the answer in the file. */
+/**
+ * Keeps limits in a shared file. The process that frees a place admits the first matching call. The process of that call reads the answer from the
+ * file.
+ */
 export function createSqliteLimits(
   file: StateFile,
   poller: Poller,
@@ -63,7 +66,7 @@ export function createSqliteLimits(
     );
   }
 
-  /** Admits the waiting calls that can run now, in any process. Returns a function that answers those of this process. */
+  /** Admits the waiting calls that can run now, in any process. Returns a function that answers the calls of this process. */
   function serve(database: Database, now: number): () => void {
     const rows = database.all<WaiterRow>("SELECT n, id, request, answer FROM waiter WHERE until > :now ORDER BY n", {
       now,
@@ -80,7 +83,7 @@ export function createSqliteLimits(
     const unanswered: { readonly n: number; readonly id: string; readonly request: AdmitRequest }[] = [];
     for (const { n, id, request: text, answer: given } of rows) {
       const isMine = waiting.has(id);
-      // A call of another process is answered once: that process may be gone.
+      // A call of another process is answered only once, because that process may have ended.
       if (!isMine && given !== null) continue;
       const request = JSON.parse(text) as AdmitRequest;
       const admission = given === null ? undefined : (JSON.parse(given) as Admission);
@@ -95,7 +98,7 @@ export function createSqliteLimits(
   function settle(id: string, admission: Admission): void {
     const waiter = waiting.get(id);
     if (waiter !== undefined) waiter.answer(admission);
-    // Cancelled since the transaction: its pass is released.
+    // The call was cancelled after the transaction, so its pass is released.
     else if (admission.admitted)
       void changing((database, now) => letGo(database, admission.pass, now)).then(run, () => {});
   }
@@ -115,7 +118,7 @@ export function createSqliteLimits(
     };
   }
 
-  /** Admits a call, or puts it in the queue if it may wait. */
+  /** Admits a call, or puts it into the queue if it may wait. */
   function admitOrQueue(database: Database, id: string, request: AdmitRequest, now: number): Admission | undefined {
     const admission = tryAdmit(limitTables(database), request, id, now);
     const { waitMs = 0 } = request;
@@ -125,7 +128,7 @@ export function createSqliteLimits(
     return undefined;
   }
 
-  /** Puts a waiting call back into the queue, after other processes removed it. */
+  /** Puts a waiting call back into the queue after another process removed it. */
   async function askAgain(id: string, request: AdmitRequest): Promise<void> {
     const admission = await changing((database, now) => admitOrQueue(database, id, request, now));
     if (admission !== undefined) settle(id, admission);
@@ -207,7 +210,7 @@ function run(told: () => void): void {
   told();
 }
 
-/** Takes a pass from another process. Returns false if it expired, and the place is free again. */
+/** Takes a pass that another process issued. Returns false if the pass has expired and its place is free again. */
 function claim(database: Database, admission: Admission, until: number, now: number): boolean {
   if (!admission.admitted) return true;
   const { id, probe } = admission.pass;

@@ -3,7 +3,7 @@ import type { StateFile } from "./file.ts";
 
 export type Poller = ReturnType<typeof createPoller>;
 
-/** Detects writes of other processes. Reads one number that SQLite keeps in memory, while there is a listener. */
+/** Detects writes of other processes. While there is a listener, it polls one number that SQLite keeps in memory. */
 export function createPoller(file: StateFile, clock: Clock) {
   const looks = new Map<() => void, { readonly ms: number; seen: string | undefined }>();
   let cancel: (() => void) | undefined;
@@ -30,13 +30,13 @@ export function createPoller(file: StateFile, clock: Clock) {
         one.seen = version;
       }
     } catch {
-      // The file cannot be read now: changes are detected later.
+      // The file cannot be read now. The next poll detects the changes.
     }
     schedule();
   }
 
   return {
-    /** Calls back at most every `ms` milliseconds if the file changed, and the first time. Returns a function that stops it. */
+    /** Calls `look` at the first poll, and then at most every `ms` milliseconds if the file changed. Returns a function that stops the polling. */
     add(look: () => void, ms: number) {
       looks.set(look, { ms, seen: undefined });
       schedule();

@@ -3,7 +3,6 @@ import { createPresence, PRESENCE_MS, type RenewedPresence } from "../../../stat
 import { describeProcess, hasEnded } from "../../../system/process-table.ts";
 import type { Database, StateFile } from "./file.ts";
 
-/** Processes in a table. */
 export function createSqlitePresence(file: StateFile, clock: Clock): RenewedPresence {
   const changing = <Value>(step: (database: Database, now: number) => Value): Promise<Value> =>
     file.change((database) => step(database, clock.now()), { durable: false });
@@ -31,7 +30,7 @@ export function createSqlitePresence(file: StateFile, clock: Clock): RenewedPres
   );
 }
 
-/** Removes a process, and frees everything whose id begins with its own. Waiting calls check for places themselves. */
+/** Removes a process, and frees everything whose id starts with the process's id. Waiting calls check for free places themselves. */
 function free(database: Database, id: string): void {
   const held = `${id}:%`;
   database.run("DELETE FROM holder WHERE id LIKE :held", { held });
