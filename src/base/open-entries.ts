@@ -1,13 +1,13 @@
 /*
- * Collections for open requests and running calls, which come and go all the time. When V8 replaces the table of a `Map` or `Set`, the old table keeps
- * its entries and a link to the next one. Once one table is in the old generation, every later table, and all that its entries reach, survives until
- * the next full collection: a tenth to a third of everything that calls allocate. These collections release an entry as soon as it is removed.
+ * Collections for open requests and running calls, which are added and removed constantly. When V8 replaces the table of a `Map` or `Set`, the old
+ * table keeps its entries and a link to the next table. Once one table is in the old generation, all later tables and everything their entries
+ * reference survive until the next full collection: a tenth to a third of everything that calls allocate. These collections release an entry as soon
+ * as it is removed.
  */
 
-/** The part of `Map` that these collections need. */
 export type OpenMap<Key, Value> = ReturnType<typeof createOpenMap<Key, Value>>;
 
-/** A map whose removed values can be collected at once. Keys should be small: only values are released early. */
+/** A map that lets removed values be collected immediately. Keys should be small, because only values are released early. */
 export function createOpenMap<Key, Value>() {
   const cells = new Map<Key, { value: Value | undefined }>();
 
@@ -35,7 +35,7 @@ export function createOpenMap<Key, Value>() {
       cells.delete(key);
       return value;
     },
-    /** The values now, oldest first. Entries may be removed while they are read. */
+    /** Returns the current values, oldest first. Entries may be removed during iteration. */
     values: (): readonly Value[] => Array.from(cells.values(), ({ value }) => value as Value),
     entries,
     clear(): void {
@@ -50,7 +50,7 @@ interface Entry<Value> {
   at: number;
 }
 
-/** A set, in no order, whose removed values can be collected at once. */
+/** An unordered set that lets removed values be collected immediately. */
 export type OpenSet<Value> = ReturnType<typeof createOpenSet<Value>>;
 
 export function createOpenSet<Value>() {
@@ -71,7 +71,7 @@ export function createOpenSet<Value>() {
         last.at = entry.at;
       };
     },
-    /** The values now. Values may be added or removed while they are read. */
+    /** Returns the current values. Values may be added or removed during iteration. */
     values: (): readonly Value[] => entries.map(({ value }) => value),
   };
 }

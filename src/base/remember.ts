@@ -1,4 +1,4 @@
-/** Caches a function's result for each object. For tools, schemas and requests, which never change. */
+/** Caches a function's result per object. For tools, schemas and requests, which never change. */
 export function remember<Key extends WeakKey, Value>(find: (key: Key) => Value): (key: Key) => Value {
   const known = new WeakMap<Key, { readonly value: Value }>();
   return (key) => {
@@ -8,7 +8,7 @@ export function remember<Key extends WeakKey, Value>(find: (key: Key) => Value):
   };
 }
 
-/** Sets an entry as the map's newest, and drops the oldest one if the map has more than `limit`. Returns the value. */
+/** Sets an entry as the map's newest, and drops the oldest entry if the map exceeds `limit`. Returns the value. */
 export function setNewest<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, limit: number): Value {
   map.delete(key);
   map.set(key, value);
@@ -16,7 +16,7 @@ export function setNewest<Key, Value>(map: Map<Key, Value>, key: Key, value: Val
   return value;
 }
 
-/** Reads an entry and makes it the newest, so that the oldest is the least recently used one. */
+/** Returns an entry and makes it the newest, so that the oldest entry is the least recently used. */
 export function getNewest<Key, Value>(map: Map<Key, Value>, key: Key): Value | undefined {
   const value = map.get(key);
   if (value !== undefined && map.delete(key)) map.set(key, value);

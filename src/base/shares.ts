@@ -1,4 +1,4 @@
-/** A caller, in its tenant if it has one. */
+/** A caller, with its tenant if it has one. */
 export interface Holder {
   readonly id: string;
   readonly tenant?: string | undefined;
@@ -11,24 +11,27 @@ export interface Holding {
   readonly bytes?: number | undefined;
   /** True while the holding cannot be revoked. Defaults to false. */
   readonly busy?: boolean | undefined;
-  /** True while the holding is in use. It is dropped only for a caller with less, and after its caller's idle holdings. Defaults to false. */
+  /**
+   * True while the holding is in use. It is then dropped only after the caller's idle holdings, and only for a caller that holds less. Defaults to
+   * false.
+   */
   readonly inUse?: boolean | undefined;
 }
 
-/** The most that is kept in total. */
+/** The maximum in total. */
 export interface ShareBounds {
   readonly count: number;
   readonly bytes?: number;
-  /** The most that one caller may hold. Defaults to everything, as long as no other caller needs it. */
+  /** The maximum per caller. Defaults to everything, as long as no other caller needs it. */
   readonly perCaller?: { readonly count?: number; readonly bytes?: number };
 }
 
 type Measure = "count" | "bytes";
 
 /**
- * Returns the holdings to drop for a new one, or undefined if there is no room for it. `held` is oldest first. A caller over its own bound
- * loses its own oldest holding. If all callers together are over the bound, the caller with the most loses one, in the tenant with the most: a flood
- * displaces itself, and a caller with less than the others never loses to one with more.
+ * Returns the holdings to drop to make room for a new one; undefined if there is no room. `held` is oldest first. A caller over its own limit loses
+ * its own oldest holding. If the total is over the limit, the tenant that holds the most loses one of its largest caller: a flood displaces itself,
+ * and a caller never loses to one that holds more.
  */
 export function crowdedOut<Held extends Holding>(
   held: readonly Held[],
@@ -40,7 +43,7 @@ export function crowdedOut<Held extends Holding>(
   for (const { total } of tenants) add(all, total);
   const gone: Held[] = [];
 
-  /** Drops the oldest holding of a caller that is, or is not, in use. Returns false if it has none that may be dropped. */
+  /** Drops the caller's oldest idle or used holding. Returns false if there is none that may be dropped. */
   function drop(tenant: Tenant<Held>, caller: Caller<Held>, use: "idle" | "used" = "idle"): boolean {
     const { held: holdings, next } = caller;
     const passed = ({ busy, inUse }: Held): boolean => busy === true || (inUse === true) !== (use === "used");
@@ -52,7 +55,7 @@ export function crowdedOut<Held extends Holding>(
     return true;
   }
 
-  /** Drops a holding of the caller with the most, in the tenant with the most; never one of a caller with less than the new one's. */
+  /** Drops a holding of the largest caller in the largest tenant. Never drops one from a caller that holds less than the new caller. */
   function dropFromLargest(measure: Measure): boolean {
     for (const tenant of largestFirst(tenants, measure)) {
       for (const caller of largestFirst(tenant.callers, measure)) {
@@ -76,11 +79,11 @@ export function crowdedOut<Held extends Holding>(
 }
 
 interface Caller<Held> {
-  /** Without the new holding. */
+  /** The caller's holdings, without the new one. */
   readonly held: Held[];
-  /** The index of the first holding that was not checked, in use and idle. */
+  /** The index of the first unchecked holding, in use and idle. */
   readonly next: Record<"idle" | "used", number>;
-  /** The remaining amount, including the new holding. */
+  /** The remaining amounts, including the new holding. */
   readonly total: Record<Measure, number>;
 }
 
@@ -129,26 +132,26 @@ function add(total: Record<Measure, number>, more: Readonly<Record<Measure, numb
   total.bytes += sign * more.bytes;
 }
 
-/** The largest share of `count` places for one remote caller: three quarters, rounded up, and never all of several. */
+/** Returns the largest share of `count` slots for one remote caller: three quarters, rounded up, but never all of several. */
 export function largestShare(count: number): number {
   return Math.max(1, Math.min(count - 1, Math.ceil(count * 0.75)));
 }
 
-/** The key of a caller: two tenants may have callers with the same name. */
+/** Returns the key of a caller. Callers of different tenants may have the same name. */
 export function callerKey({ id, tenant }: Holder): string {
   return tenant === undefined ? `-${id}` : `${tenant.length} ${tenant}${id}`;
 }
 
-/** A caller without a tenant is its own tenant. */
+/** A caller without a tenant counts as its own tenant. */
 function tenantKey({ id, tenant }: Holder): string {
   return tenant === undefined ? `-${id}` : ` ${tenant}`;
 }
 
 /** Room that a caller holds until it is released. */
 export interface Share {
-  /** Changes the size in bytes. Returns false, with nothing changed, if there is no room. */
+  /** Changes the size in bytes. Returns false, and changes nothing, if there is no room. */
   resize(bytes: number): boolean;
-  /** Makes this the newest holding of its caller: the oldest is dropped first. */
+  /** Makes this the caller's newest holding. The oldest is dropped first. */
   renew(): void;
   /** Releases the room. Safe to call twice. */
   release(): void;
@@ -160,7 +163,7 @@ export interface TakeOptions {
   readonly isBusy?: () => boolean;
   /** Called when room is needed: see `Holding.inUse`. Defaults to false. */
   readonly isInUse?: () => boolean;
-  /** Ends the holding, because a caller with less needs the room. It no longer counts then. Omitted if it cannot be ended. */
+  /** Ends the holding, because a caller that holds less needs the room. The holding no longer counts. Omitted if it cannot be ended. */
   readonly giveWay?: () => void;
 }
 
@@ -172,7 +175,6 @@ export function createShares(bounds: ShareBounds) {
     bytes: number;
     readonly giveWay: (() => void) | undefined;
   }
-  /** Oldest first. */
   const held = new Set<Held>();
   let newest: Held | undefined;
   const callers = new Map<string, Record<Measure, number>>();
@@ -216,7 +218,7 @@ export function createShares(bounds: ShareBounds) {
   }
 
   return {
-    /** Takes room for a caller. Undefined if there is none, or the caller has used up its share. */
+    /** Takes room for a caller. Returns undefined if there is none, or the caller has used up its share. */
     take(holder: Holder, { bytes = 0, isBusy, isInUse, giveWay }: TakeOptions = {}): Share | undefined {
       const own: Held = {
         holder,
@@ -247,11 +249,11 @@ export function createShares(bounds: ShareBounds) {
         release: () => void drop(own),
       };
     },
-    /** The holdings of one caller. */
+    /** The total holdings of one caller. */
     of: (holder: Holder): Readonly<Record<Measure, number>> => ({
       ...(callers.get(callerKey(holder)) ?? { count: 0, bytes: 0 }),
     }),
-    /** The holdings of all callers. */
+    /** The total holdings of all callers. */
     get all(): Readonly<Record<Measure, number>> {
       return { ...all };
     },

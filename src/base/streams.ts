@@ -1,9 +1,6 @@
-/*
- * The part of Node's streams that our public signatures name. Node's own streams fit these types, and our declarations compile
- * in a program without `@types/node`.
- */
+/* The part of Node's streams that our public signatures use. Node's own streams match these types, and our declarations compile without `@types/node`. */
 
-/** As Node declares it: the arguments of a listener depend on the event. */
+/** As in Node's declarations: the arguments of a listener depend on the event. */
 // oxlint-disable-next-line typescript/no-explicit-any
 type Listener = (...given: any[]) => void;
 
@@ -24,7 +21,7 @@ export interface InputStream extends StreamEvents, AsyncIterable<Uint8Array> {
 
 /** A stream to write to, such as Node's `Writable`. */
 export interface OutputStream extends StreamEvents {
-  /** False when the reader is slow: wait for `drain`. */
+  /** Returns false if the reader is slow. Then wait for `drain`. */
   write(chunk: string | Uint8Array, written?: (error?: Error | null) => void): boolean;
   listeners(event: string): readonly unknown[];
   readonly writable: boolean;

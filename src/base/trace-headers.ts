@@ -1,14 +1,14 @@
-/** `key=value`. A key names a system, or a tenant and a system: `tenant@system`. */
+/** Matches `key=value`. A key names a system, or a tenant and a system: `tenant@system`. */
 const MEMBER =
   /^([a-z][a-z0-9_*/-]{0,255}|[a-z0-9][a-z0-9_*/-]{0,240}@[a-z][a-z0-9_*/-]{0,13})=[ -+\--<>-~]{0,255}[!-+\--<>-~]$/;
 const MAX_MEMBERS = 32;
 const MAX_LENGTH = 512;
 /** Members longer than this are dropped first. */
 const LONG_MEMBER = 128;
-/** The most characters read: 32 members of the longest key and value. */
+/** The maximum length that is read: 32 members with the longest key and value. */
 const MAX_READ = 16_640;
 
-/** Reads the header `tracestate`, cut to 512 characters. Undefined if it is invalid or empty. */
+/** Parses the header `tracestate`, cut to 512 characters. Returns undefined if it is invalid or empty. */
 export function readTracestate(header: unknown): string | undefined {
   if (typeof header !== "string" || header.length > MAX_READ) return undefined;
   const members = new Map<string, string>();
@@ -21,7 +21,7 @@ export function readTracestate(header: unknown): string | undefined {
     if (!members.has(key)) members.set(key, member);
   }
   const kept = [...members.values()];
-  // Without a long member, the index is -1: the last one.
+  // Without a long member, the index is -1, which removes the last member.
   while (kept.join(",").length > MAX_LENGTH)
     kept.splice(
       kept.findLastIndex(({ length }) => length > LONG_MEMBER),
@@ -30,7 +30,7 @@ export function readTracestate(header: unknown): string | undefined {
   return kept.length === 0 ? undefined : kept.join(",");
 }
 
-/** The headers `traceparent` and `tracestate` for a handler's request. Undefined if its call has no W3C trace. */
+/** Returns the headers `traceparent` and `tracestate` for a handler's request. Returns undefined if its call has no W3C trace. */
 export function traceHeadersOf(
   sent: { readonly traceparent?: string | undefined; readonly tracestate?: string | undefined } | undefined,
 ): { readonly traceparent: string; readonly tracestate?: string } | undefined {

@@ -39,6 +39,7 @@ export interface CatalogEngine {
   close(): Promise<void>;
 }
 
+/** The options of every engine method. */
 export interface EngineOptions {
   readonly signal?: AbortSignal;
 }
@@ -51,6 +52,7 @@ export interface PutTools {
   readonly revision: number;
 }
 
+/** The filter and the page of a list of tools. */
 export interface ListQuery extends EngineOptions {
   readonly filter?: ToolFilter;
   /** Only tools with a greater id: the `next` of the previous page, or any id. */
@@ -146,6 +148,7 @@ export interface NamespaceFit {
   readonly trust: number;
 }
 
+/** The changes of a catalog after a revision. */
 export interface EngineChanges {
   readonly revision: number;
   readonly changed: readonly string[];

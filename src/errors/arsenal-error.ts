@@ -1,8 +1,8 @@
 import type { ErrorCode } from "./codes.ts";
 
-/** The details of an error: the field, its value, and the fix. */
+/** The details of an error. */
 export interface ErrorDetails {
-  /** Dotted path of the offending field: `parameters.type`, `execution.max_retries`. */
+  /** The path of the field with dots: `parameters.type`, `execution.max_retries`. */
   readonly field?: string;
   /** The invalid value, as given. */
   readonly value?: unknown;
@@ -12,11 +12,11 @@ export interface ErrorDetails {
   readonly confirmationId?: string;
   /** Milliseconds until a retry can succeed. */
   readonly retryAfterMs?: number;
-  /** True if the failure certainly happened before anything was sent, so that a retry is safe. */
+  /** True if the failure certainly happened before anything was sent. A retry is then safe. */
   readonly beforeSend?: boolean;
-  /** True if the tool ran and reported the error itself: it is reachable and works. */
+  /** True if the tool ran and reported the error itself, so it is reachable and works. */
   readonly answered?: boolean;
-  /** The side that caused the failure, if the code alone does not show it. Failures of the caller never count against the tool. */
+  /** The side that caused the failure, if the code alone does not determine it. Failures of the caller never count against the tool. */
   readonly fault?: "tool" | "caller";
   /** The individual problems, if there are several. */
   readonly issues?: readonly ErrorIssue[];
@@ -30,7 +30,7 @@ export interface ErrorIssue {
   readonly fix?: string;
 }
 
-/** The one error class: misuse and broken configuration throw it, and a failed call's result carries its code. */
+/** The only error class. Misuse and invalid configuration throw it, and the result of a failed call has its code. */
 export class ArsenalError extends Error {
   override readonly name = "ArsenalError";
   readonly code: ErrorCode;
@@ -44,7 +44,7 @@ export class ArsenalError extends Error {
   }
 }
 
-/** Returns true for an `ArsenalError`, also one from another copy of this package. */
+/** Returns true for an `ArsenalError`, even one from another copy of this package. */
 export function isArsenalError(error: unknown): error is ArsenalError {
   return error instanceof Error && error.name === "ArsenalError" && "code" in error;
 }
@@ -64,10 +64,10 @@ export function withoutFix({ message, details: { fix } }: ArsenalError): string 
   return fix !== undefined && message.endsWith(` ${fix}`) ? message.slice(0, -fix.length - 1) : message;
 }
 
-/** A problem and its location in the file. */
+/** A problem and its position in the file. */
 export type LocatedIssue = ErrorIssue & { readonly at: string };
 
-/** Creates one error for all problems. Its message states the first in full. */
+/** Creates one error for all problems. The message states the first in full. */
 export function configInvalid(issues: readonly LocatedIssue[]): ArsenalError {
   const shown = issues.map(({ at, field, message, ...issue }) => ({
     ...issue,

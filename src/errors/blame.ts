@@ -4,8 +4,8 @@ import type { ErrorCode } from "./codes.ts";
 type Side = NonNullable<ErrorDetails["fault"]>;
 
 /**
- * The side that causes errors of each code. Codes of the caller are final; those of the tool can be the caller's fault too. Errors that end a call
- * before the tool runs, or independently of the tool, such as a limit or a shutdown, count as the caller's.
+ * The side that causes errors of each code. `caller` is final; errors of the tool can still be the caller's fault. Errors that end a call before the
+ * tool runs, or that are independent of the tool, such as a limit or a shutdown, count as the caller's.
  */
 const SIDES: Readonly<Record<ErrorCode, Side>> = {
   TOOL_INVALID: "caller",
@@ -50,8 +50,8 @@ const SIDES: Readonly<Record<ErrorCode, Side>> = {
 };
 
 /**
- * The one rule that decides which side caused an error. Circuit breakers, the health of tools and learning from use follow it: only failures of
- * the tool count, so that one caller's mistakes change nothing for others.
+ * Decides which side caused an error. Circuit breakers, tool health and learning from use all follow this rule: only failures of the tool count, so
+ * one caller's mistakes do not affect others.
  */
 export function sideOf({ code, fault, answered, value }: ErrorDetails & { readonly code: ErrorCode }): Side {
   if (SIDES[code] === "caller") return "caller";
@@ -62,17 +62,17 @@ export function sideOf({ code, fault, answered, value }: ErrorDetails & { readon
 }
 
 /**
- * The side that caused an HTTP error. 5xx: the tool. 4xx: the caller, also for 401 and 403, because it is unknown whose credentials they refer to,
- * and for 429.
+ * Returns the side that caused an HTTP error. 5xx is the tool, 4xx the caller. That includes 401 and 403, because it is unknown whose credentials
+ * were rejected, and 429.
  */
 export function sideOfStatus(status: number): Side {
   return status >= 400 && status < 500 ? "caller" : "tool";
 }
 
-/** JSON-RPC errors that a caller causes: wrong parameters, and of MCP a resource that does not exist and a page that a person must open first. */
+/** JSON-RPC errors that a caller causes: invalid parameters, and in MCP a missing resource and a page that a person must open first. */
 const CALLERS_RPC_ERRORS: ReadonlySet<unknown> = new Set([-32602, -32002, -32042]);
 
-/** The side that caused a JSON-RPC error on a call: the tool, unless the code means a mistake of the caller. */
+/** Returns the side that caused a JSON-RPC error: the tool, unless the code means a mistake of the caller. */
 export function sideOfRpcError(code: unknown): Side {
   return CALLERS_RPC_ERRORS.has(code) ? "caller" : "tool";
 }

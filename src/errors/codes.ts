@@ -1,4 +1,4 @@
-/** Every error code and its meaning. The list is closed, and `docs/reference/errors.md` has a section for each. */
+/** Every error code and its meaning. The list is closed. `docs/reference/errors.md` has a section for each code. */
 export const ERROR_CODES = {
   TOOL_INVALID: "A tool definition breaks a rule: name, version, description, examples, schema.",
   TOOL_NOT_FOUND: "No tool of that name is registered, or the caller may not see it.",
@@ -43,5 +43,5 @@ export const ERROR_CODES = {
   CLOSED: "The arsenal was closed and takes no more work.",
 } as const;
 
-/** One of the codes in the closed list. */
+/** An error code from the closed list. */
 export type ErrorCode = keyof typeof ERROR_CODES;

@@ -1,4 +1,4 @@
-/** Formats a value for an error message: JSON, one line, at most `max` characters. */
+/** Formats a value for an error message: JSON on one line, at most `max` characters. */
 export function showValue(value: unknown, max = 60): string {
   let text: string | undefined;
   if (typeof value === "function") text = `function ${value.name || "(anonymous)"}`;
@@ -15,8 +15,8 @@ export function showValue(value: unknown, max = 60): string {
 }
 
 /**
- * The beginning of a value, as much as `max` characters of its JSON can show, so that a value of megabytes costs nothing. Returns the value itself if
- * it is small or not plain data. Throws if it is cyclic.
+ * Returns the part of a value that `max` characters of JSON can show, so that huge values are cheap. Returns the value itself if it is small or not
+ * plain data. Throws if it is cyclic.
  */
 function beginningOf(value: unknown, max: number): unknown {
   let left = max;
@@ -57,16 +57,16 @@ function beginningOf(value: unknown, max: number): unknown {
   return copy(value);
 }
 
-/** The message of a thrown value. */
+/** Returns the message of a thrown value. */
 export function messageOf(thrown: unknown): string {
   if (thrown instanceof Error) return thrown.message;
   return typeof thrown === "string" ? thrown : showValue(thrown);
 }
 
-/** No known name is longer, so a longer word cannot be a misspelt name. */
+/** A longer word cannot be a misspelt name, because no known name is longer. */
 const MAX_WORD_LENGTH = 512;
 
-/** The member of `known` nearest to `word` in spelling, or undefined if none is near. */
+/** Returns the member of `known` with the most similar spelling; undefined if none is similar. */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   if (word.length > MAX_WORD_LENGTH) return undefined;
   let best: string | undefined;
@@ -81,7 +81,7 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
   return best;
 }
 
-/** Levenshtein distance; stops once it reaches `limit`. */
+/** The Levenshtein distance. Stops once it reaches `limit`. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit;
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
@@ -100,12 +100,12 @@ function editDistance(a: string, b: string, limit: number): number {
   return previous[b.length] ?? limit;
 }
 
-/** `1 tool`, `5 tools`, `2 queries`. */
+/** Formats a count: `1 tool`, `5 tools`, `2 queries`. */
 export function count(number: number, one: string, many = `${one}s`): string {
   return `${number} ${number === 1 ? one : many}`;
 }
 
-/** Removes characters that could control a terminal, or reorder its letters, from text that others wrote. Keeps line breaks and tabs. */
+/** Removes characters from third-party text that could control a terminal or reorder its letters. Keeps line breaks and tabs. */
 export function harmless(text: string): string {
   return process
     .getBuiltinModule("node:util")

@@ -6,7 +6,7 @@ export interface WireError {
   readonly jsonRpcCode: number;
 }
 
-/** The only mapping from error codes to the wire. JSON-RPC codes below -32000 are the protocol's own. */
+/** The only mapping from error codes to the wire. The protocol itself defines the JSON-RPC codes below -32000. */
 export function toWire(code: ErrorCode): WireError {
   switch (code) {
     case "TOOL_INVALID":

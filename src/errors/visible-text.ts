@@ -1,7 +1,7 @@
-/** Invisible or misleading characters: controls, line separators, direction changes, tags, private use, characters without width, and the blank pattern. */
+/** Invisible or misleading characters: controls, line separators, direction changes, tags, private use, zero-width characters, and the blank pattern. */
 const HIDDEN = String.raw`[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]`;
 
-/** Legitimate uses of such characters: line breaks and tabs, parts of an emoji, and joiners inside the words of scripts that need them. */
+/** Legitimate uses of these characters: line breaks and tabs, parts of an emoji, and joiners inside words of scripts that need them. */
 const IN_PLACE = [
   String.raw`[\n\t]`,
   String.raw`(?<=\p{Extended_Pictographic})[\uFE0E\uFE0F]`,
@@ -16,24 +16,27 @@ const IS_HIDDEN = new RegExp(HIDDEN, "u");
 const IS_ODD_BLANK = /[^\P{Zs} ]/u;
 const KEPT_ON_A_PAGE = new RegExp(IN_PLACE, "uy");
 
-/** A text on one line for a person to review: hidden characters and odd blanks are written as JSON escapes (`\u202e`), so JSON on one line stays the same JSON. */
+/** Formats a text on one line for review by a person. Hidden characters and unusual blanks become JSON escapes (`\u202e`), so JSON keeps its meaning. */
 export function visibleText(text: string): string {
-  // Most JSON is plain, which costs no more than reading it.
+  // Most JSON is plain, and this test is fast.
   return PLAIN_LINE.test(text) ? text : rewrite(text, { write: escaped, blanks: true });
 }
 
-/** A text as a page shows it: hidden characters are named (`⟨U+202E⟩`). Keeps lines, emoji, and every script. */
+/** Formats a text for a page. Hidden characters are named (`⟨U+202E⟩`). Keeps lines, emoji, and every script. */
 export function shownText(text: string): string {
   return PLAIN_TEXT.test(text) ? text : rewrite(text, { write: named, kept: KEPT_ON_A_PAGE });
 }
 
-/** Returns a function that prepares text for a terminal or a pipe: hidden characters become JSON escapes, except matches of `own`, which the program itself writes. */
+/**
+ * Returns a function that prepares text for a terminal or a pipe. Hidden characters become JSON escapes, except matches of `own`, which the program
+ * itself writes.
+ */
 export function createEscaper(own: string): (text: string) => string {
   const kept = new RegExp(`${own}|${IN_PLACE}`, "uy");
   return (text) => (PLAIN_TEXT.test(text) ? text : rewrite(text, { write: escaped, kept }));
 }
 
-/** The source of `shownText`, as a function for pages without modules. */
+/** The source code of `shownText` as a function, for pages without modules. */
 export const SHOWN_TEXT_SOURCE: string = `(text) => String(text).replaceAll(new RegExp(${JSON.stringify(`(${IN_PLACE})|${HIDDEN}`)}, "gu"), (found, kept) => kept ?? (${named.toString()})(found))`;
 
 const VISIBLE = 0;
@@ -41,7 +44,7 @@ const ODD_BLANK = 1;
 const HIDDEN_UNIT = 2;
 const SURROGATE = 3;
 
-/** The class of each UTF-16 code unit. A regular expression over a long non-ASCII text would be fifty times slower. */
+/** The class of each UTF-16 code unit. A regular expression over long non-ASCII text would be fifty times slower. */
 let units: Uint8Array | undefined;
 
 function unitsOf(): Uint8Array {
@@ -57,9 +60,9 @@ function rewrite(
   text: string,
   options: {
     readonly write: (character: string) => string;
-    /** Matches text that stays unchanged. Sticky. */
+    /** A sticky expression that matches text to keep unchanged. */
     readonly kept?: RegExp;
-    /** Whether odd blanks are rewritten too. Defaults to false. */
+    /** True also rewrites unusual blanks. Defaults to false. */
     readonly blanks?: boolean;
   },
 ): string {
@@ -99,7 +102,7 @@ function escaped(character: string): string {
   return character.length === 1 ? escapedUnit(character) : character.replaceAll(/[^]/g, escapedUnit);
 }
 
-/** One UTF-16 code unit as JSON escapes it. */
+/** Returns the JSON escape of one UTF-16 code unit. */
 export function escapedUnit(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }

@@ -14,6 +14,7 @@ export const EXECUTION_STATUSES = [
 ] as const;
 export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
 
+/** The outcome of one call. */
 export interface ToolResult {
   /** The name as the caller gave it. */
   readonly toolName: string;
@@ -46,6 +47,7 @@ export interface ToolResult {
   readonly spanId: string;
 }
 
+/** Why a call did not succeed. */
 export interface ResultError extends ErrorDetails {
   readonly code: ErrorCode;
   readonly message: string;

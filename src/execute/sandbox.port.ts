@@ -11,6 +11,7 @@ export interface Sandbox {
   run(job: SandboxJob): Promise<SandboxOutcome>;
 }
 
+/** Work for a sandbox: a program or JavaScript code. */
 export type SandboxJob = CommandJob | JavaScriptJob;
 
 /** A program and its arguments, which no shell interprets. */

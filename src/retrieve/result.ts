@@ -86,6 +86,7 @@ export interface RoutingSignals {
   readonly destructivePenalty?: number;
 }
 
+/** The weight of each signal in the routing formula. */
 export interface RoutingWeights {
   readonly semantic: number;
   readonly intent: number;

@@ -1,14 +1,14 @@
 import type { BreakerChange } from "./limits.port.ts";
 import { createListeners, tellAll } from "./topics.ts";
 
-/** An open breaker: the time of its next probe, as stored and by this process's clock. */
+/** An open breaker. `stored` is the time of its next probe as the store has it. */
 interface OpenBreaker {
   readonly key: string;
   readonly stored: number | string;
   readonly probeAt: number;
 }
 
-/** Notifies this process of breakers that open and close. `follow` polls the store while there is a listener, and returns a function that stops. */
+/** Notifies this process when breakers open and close. `follow` polls the store while there are listeners, and returns a function that stops polling. */
 export function createBreakerWatch(follow: () => () => void) {
   let known = new Map<string, OpenBreaker>();
   const watchers = createListeners<BreakerChange>(() => {
@@ -26,7 +26,6 @@ export function createBreakerWatch(follow: () => () => void) {
       for (const { key, probeAt } of known.values()) tellAll([listener], { key, probeAt });
       return watchers.add(listener);
     },
-    /** Sets the breakers that are open now. */
     update(open: readonly OpenBreaker[]) {
       if (watchers.size === 0) return;
       const before = known;

@@ -1,7 +1,7 @@
 import { fixable } from "../errors/arsenal-error.ts";
 import { messageOf } from "../errors/show-value.ts";
 
-/** Serializes a document as JSON. Throws STORE_FAILED if the value is not JSON. */
+/** Serializes a document as JSON. Throws STORE_FAILED if JSON cannot represent the value. */
 export function documentText(key: string, value: unknown): string {
   let why = "it is not JSON";
   try {

@@ -12,44 +12,44 @@ import type {
   RetryBudget,
 } from "./limits.port.ts";
 
-/** The storage of limits, for stores that respond synchronously. Each rule below runs in one transaction. */
+/** The storage of limits, for synchronous stores. Each rule below runs in one transaction. */
 export interface LimitTables {
-  /** The time of the n-th newest call of a window; undefined if there were fewer, or it has left the window. */
+  /** Returns the time of the n-th newest call in a window; undefined if the window has fewer calls. */
   nthNewest(window: RateWindow, n: number, now: number): number | undefined;
   addCall(window: RateWindow, now: number): void;
-  /** Returns true if the place is held by as many passes as the limit. A pass holds it until it expires. */
+  /** Returns true if as many passes as the limit hold slots. A pass holds its slot until it expires. */
   isFull(key: string, limit: number, now: number): boolean;
   hold(id: string, places: readonly Places[], until: number, now: number): void;
-  /** Returns false if the pass is not held, or expired. */
+  /** Returns false if the pass is unknown or expired. */
   letGo(id: string, places: readonly Places[], now: number): boolean;
-  /** Adds to the total of a quota, and returns it. */
+  /** Adds to the total of a quota, and returns the total. */
   addUse(use: QuotaUse, now: number): number;
   breaker(key: string): Breaker | undefined;
-  /** Stores or deletes a breaker. */
+  /** Stores a breaker, or deletes it if undefined. */
   setBreaker(key: string, breaker: Breaker | undefined): void;
-  /** A number that was never used before. */
+  /** Returns a number that was never used before. */
   nextEra(): number;
   count(budget: string, what: "calls" | "retries", second: number): void;
-  /** From one second to another, both included, at most a minute apart. */
+  /** Sums the counts between two seconds, inclusive, at most a minute apart. */
   sum(budget: string, what: "calls" | "retries", from: number, to: number): number;
 }
 
 /** A breaker that has counted a failure, or was open before. */
 export interface Breaker {
   readonly failures: number;
-  /** 0 until it opens for the first time. */
+  /** 0 until the breaker opens for the first time. */
   readonly era: number;
-  /** The time of the next probe; omitted while it is closed. */
+  /** When the next probe may run. Omitted while the breaker is closed. */
   readonly probeAt?: number | undefined;
   readonly probe?: { readonly id: string; readonly until: number } | undefined;
 }
 
-/** Retries per minute that are always allowed, so that a single call can be retried. */
+/** The number of retries per minute that are always allowed, so that single calls can be retried. */
 export const RETRIES_ALWAYS_ALLOWED = 3;
 
 const NONE: readonly never[] = [];
 
-/** Takes everything a call needs, or nothing. */
+/** Takes everything that a call needs, or nothing. */
 export function tryAdmit(tables: LimitTables, request: AdmitRequest, id: string, now: number): Admission {
   const { quotas, windows = NONE, places = NONE, breaker: settings, budget, holdMs } = request;
   const breaker = settings === undefined ? undefined : tables.breaker(settings.key);
@@ -99,7 +99,7 @@ function refusedByBreaker(
   return breaker.probe !== undefined && breaker.probe.until > now ? refused : undefined;
 }
 
-/** Admits at most the limit in any window, wherever it begins, and refuses nothing while the last window has room. */
+/** Admits at most the limit in any window, wherever the window starts. Admits every call while the latest window has room. */
 function refusedByWindow(tables: LimitTables, windows: readonly RateWindow[], now: number): Refused | undefined {
   let longest = 0;
   let tightest: RateWindow | undefined;
@@ -157,7 +157,7 @@ function settleProbe(
   outcome: CallOutcome,
   now: number,
 ): Released {
-  // If this probe exceeded its time, another call is already probing.
+  // If this probe took too long, another call is already probing.
   if (settings === undefined || breaker?.probe?.id !== id) return {};
   if (outcome === "failure") return open(tables, settings, breaker.failures + 1, now);
   if (outcome === "neutral") {
@@ -186,8 +186,8 @@ function open(tables: LimitTables, settings: BreakerSettings, failures: number, 
 }
 
 /**
- * Takes one retry, up to a share of the calls of the last minute. Counted by the second: a retry counts for up to a second longer
- * than a minute and a call for up to a second less, so that no minute has more than its share.
+ * Takes one retry, up to a share of the calls in the last minute. Counts per second: retries count for up to a second longer than a minute and calls
+ * for up to a second less, so no minute exceeds its share.
  */
 export function takeRetry(tables: LimitTables, { key, share }: RetryBudget, at: number): boolean {
   if (share <= 0) return false;
@@ -198,7 +198,7 @@ export function takeRetry(tables: LimitTables, { key, share }: RetryBudget, at: 
   return true;
 }
 
-/** Answers the waiting calls that can be answered now, in the order of arrival. */
+/** Answers the waiting calls that can be answered now, in order of arrival. */
 export function serveWaiting<Waiter extends { readonly id: string; readonly request: AdmitRequest }>(
   tables: LimitTables,
   waiting: Iterable<Waiter>,

@@ -5,10 +5,10 @@ import { createLocalTables } from "./local-tables.ts";
 import { createListeners, tellAll } from "./topics.ts";
 import { ABORTED, createWaitingCalls } from "./waiting-calls.ts";
 
-/** A much longer timer would fire at once. */
+/** Node fires much longer timers immediately. */
 const LONGEST_WAIT_MS = 3_600_000;
 
-/** Limits of this process alone. They respond synchronously, except to calls that wait for a place. */
+/** Limits of this process only. Synchronous, except for calls that wait for a slot. */
 export function createLocalLimits({ clock, ids = "" }: { readonly clock: Clock; readonly ids?: string }): Limits & {
   /** Refuses all waiting calls. */
   close(): void;
@@ -26,7 +26,7 @@ export function createLocalLimits({ clock, ids = "" }: { readonly clock: Clock; 
       serveWaiting(tables, waiting.values(), clock.now(), (waiter, admission) => waiter.answer(admission));
   }
 
-  /** A pass that is never released expires: a waiting call must then be woken. Returns a function that stops it. */
+  /** A pass that is never released expires, which must wake a waiting call. Returns a function that stops this. */
   function wakeInTime(): () => void {
     let cancel: (() => void) | undefined;
     const sleep = (): void => {

@@ -1,21 +1,21 @@
 import type { Breaker, LimitTables } from "./limit-rules.ts";
 import type { BreakerChange } from "./limits.port.ts";
 
-/** The number of passes between two sweeps for expired ones. */
+/** The number of passes between two removals of expired passes. */
 const PASSES_A_SWEEP = 1_024;
 
-/** The tables of one process, in memory. `onBreaker` is called for every breaker that opens or closes. */
+/** The tables of one process, in memory. Calls `onBreaker` for every breaker that opens or closes. */
 export function createLocalTables(onBreaker: (change: BreakerChange) => void): LimitTables & {
-  /** The time when the first held pass expires; undefined if none is held. */
+  /** Returns when the first held pass expires; undefined if none is held. */
   firstEnd(now: number): number | undefined;
   open(): readonly BreakerChange[];
   readonly size: { readonly windows: number; readonly calls: number; readonly places: number };
 } {
-  // By window; within one in order of last use, so that idle keys come first and are found without a search.
+  // By window length, then by key in order of last use, so that idle keys are first.
   const windows = new Map<number, Map<string, CallLog>>();
-  /** The key that was used last in each window. */
+  /** The most recently used key of each window length. */
   const newest = new Map<number, string>();
-  /** By place, the expiry of each pass that holds it. Passes without a place are under the empty key, so that they cannot be released twice. */
+  /** By slot key, the expiry of each pass that holds a slot. Passes without a slot are under the empty key, so that they cannot be released twice. */
   const holders = new Map<string, Map<string, number>>();
   const breakers = new Map<string, Breaker>();
   const budgets = new Map<string, Record<"calls" | "retries", ReturnType<typeof createCounter>>>();
@@ -29,7 +29,7 @@ export function createLocalTables(onBreaker: (change: BreakerChange) => void): L
     return ids;
   }
 
-  /** Each caller adds its own keys, so unused ones are removed. */
+  /** Removes unused keys, because each caller adds its own. */
   function sweep(now: number): void {
     for (const [key, ids] of holders) {
       dropEnded(ids, now);
@@ -47,7 +47,7 @@ export function createLocalTables(onBreaker: (change: BreakerChange) => void): L
       const known = logs.get(key);
       const log = known ?? createCallLog();
       log.add(now);
-      // Checking whether an entry is already the newest costs less than moving it.
+      // Checking whether an entry is already the newest is faster than moving it.
       if (known !== undefined && newest.get(windowMs) === key) return;
       newest.set(windowMs, key);
       logs.delete(key);
@@ -119,7 +119,7 @@ function dropEnded(ids: Map<string, number>, now: number): void {
   for (const [id, until] of ids) if (until <= now) ids.delete(id);
 }
 
-/** Removes at most two, so that a call costs the same however many are idle. Two are removed for each one added. */
+/** Removes at most two idle keys, so that a call takes constant time. Two are removed for each key that is added. */
 function forgetIdle(logs: Map<string, CallLog>, windowMs: number, now: number): void {
   let checked = 0;
   for (const [key, log] of logs) {
@@ -130,7 +130,7 @@ function forgetIdle(logs: Map<string, CallLog>, windowMs: number, now: number): 
 
 type CallLog = ReturnType<typeof createCallLog>;
 
-/** The times of the last calls, in a ring that grows as needed. */
+/** The times of the last calls, in a ring buffer that grows as needed. */
 function createCallLog() {
   let times = new Float64Array(8);
   let first = 0;
@@ -162,7 +162,7 @@ function createCallLog() {
   };
 }
 
-/** A count for each of the last seconds, one more than a minute has. */
+/** A count for each of the last 61 seconds, one more than a minute. */
 function createCounter() {
   const length = 61;
   const counted = new Float64Array(length);

@@ -1,6 +1,6 @@
 import type { Clock } from "../observe/clock.ts";
 
-/** Polls every `ms` milliseconds and on request, never concurrently. After a failed poll, the next one catches up. */
+/** Polls every `ms` milliseconds and on request, never concurrently. A poll after a failed one catches up. */
 export function createLookout(clock: Clock, ms: number, look: () => Promise<unknown>) {
   const background = { background: true };
   let cancelSoon: (() => void) | undefined;

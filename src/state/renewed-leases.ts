@@ -5,7 +5,7 @@ import { PRESENCE_MS, type RenewedPresence } from "./renewed-presence.ts";
 
 /** The storage of leases. Each method is atomic. */
 export interface LeaseStore {
-  /** Takes the lease if it is free. */
+  /** Takes the lease if it is free. Returns false otherwise. */
   acquire(name: string, holder: string, ttlMs: number, signal: AbortSignal | undefined): Promise<boolean>;
   /** Extends the lease if this holder still has it. A response after `withinMs` is ignored. */
   renew(name: string, holder: string, ttlMs: number, withinMs: number): Promise<boolean>;
@@ -15,19 +15,19 @@ export interface LeaseStore {
 export type RenewedLeases = ReturnType<typeof createRenewedLeases>;
 
 /**
- * Leases that this process renews three times in their time to live. The id of each holder begins with that of its process. No lease outlives the
- * process for longer than its presence does.
+ * Leases that this process renews three times per TTL. A holder's id begins with the id of its process. No lease outlives the presence of its
+ * process.
  */
 export function createRenewedLeases(store: LeaseStore, clock: Clock, presence: RenewedPresence) {
   const held = new Set<{ renew(): Promise<void>; release(): Promise<void> }>();
   presence.onLost(renewAll);
 
-  /** Renews every lease now, because the store may have lost it. */
+  /** Renews every lease immediately, because the store may have lost it. */
   function renewAll(): void {
     for (const lease of held) void lease.renew();
   }
 
-  /** `end` is by this process's clock, from before the request: the store grants the lease to no other holder until then. */
+  /** `end` is on this process's clock, from before the request. The store gives the lease to no other holder until then. */
   function hold(name: string, holder: string, ttlMs: number, end: number): Lease {
     const lost = new AbortController();
     let over = false;

@@ -11,43 +11,40 @@ const RENEW_MS = 3_000;
 /** The delay before a failed renewal is retried, in milliseconds. */
 const RETRY_MS = 1_000;
 
-/** If the last renewal is older than this, in milliseconds, this process cannot judge whether the others could renew. */
+/** If its last renewal is older than this (in milliseconds), this process cannot judge whether others were able to renew. */
 const LAPSE_MS = 5_000;
 
-/** How long all processes have to renew after an outage of the store, before a missing one counts as gone, in milliseconds. */
+/** After an outage of the store, how long other processes have to renew before they count as dead, in milliseconds. */
 const GRACE_MS = 4_000;
 
-/** How long a process that was seen is not checked again, in milliseconds. */
+/** How long a process counts as present after it was last seen, without another check, in milliseconds. */
 const SEEN_MS = 1_000;
 
-/** The storage of processes. */
 export interface PresenceStore {
-  /** Stores this process for `PRESENCE_MS`, and frees everything held by processes that are gone. Atomic. */
+  /** Stores this process for `PRESENCE_MS`, and frees everything that dead processes held. Atomic. */
   renew(renewal: Renewal): Promise<KnownProcesses>;
-  /** Frees everything held by this process, and removes it. */
+  /** Removes this process, and frees everything that it held. */
   leave(id: string): Promise<void>;
 }
 
 export interface Renewal {
   readonly id: string;
-  /** Describes the process to others on the same machine. */
+  /** Identifies the process to others on the same machine. */
   readonly description: string;
-  /** The ids of processes that have ended. */
   readonly ended: readonly string[];
-  /** True if processes that did not renew in time also count as gone. */
+  /** True if processes that did not renew in time also count as dead. */
   readonly late: boolean;
 }
 
 export interface KnownProcesses {
-  /** False if this process was unknown or no longer known. */
+  /** False if the store did not know this process. */
   readonly wasKnown: boolean;
-  /** The other processes, without those that are gone. */
+  /** The other live processes. */
   readonly others: readonly { readonly id: string; readonly description: string }[];
 }
 
-/** Distinguishes running processes from ended ones on the same machine. */
+/** Distinguishes running from ended processes on the same machine. */
 export interface ProcessTable {
-  /** Describes this process. */
   describe(): string;
   /** Returns true if the described process has certainly ended. */
   hasEnded(description: string): boolean;
@@ -55,7 +52,7 @@ export interface ProcessTable {
 
 export type RenewedPresence = ReturnType<typeof createPresence>;
 
-/** The presence of this process, renewed in the background from the moment it first holds something. */
+/** The presence of this process. Renewed in the background once the process first holds something. */
 export function createPresence(store: PresenceStore, clock: Clock, processes: ProcessTable) {
   const id: string = randomUUID();
   const listeners = new Set<() => void>();
@@ -64,7 +61,7 @@ export function createPresence(store: PresenceStore, clock: Clock, processes: Pr
   let closed = false;
   let cancel: (() => void) | undefined;
   let renewing: Promise<ReadonlySet<string>> | undefined;
-  /** The start of the last successful renewal, and of the current run of renewals without a lapse. */
+  /** The start of the last successful renewal, and of the current series of renewals without a lapse. */
   let renewedAt = Number.NEGATIVE_INFINITY;
   let steadySince = 0;
   let seen: ReadonlySet<string> = new Set<string>();
@@ -110,20 +107,20 @@ export function createPresence(store: PresenceStore, clock: Clock, processes: Pr
     enter: (): string | Promise<string> => (entered ? id : renew().then(() => id)),
     async isPresent(other: string): Promise<boolean> {
       if (other === id || (seen.has(other) && clock.now() - renewedAt < SEEN_MS)) return true;
-      // A renewal in progress may have begun before the other process entered.
+      // A running renewal may have started before the other process announced itself.
       if ((await renewing?.catch(() => undefined))?.has(other) === true) return true;
       return (await renew()).has(other);
     },
-    /** Calls back when the others considered this process dead, so that it no longer holds anything. */
+    /** Calls the listener when other processes considered this one dead, so that it no longer holds anything. */
     onLost: (listener: () => void) => void listeners.add(listener),
-    /** Leaves, and releases everything still held. */
+    /** Removes this process, and releases everything that it still holds. */
     async close(): Promise<void> {
       if (closed || (!entered && renewing === undefined)) return;
       closed = true;
       cancel?.();
       const last = renewing;
       await store.leave(id);
-      // A renewal in progress may have arrived later.
+      // A running renewal may have reached the store later.
       if (last !== undefined) await last.then(() => store.leave(id)).catch(() => {});
     },
   } satisfies Presence & Record<string, unknown>;

@@ -3,13 +3,13 @@ import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
 import type { State } from "./state.port.ts";
 
-/** How often an unavailable store is probed. */
+/** The interval of probes of an unavailable store, in milliseconds. */
 const TRY_AGAIN_MS = 1_000;
 
-/** The key written to probe the store. Its value has already expired. */
+/** The key that is written to probe the store. Its value is already expired. */
 const PROBE = "is the state back?";
 
-/** Documents that emit `state-unavailable` once when their store fails, and `state-restored` when it is back. Requests still fail. */
+/** Documents that emit `state-unavailable` once when their store fails, and `state-restored` when it works again. Requests still fail. */
 export function reportDocuments(
   documents: State,
   { clock, emit }: { readonly clock: Clock; readonly emit: Emit },
@@ -19,7 +19,7 @@ export function reportDocuments(
   let asking = false;
   let cancel: (() => void) | undefined;
 
-  /** An error may have other reasons: a store counts as unavailable only if it cannot be written. */
+  /** Errors can have other causes. A store counts as unavailable only if it cannot be written. */
   async function look(): Promise<void> {
     if (asking || closed) return;
     asking = true;

@@ -2,7 +2,7 @@ import type { Changes, Leases, Presence } from "./changes.port.ts";
 import type { Limits } from "./limits.port.ts";
 import type { State } from "./state.port.ts";
 
-/** The state that replicas must agree on, kept by one backend. */
+/** The state that replicas share, kept by one backend. */
 export interface SharedState {
   readonly name: string;
   readonly documents: State;
@@ -10,8 +10,8 @@ export interface SharedState {
   readonly changes: Changes;
   readonly leases: Leases;
   readonly presence: Presence;
-  /** True if the backend can be read and written now. Never rejects. */
+  /** Returns true if the backend can be read and written now. Never rejects. */
   healthCheck(): Promise<boolean>;
-  /** Releases the places and leases of this process, and all resources. Safe to call twice. */
+  /** Releases the slots and leases of this process, and all resources. Safe to call twice. */
   close(): Promise<void>;
 }

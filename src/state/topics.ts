@@ -1,4 +1,4 @@
-/** The listeners of one process. `follow` polls the store while there is a listener, and returns a function that stops. */
+/** The listeners of one process. `follow` polls the store while there are listeners, and returns a function that stops polling. */
 export function createListeners<Data>(follow: () => () => void = () => () => {}) {
   const listeners = new Set<(data: Data) => void>();
   let stop: (() => void) | undefined;
@@ -6,7 +6,7 @@ export function createListeners<Data>(follow: () => () => void = () => () => {})
     get size() {
       return listeners.size;
     },
-    /** Returns a function that removes the listener. */
+    /** Adds a listener. Returns a function that removes it. */
     add(listener: (data: Data) => void) {
       const own = (data: Data): void => listener(data);
       listeners.add(own);
@@ -23,7 +23,7 @@ export function createListeners<Data>(follow: () => () => void = () => () => {})
   };
 }
 
-/** Listeners by topic, called with the values of JSON texts. */
+/** Listeners by topic. They receive the parsed JSON. */
 export function createTopics(follow?: () => () => void) {
   const listeners = createListeners<readonly [topic: string, text: string]>(follow);
   return {

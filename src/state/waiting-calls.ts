@@ -1,7 +1,7 @@
 import type { Clock } from "../observe/clock.ts";
 import type { Admission, AdmitRequest, Pass } from "./limits.port.ts";
 
-/** A call that waits for a place, or may have to. */
+/** A call that waits for a slot, or may have to. */
 interface Waiter {
   readonly id: string;
   readonly request: AdmitRequest;
@@ -12,8 +12,8 @@ interface Waiter {
 export const ABORTED: Admission = { admitted: false, because: "aborted", key: "" };
 
 /**
- * The calls of one process that wait in a store's queue, and the passes that it holds. `look` polls for answers while a call waits, and
- * returns a function that stops. `leave` removes a call from the queue; if it was already answered, its pass is released.
+ * The calls of one process that wait in a store's queue, and the passes that the process holds. `look` polls for answers while a call waits, and
+ * returns a function that stops polling. `leave` removes a call from the queue; if the call was already admitted, its pass is released.
  */
 export function createWaitingCalls(
   clock: Clock,
@@ -40,10 +40,10 @@ export function createWaitingCalls(
     waiting,
     held,
 
-    /** Keeps the pass of an admitted call until it is released. A pass that holds nothing is never released, and is not kept. */
+    /** Keeps the pass of an admitted call until it is released. A pass that holds nothing is never released, so it is not kept. */
     hold,
 
-    /** Registers a call before it can be answered. Returns a function that waits for the answer, which may come before the wait begins. */
+    /** Registers a call before it can be answered. Returns a function that waits for the answer, even if it arrived earlier. */
     enqueue(id: string, request: AdmitRequest) {
       const { promise, resolve, reject } = Promise.withResolvers<Admission>();
       promise.catch(() => {});
@@ -82,7 +82,7 @@ export function createWaitingCalls(
       };
     },
 
-    /** Removes a call that need not wait. */
+    /** Removes a call that does not have to wait. */
     drop(id: string) {
       waiting.delete(id);
       lookWhileWaiting();

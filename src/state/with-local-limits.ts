@@ -4,19 +4,19 @@ import type { Emit } from "../observe/events.ts";
 import type { CallOutcome, Limits, Pass, QuotaUse } from "./limits.port.ts";
 import { createLocalLimits } from "./local-limits.ts";
 
-/** The delay before a failed store is retried. */
+/** The delay before a failed store is retried, in milliseconds. */
 const TRY_AGAIN_MS = 1_000;
 
-/** A breaker that does not exist. Deleting it probes the store and changes nothing. */
+/** A breaker that never exists. Deleting it probes the store and changes nothing. */
 const NO_BREAKER = "is the state back?";
 
-/** Marks the passes that this process issued by itself. */
+/** Marks the passes that this process issued on its own. */
 const LOCAL = "local:";
 
 /**
- * Limits that survive an outage of their store. Meanwhile each process keeps its own rates, places, breakers and retry budgets, so calls continue
- * and no process exceeds a limit alone. The store is retried every second, and pending reports are sent then. Emits
- * `state-unavailable` once, and `state-restored` when it is back.
+ * Limits that survive an outage of their store. During the outage, each process keeps its own rates, slots, breakers and retry budgets: calls
+ * continue, and no single process exceeds a limit. The store is retried every second, and then receives pending reports. Emits `state-unavailable`
+ * once, and `state-restored` when it works again.
  */
 export function withLocalLimits(
   shared: Limits,
@@ -25,7 +25,7 @@ export function withLocalLimits(
   const local = createLocalLimits({ clock, ids: LOCAL });
   const openHere = new Set<string>();
   local.watchBreakers(({ key, probeAt }) => void (probeAt === undefined ? openHere.delete(key) : openHere.add(key)));
-  /** Reports that the store has not accepted yet. Until it accepts them, their places stay occupied. */
+  /** Reports that the store has not accepted yet. Their slots stay occupied until then. */
   const owed = new Map<Pass, readonly [CallOutcome, (readonly QuotaUse[] | undefined)?]>();
   let awayUntil: number | undefined;
   let closed = false;
@@ -60,7 +60,7 @@ export function withLocalLimits(
     }
   }
 
-  /** Uses the store, or this process while the store is unavailable. Needs no promise if the store responds synchronously. */
+  /** Uses the store, or this process's own limits while the store is unavailable. Synchronous if the store is. */
   function ask<Answer>(one: (limits: Limits) => Answer | Promise<Answer>): Answer | Promise<Answer> {
     if (awayUntil !== undefined && clock.now() < awayUntil) return one(local);
     try {

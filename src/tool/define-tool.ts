@@ -36,7 +36,7 @@ export function defineTool(draft: ToolDraft): Tool {
   return assembleTool(withDefaults(copy as unknown as CompleteDraft), draft.createdAt ?? Date.now());
 }
 
-/** The draft with its name, description and parameters normalised. Values of the wrong type are left for the check. */
+/** Normalises name, description and parameters. Values of the wrong type are left for validation. */
 function forgive(draft: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { name: givenName, description: givenText = "", parameters = NO_PARAMETERS, extendedDescription } = draft;
   const isName = typeof givenName === "string" && /[\p{L}\p{N}]/u.test(givenName) && !RESERVED_NAMES.has(givenName);
@@ -55,7 +55,7 @@ function forgive(draft: Readonly<Record<string, unknown>>): Record<string, unkno
   };
 }
 
-/** References to other tools may use the original spelling too. */
+/** References to other tools may also use the original spelling. */
 function forgiveReferences({ dependencies, supersededBy }: Readonly<Record<string, unknown>>): object {
   const forgiven = (dependency: unknown): unknown =>
     isPlainObject(dependency) ? { ...dependency, tool: toReference(dependency["tool"]) } : dependency;
@@ -65,7 +65,7 @@ function forgiveReferences({ dependencies, supersededBy }: Readonly<Record<strin
   };
 }
 
-/** `billing.findUser:1.0.0` as `billing.find_user:1.0.0`. */
+/** Converts `billing.findUser:1.0.0` to `billing.find_user:1.0.0`. */
 function toReference(given: unknown): unknown {
   if (typeof given !== "string") return given;
   const end = given.includes(":") ? given.lastIndexOf(":") : given.length;
@@ -79,7 +79,7 @@ function fits(description: string): boolean {
   return countCharacters(description.trim()) >= descriptionMin && countCharacters(description) <= descriptionMax;
 }
 
-/** The draft as plain data, and the problems of values that are not. */
+/** Copies the draft as plain data, and reports values that are not plain data. */
 function copyDraft(draft: Readonly<Record<string, unknown>>): { issues: ErrorIssue[]; copy: Record<string, unknown> } {
   const issues: ErrorIssue[] = [];
   const copy: Record<string, unknown> = {};
@@ -93,7 +93,7 @@ function copyDraft(draft: Readonly<Record<string, unknown>>): { issues: ErrorIss
       copy[key] = NOTHING;
       continue;
     }
-    // An unknown key is reported by its name; its value does not matter.
+    // Reports only the name of an unknown key. Its value does not matter.
     const plain = toPlainData(value, (path, what) => {
       const field = path === "" ? key : `${key}.${path}`;
       if (typeof value !== "function") issues.push({ field, message: `is ${what}`, fix: "Use plain JSON data." });
@@ -133,7 +133,7 @@ function withDefaults(draft: CompleteDraft): HashedFields {
   };
 }
 
-/** Throws TOOL_INVALID with all problems; its message states the first in full and names the others. */
+/** Throws TOOL_INVALID with all problems. The message states the first in full and names the others. */
 export function refuseTool(name: unknown, issues: readonly ErrorIssue[]): never {
   const what = typeof name === "string" ? `Tool ${showValue(name)}` : "A tool";
   const [first, ...others] = issues as readonly [ErrorIssue, ...ErrorIssue[]];

@@ -20,14 +20,14 @@ import {
 } from "./shape/shape.ts";
 import { ANNOTATIONS, CAPABILITIES, COST, DEPENDENCY, type Dependency, RISK_LEVELS, TOOL_SOURCES } from "./tool.ts";
 
-/** The shape of a tool as a user writes it or a source offers it. */
+/** Describes a tool as a user writes it or a source offers it. */
 export const TOOL_DRAFT = hinted(
   entry(
     "A tool to register. Only the name is required.",
     {
-      /** Any spelling: `getWeather` and `get-weather` become `get_weather`, and the tool can be called by either. */
+      /** Any spelling: `getWeather` and `get-weather` become `get_weather`, and calls can use either. */
       name: hinted(string("Any spelling: `getWeather` becomes `get_weather`."), { check: checkName }),
-      /** The text that the model reads and the search indexes. A short one is completed from the name and the parameters. */
+      /** The text that the model reads and the search indexes. A short description is completed from the name and the parameters. */
       description: hinted(
         schema<string | undefined>({
           description: "What the model reads, and what the search looks at.",
@@ -99,15 +99,14 @@ export const TOOL_DRAFT = hinted(
 /** A tool as a user writes it or a source offers it. Only the name is required. */
 export interface ToolDraft extends InputOf<typeof TOOL_DRAFT> {}
 
-/** A source's draft: fields may be missing or malformed, and are completed rather than refused. */
+/** A source's draft. Missing or malformed fields are completed, not refused. */
 export type SourceDraft = Partial<{ readonly [Key in keyof ToolDraft]: ToolDraft[Key] | null }>;
 
-/** The fields a draft can have. */
 export const DRAFT_FIELDS: ReadonlySet<string> = new Set(Object.keys(TOOL_DRAFT.properties));
 
 const checkFields = checkOf(TOOL_DRAFT);
 
-/** All problems of a user's definition, in the order of its shape; empty if it is valid. */
+/** Returns all problems of a user's definition, in the order of its schema; empty if it is valid. */
 export function checkDraft(draft: Readonly<Record<string, unknown>>): ErrorIssue[] {
   const issues: ErrorIssue[] = [];
   const report: Report = (field, value, message, fix) => issues.push({ field, message, value, fix });
@@ -122,7 +121,7 @@ export function checkDraft(draft: Readonly<Record<string, unknown>>): ErrorIssue
   return issues;
 }
 
-/** The spelling is not checked: any name with letters was already normalised. */
+/** The spelling is not checked, because any name with letters was already normalised. */
 function checkName(value: unknown, field: string, report: Report): void {
   if (typeof value !== "string" || !/[\p{L}\p{N}]/u.test(value)) {
     return report(field, value, "must be a nonempty string with letters", 'Give it a name such as "get_weather".');
@@ -144,7 +143,7 @@ function checkVersion(value: unknown, field: string, report: Report): void {
   report(field, value, "must be three numbers joined by dots", 'Use a version such as "1.0.0".');
 }
 
-/** The length is not checked: it was already adjusted. */
+/** The length is not checked, because it was already adjusted. */
 function checkDescription(value: unknown, field: string, report: Report): void {
   if (typeof value !== "string") return report(field, value, "must be a string", "Say what the tool does.");
   const suspicious = suspiciousText(value);
@@ -175,19 +174,19 @@ function checkParameters(value: unknown, field: string, report: Report): void {
   }
 }
 
-/** Returns true if a dependency's name or id is that of the tool itself. */
+/** Returns true if a dependency refers to the tool itself, by name or id. */
 export function isItself(other: string, tool: { readonly name?: unknown; readonly namespace?: unknown }): boolean {
   return other === tool.name || other === `${String(tool.namespace ?? DEFAULT_NAMESPACE)}.${String(tool.name)}`;
 }
 
-/** Describes text in a description that looks like an attack on programs that render or interpolate it. Returns undefined if there is none. */
+/** Returns the kind of text in a description that could attack programs that render or interpolate it; undefined if there is none. */
 export function suspiciousText(given: string): string | undefined {
   if (hasPlaceholder(given)) return "a template placeholder {{…}}";
   if (/<script/i.test(given)) return "a <script tag";
   return /javascript:/i.test(given) ? "a javascript: address" : undefined;
 }
 
-/** `{{` and a later `}}` on one line. Not a regular expression, which would take quadratic time on a long row of braces. */
+/** Finds `{{` and a later `}}` on one line. A regular expression would take quadratic time on a long run of braces. */
 function hasPlaceholder(given: string): boolean {
   return given.split("\n").some((line) => {
     const start = line.indexOf("{{");

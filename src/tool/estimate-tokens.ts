@@ -1,8 +1,8 @@
 import { remember } from "../base/remember.ts";
 import type { Tool } from "./tool.ts";
 
-// Approximates the tokenisers of current models on English and JSON, in one pass: a word, a camelCase hump, up to three digits or a short run of
-// punctuation is a token, and a single space belongs to the following token. The figures are fitted to o200k on real tool definitions.
+// Approximates the tokenisers of current models on English and JSON, in one pass. A word, a camelCase hump, up to three digits, or a short run of
+// punctuation is a token; a single space belongs to the following token. The numbers are fitted to o200k on real tool definitions.
 const PIECES =
   /(?<word>[A-Z]?[a-z]+|[A-Z]+)|(?<digits>[0-9]{1,3})|(?<marks>[!-/:-@[-`{-~]+)|(?<space>\s+)|(?<ideographs>[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]+)|(?<letters>[\p{L}\p{M}]+)|(?<other>.)/gsu;
 
@@ -12,7 +12,7 @@ const TOKENS_PER_IDEOGRAPH = 0.6;
 const TOKENS_PER_OTHER_LETTER = 0.4;
 const TOKENS_PER_OTHER_CHARACTER = 1.1;
 
-/** Estimates the tokens of a text: within 15 % of o200k on typical tool definitions. Not for billing. */
+/** Estimates the tokens of a text: within 15 % of o200k on typical tool definitions. Not precise enough for billing. */
 export function estimateTokens(text: string): number {
   let tokens = 0;
   for (const { groups = {} } of text.matchAll(PIECES)) {
@@ -30,11 +30,11 @@ export function estimateTokens(text: string): number {
   return Math.round(tokens);
 }
 
-/** Estimates the tokens that a tool's definition adds to a prompt: its name, description and parameters. */
+/** Estimates the tokens that a tool's definition adds to a prompt: name, description and parameters. */
 export function definitionTokens(tool: Pick<Tool, "name" | "description" | "parameters">): number {
   const { name, description, parameters } = tool;
   return estimateTokens(JSON.stringify({ name, description, parameters }));
 }
 
-/** The declared tokens of a tool, or else the estimate, cached. */
+/** Returns the declared tokens of a tool, or else a cached estimate. */
 export const toolTokens: (tool: Tool) => number = remember((tool) => tool.cost.contextTokens ?? definitionTokens(tool));

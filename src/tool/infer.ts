@@ -1,13 +1,13 @@
 import type { JsonSchema } from "./json-schema.ts";
 
-/** Standard Schema (standardschema.dev), structurally: the common interface of Zod, Valibot and ArkType schemas. */
+/** Standard Schema (standardschema.dev), as a structural type: the common interface of Zod, Valibot and ArkType schemas. */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly "~standard": {
     readonly version: 1;
     readonly vendor: string;
     readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
     readonly types?: { readonly input: Input; readonly output: Output } | undefined;
-    /** Present on libraries that also implement Standard JSON Schema (Zod 4.2, ArkType 2.1.28, `toStandardJsonSchema` of Valibot). */
+    /** Present for libraries that also implement Standard JSON Schema (Zod 4.2, ArkType 2.1.28, `toStandardJsonSchema` of Valibot). */
     readonly jsonSchema?: {
       readonly input: (options: { readonly target: "draft-2020-12" }) => Record<string, unknown>;
     };
@@ -19,16 +19,16 @@ export type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] };
 
-/** One problem a Standard Schema validation found. */
+/** One problem that a Standard Schema validation found. */
 export interface StandardIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** The accepted values of a tool's `parameters`. */
+/** The types of schemas that a tool's `parameters` accept. */
 export type ParametersSchema = JsonSchema | StandardSchema;
 
-/** The type of a handler's argument, from the `parameters` schema. */
+/** The type of a handler's argument, inferred from the `parameters` schema. */
 export type ArgumentsOf<Schema> =
   Schema extends StandardSchema<unknown, infer Output>
     ? Output

@@ -1,4 +1,4 @@
-/** A JSON Schema as a plain object. The canonical tool keeps schemas unchanged; this type only names the common keywords. */
+/** A JSON Schema as a plain object. Canonical tools keep schemas unchanged; this type only declares the common keywords. */
 export interface JsonSchema {
   readonly type?: string | readonly string[];
   readonly description?: string;
@@ -18,7 +18,7 @@ export interface Parameter {
   readonly required: boolean;
 }
 
-/** The top-level parameters of a schema, in order. Malformed ones are skipped; never throws. */
+/** Returns the top-level parameters of a schema, in order. Skips malformed ones and never throws. */
 export function listParameters(schema: JsonSchema): readonly Parameter[] {
   const { properties, required } = schema;
   if (!isPlainObject(properties)) return [];
@@ -35,32 +35,31 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The value if it is an object, otherwise an empty object: data from others may not have its documented shape. */
+/** Returns the value if it is an object, otherwise an empty object. For data from third parties, which may not have its documented form. */
 export function asRecord(value: unknown): Readonly<Record<string, unknown>> {
   return isPlainObject(value) ? value : {};
 }
 
-/** The value if it is a list, otherwise an empty list. */
+/** Returns the value if it is an array, otherwise an empty array. */
 export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The objects of a list; empty if it is not a list. */
+/** Returns the objects in a list; empty if the value is not a list. */
 export function asRecords(value: unknown): readonly Readonly<Record<string, unknown>>[] {
   return asList(value).filter(isPlainObject);
 }
 
-/** The strings of a list; empty if it is not a list. */
+/** Returns the strings in a list; empty if the value is not a list. */
 export function asTexts(value: unknown): readonly string[] {
   return asList(value).filter((each) => typeof each === "string");
 }
 
-/** The string; undefined if the value is empty or not a string. */
+/** Returns the value if it is a nonempty string, otherwise undefined. */
 export function asText(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** True for a list of strings. */
 export function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((each) => typeof each === "string");
 }

@@ -1,6 +1,5 @@
 import type { Annotations, Capability, RiskLevel } from "./tool.ts";
 
-/** The pattern of a tool's name. */
 export const NAME_PATTERN: RegExp = /^[a-z][a-z0-9_]{0,127}$/;
 
 /** The pattern of a namespace: lower-case words of letters, digits, `_` and `-`, joined by dots. */
@@ -9,10 +8,10 @@ export const NAMESPACE_PATTERN: RegExp = /^[a-z0-9][a-z0-9_-]*(?:\.[a-z0-9][a-z0
 /** `major.minor.patch` */
 export const VERSION_PATTERN: RegExp = /^\d+\.\d+\.\d+$/;
 
-/** Names of operations of the arsenal itself, on every surface that shows tools next to operations. */
+/** Names that every surface reserves for the arsenal's own operations, which it lists next to tools. */
 export const RESERVED_NAMES: ReadonlySet<string> = new Set(["register", "retrieve", "execute", "list", "delete"]);
 
-/** The limits on lengths and counts. Lengths are in characters, times in milliseconds. */
+/** Limits on lengths (in characters), counts and times (in milliseconds). */
 export const LIMITS = {
   nameLength: 128,
   namespaceLength: 128,
@@ -24,13 +23,11 @@ export const LIMITS = {
   timeoutMaxMs: 300_000,
 } as const;
 
-/** The default version of a tool. */
 export const DEFAULT_VERSION = "1.0.0";
 
-/** The default namespace of a tool. */
 export const DEFAULT_NAMESPACE = "default";
 
-/** The default risk of a tool, derived from its capabilities. */
+/** Derives the default risk of a tool from its capabilities. */
 export function riskOf(capabilities: readonly Capability[], annotations: Partial<Annotations>): RiskLevel {
   const has = (capability: Capability): boolean => capabilities.includes(capability);
   if (annotations.destructive === true || has("delete_data") || has("financial")) return "high";
@@ -38,7 +35,7 @@ export function riskOf(capabilities: readonly Capability[], annotations: Partial
   return "low";
 }
 
-/** The number of characters of a text, counting one outside the basic plane (most emoji) once. */
+/** Counts the characters of a text. A character outside the basic plane, such as most emoji, counts once. */
 export function countCharacters(text: string): number {
   let count = text.length;
   for (let index = 1; index < text.length; index++) {

@@ -4,8 +4,8 @@ import { CAPABILITIES, type Capability, RISK_LEVELS, type RiskLevel, type Tool, 
 import type { ToolSource } from "./tool.ts";
 
 /**
- * A condition on tools as plain JSON data, so that every engine can apply it in its store. Several values of one kind mean any of
- * them unless `match` is set; `{ all: [] }` accepts every tool, `{ any: [] }` none.
+ * A condition on tools as plain JSON data, so that every engine can apply it in its store. Several values of one kind mean any of them unless `match`
+ * is set. `{ all: [] }` accepts every tool, `{ any: [] }` accepts none.
  */
 export type ToolFilter =
   | { readonly ids: readonly string[] }
@@ -19,7 +19,7 @@ export type ToolFilter =
   | { readonly risks: readonly RiskLevel[] }
   | {
       readonly capabilities: readonly Capability[];
-      /** `any`: declares one of them. `all`: declares every one. `only`: declares no other. */
+      /** `any`: the tool declares at least one of them. `all`: it declares every one. `only`: it declares no others. */
       readonly match: "any" | "all" | "only";
     }
   /** Tools that belong to this tenant (`metadata.tenant`), and those without a tenant. */
@@ -29,10 +29,8 @@ export type ToolFilter =
   | { readonly any: readonly ToolFilter[] }
   | { readonly not: ToolFilter };
 
-/** Accepts every tool. */
 export const EVERY_TOOL: ToolFilter = Object.freeze({ all: [] });
 
-/** The fields that a filter reads. */
 export type FilteredTool = Pick<
   Tool,
   | "id"
@@ -102,7 +100,7 @@ function byCapabilities(
   return (tool) => capabilities.every((capability) => tool.capabilities.includes(capability));
 }
 
-/** The conditions with text values, and the valid values of closed lists. */
+/** The conditions with text values. For closed lists, also the valid values. */
 const TEXT_LISTS: Readonly<Record<string, readonly string[] | undefined>> = {
   ids: undefined,
   names: undefined,
@@ -117,7 +115,7 @@ const TEXT_LISTS: Readonly<Record<string, readonly string[] | undefined>> = {
 
 const CONDITIONS = [...Object.keys(TEXT_LISTS), "tenant", "deprecated", "all", "any", "not"];
 
-/** The problem of a handwritten filter: its path, its value and the fix. Undefined if the filter is valid. */
+/** Validates a handwritten filter. Returns the first problem with its path, value and fix; undefined if the filter is valid. */
 export function filterProblem(
   filter: unknown,
   at: string,

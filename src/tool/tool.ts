@@ -15,7 +15,7 @@ export const TOOL_SOURCES = [
 ] as const;
 export type ToolSource = (typeof TOOL_SOURCES)[number];
 
-/** True for a tool whose calls make calls of the same caller: a workflow, or a saved program. */
+/** True for workflows and saved programs: their calls make further calls for the same caller. */
 export function makesCalls({ source }: { readonly source: ToolSource }): boolean {
   return source === "workflow" || source === "program";
 }
@@ -38,36 +38,36 @@ export type Capability = (typeof CAPABILITIES)[number];
 export const RISK_LEVELS = ["low", "medium", "high", "critical"] as const;
 export type RiskLevel = (typeof RISK_LEVELS)[number];
 
-/** The canonical definition of one callable thing, independent of its source. Immutable plain data; its handler and its health are kept separately. */
+/** The canonical definition of a tool, independent of its source. Immutable plain data. Its handler and its health are kept separately. */
 export interface Tool {
-  /** `namespace.name`: unique in a catalog. */
+  /** `namespace.name`, unique in a catalog. */
   readonly id: string;
   /** `^[a-z][a-z0-9_]{0,127}$` */
   readonly name: string;
   readonly namespace: string;
   /** `major.minor.patch` */
   readonly version: string;
-  /** A short human name, if the source has one. */
+  /** A short name for people, if the source has one. */
   readonly title?: string;
   readonly description: string;
   readonly extendedDescription?: string;
-  /** Requests this tool serves, in a user's words. At most 10. */
+  /** Requests that the tool serves, in a user's words. At most 10. */
   readonly examples: readonly string[];
   readonly tags: readonly string[];
   readonly category?: string;
 
-  /** JSON Schema of the arguments, as the source gave it. */
+  /** JSON Schema of the arguments, as the source provides it. */
   readonly parameters: JsonSchema;
   /** JSON Schema of the result. */
   readonly returns?: JsonSchema;
 
   readonly source: ToolSource;
   readonly sourceUri?: string;
-  /** The name in the source, which its server expects. */
+  /** The name that the source's server expects. */
   readonly sourceName: string;
-  /** The source's other fields, so that nothing is lost. */
+  /** The source's other fields, so that no information is lost. */
   readonly sourceMeta: Readonly<Record<string, unknown>>;
-  /** The ensemble whose lifecycle the tool shares. */
+  /** The ensemble that adds and removes the tool. */
   readonly ensemble?: string;
 
   readonly capabilities: readonly Capability[];
@@ -77,7 +77,7 @@ export interface Tool {
   readonly annotations: Annotations;
   readonly dependencies: readonly Dependency[];
   readonly cost: Cost;
-  /** Time one run may take, in milliseconds. Defaults to the execution default. */
+  /** The timeout of one run, in milliseconds. Defaults to the execution default. */
   readonly timeoutMs?: number;
 
   readonly metadata: Readonly<Record<string, unknown>>;
@@ -88,14 +88,13 @@ export interface Tool {
   /** The id of the tool to use instead. */
   readonly supersededBy?: string;
 
-  /** True if code registered the tool together with its handler: only that code may replace it. Never set by a draft. */
+  /** True if code registered the tool with its handler: only that code may replace it. A draft cannot set it. */
   readonly ownedByCode?: true;
 
-  /** Hash over everything above except `createdAt` and `ownedByCode`: the same hash means that nothing changed and nothing is indexed again. */
+  /** Hash over all fields above except `createdAt` and `ownedByCode`. An equal hash means that nothing changed and nothing is indexed again. */
   readonly contentHash: string;
 }
 
-/** The shape of annotations. */
 export const ANNOTATIONS = entry(
   "What it does to the world, as its source says.",
   {
@@ -103,23 +102,19 @@ export const ANNOTATIONS = entry(
     destructive: flag("It may destroy something."),
     idempotent: flag("Repeating a call has no further effect."),
     openWorld: flag("It reaches beyond its own service."),
-    /** True if the operator confirms the hints. Retries rely on confirmed hints alone. */
     confirmed: flag("The operator vouches for these hints. Retrying relies on confirmed hints alone."),
   },
   ["confirmed"],
 );
 
-/** The effects of a tool. Only hints unless an operator confirmed them: a source may be mistaken, or lie. */
+/** The effects of a tool. Only hints unless an operator confirmed them, because a source may be mistaken or lie. */
 export interface Annotations extends InputOf<typeof ANNOTATIONS> {}
 
-/** The relations between tools. */
 export const DEPENDENCY_TYPES = ["requires", "suggests", "conflicts"] as const;
 
-/** The shape of a relation to another tool. */
 export const DEPENDENCY = entry(
   "A relation to another tool.",
   {
-    /** The other tool's id, or its name within the same namespace. */
     tool: text("The other tool's id, or its name within the same namespace."),
     type: choice("How the tools relate.", DEPENDENCY_TYPES),
     reason: text("Why."),
@@ -130,23 +125,20 @@ export const DEPENDENCY = entry(
 /** A relation to another tool. */
 export interface Dependency extends InputOf<typeof DEPENDENCY> {}
 
-/** The shape of the cost of one call. */
 export const COST = entry("What one call costs. Omitted members are unknown.", {
   estimatedLatencyMs: number("Milliseconds that a call takes.", 0),
-  /** In one currency of your choice, per call. */
   monetaryCost: number("Per call, in one currency of your choice.", 0),
-  /** Calls per minute that the tool allows. */
   rateLimit: number("Calls a minute that the tool allows.", 0),
-  /** Tokens the definition adds to a prompt. Estimated if omitted. */
+  /** The tokens that the definition adds to a prompt. Defaults to an estimate. */
   contextTokens: number("Tokens that the definition adds to a prompt.", 0),
 });
 
-/** The cost of one call. An omitted field is unknown and changes no ranking. */
+/** The cost of one call. An omitted field is unknown and does not affect ranking. */
 export interface Cost extends InputOf<typeof COST> {}
 
-/** The health of a tool. Kept by observe/, never part of the definition. */
+/** The health of a tool. observe/ tracks it; it is not part of the definition. */
 export interface Health {
-  /** In [0, 1]; 1 if it was never called. */
+  /** In [0, 1]; 1 if the tool was never called. */
   readonly successRate: number;
   readonly averageLatencyMs: number;
   readonly totalCalls: number;
@@ -157,7 +149,7 @@ export interface Health {
   readonly circuitOpen: boolean;
 }
 
-/** Splits a tool id at the last dot, because names have no dot; without a dot the namespace is empty. */
+/** Splits a tool id at its last dot, because names contain no dot. Without a dot, the namespace is empty. */
 export function divideId(id: string): { readonly namespace: string; readonly name: string } {
   const dot = id.lastIndexOf(".");
   return { namespace: id.slice(0, Math.max(dot, 0)), name: id.slice(dot + 1) };
@@ -169,14 +161,14 @@ export function qualifiedName(tool: Pick<Tool, "id" | "version">): string {
 }
 
 /**
- * Returns true for the id of a request that the guard treats like a tool, such as `files.resources/read`: it runs by its id and is never listed,
- * searched or learned. Tool names have no slash, so no registered tool has such an id.
+ * Returns true for the id of a request that the guard treats like a tool, such as `files.resources/read`. It runs by id, and is never listed,
+ * searched or learned. Tool names contain no slash, so no registered tool has such an id.
  */
 export function isUnlisted(toolId: string): boolean {
   return toolId.includes("/");
 }
 
-/** Creates a tool from checked, frozen fields: adds its id and hash. */
+/** Creates a tool from validated, frozen fields. Adds its id and hash. */
 export function assembleTool(fields: HashedFields, createdAt: number): Tool {
   const id = `${fields.namespace}.${fields.name}`;
   return Object.freeze({ id, ...fields, createdAt, contentHash: contentHash(fields) });

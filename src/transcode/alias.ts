@@ -5,22 +5,22 @@ const HASH_DIGITS = 12;
 const DEFAULT_PREFIX = "default.";
 const HASHED = new RegExp(`-0[0-9a-f]{${HASH_DIGITS}}$`);
 
-/** A long namespace keeps at least this many characters of its beginning. */
+/** A shortened alias keeps at least this many characters of its namespace. */
 const MIN_NAMESPACE = 24;
 
 /**
  * Returns the name a model sees for a tool id. Model APIs accept at most 64 letters, digits, `_` and `-`, beginning with a letter or `_`. A tool of
- * the default namespace has its bare name. In other ids a dash joins namespace and name, and dashes of the namespace stay: `billing.refund_user` is
- * `billing-refund_user`, and `git-hub.search` is `git-hub-search`. A dot in the namespace becomes two dashes. A longer alias is cut and ends in a hash. It still begins with its namespace, so that no server can imitate another server's
- * tool. Different ids have different aliases.
+ * the default namespace has its bare name. In other ids, a dash joins namespace and name, and dashes of the namespace stay: `billing.refund_user`
+ * becomes `billing-refund_user`, and `git-hub.search` becomes `git-hub-search`. A dot in the namespace becomes two dashes. A longer alias is cut and
+ * ends in a hash. It still begins with its namespace, so that no server can imitate another server's tool. Different ids have different aliases.
  */
 export function toAlias(id: string): string {
   const alias = spell(id);
   if (alias.length <= MAX_ALIAS) return alias;
-  // No name starts with a digit, so nothing but a hash follows a dash with one.
+  // No name starts with a digit, so a dash and a digit always start a hash.
   const tail = `-0${sha256(id).slice(0, HASH_DIGITS)}`;
   const room = MAX_ALIAS - tail.length;
-  // A name has no dashes, so the last one ends the namespace.
+  // Names contain no dashes, so the last dash ends the namespace.
   const end = alias.lastIndexOf("-");
   if (end === -1) return alias.slice(0, room) + tail;
   const forName = alias.length - end - 1;
@@ -46,14 +46,14 @@ export function fromAlias(alias: string): string | undefined {
   return spell(id) === alias ? id : undefined;
 }
 
-/** Returns true for an alias that ends in a hash, from which the id cannot be read. */
+/** Returns true for an alias that was shortened to a hash, from which the id cannot be read. */
 export function isCutAlias(alias: string): boolean {
   return HASHED.test(alias);
 }
 
 /**
- * Returns the id of an alias as it was written before dashes stayed dashes: a dot was one dash and a dash two, so `git-hub.search` was
- * `git--hub-search`. Saved conversations have such names. Undefined if it is not such an alias.
+ * Returns the id of an alias in the old spelling, which saved conversations contain: a dot was one dash and a dash two, so `git-hub.search` was
+ * `git--hub-search`. Returns undefined for other texts.
  */
 export function fromFormerAlias(alias: string): string | undefined {
   if (alias.length > MAX_ALIAS || isCutAlias(alias) || !alias.includes("-")) return undefined;
@@ -72,10 +72,13 @@ function spell(id: string): string {
 const ZERO = 48;
 const NINE = 57;
 
-/** Dashes, and the dot after them if there is one: a segment of a namespace can end in dashes, but not begin with one. */
+/** Runs of dashes, with the dot after them if there is one. A segment of a namespace can end with dashes, but cannot begin with one. */
 const RUNS = /-*\.|-+/g;
 
-/** The number of dashes for a run of dashes and dots. No name has a dash, so the run before it is the last one, and has a scale of its own. */
+/**
+ * Returns the number of dashes for a run of dashes and dots. The run before the name is the last one, because names contain no dashes, and has its
+ * own scale.
+ */
 function spelledLength(run: string, isLast: boolean): number {
   if (isLast) return run.length;
   const dashes = run.replace(".", "").length;

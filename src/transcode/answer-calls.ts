@@ -2,7 +2,10 @@ import type { ToolCall } from "../execute/call.ts";
 import type { ToolResult } from "../execute/result.ts";
 import type { AnsweredCall, ReadCall } from "./dialect.port.ts";
 
-/** Runs the calls of an answer concurrently and pairs each with its outcome, for `writeResults`. Unreadable calls are not run; their outcome explains the fix. */
+/**
+ * Runs the calls of an answer concurrently and pairs each with its outcome, for `writeResults`. Unreadable calls are not run; their outcome explains
+ * how to fix them.
+ */
 export async function answerCalls(
   calls: readonly ReadCall[],
   execute: (call: ToolCall) => Promise<ToolResult>,
@@ -23,7 +26,7 @@ function toFailure({ call }: ReadCall, message: string): ToolResult {
   };
 }
 
-/** The fields of a result that a call has without running. */
+/** The fields of a result for a call that was not run. */
 export function neverRan(toolName: string, at: number): Omit<ToolResult, "status"> {
   return { toolName, queuedAt: at, completedAt: at, latencyMs: 0, attempts: 0, traceId: "", spanId: "" };
 }

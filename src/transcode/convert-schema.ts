@@ -5,40 +5,40 @@ import { SCHEMA_FEATURES, type SchemaFeature } from "./features.ts";
 import type { Loss } from "./dialect.port.ts";
 import { childrenOf, type SchemaNode } from "./schema/keywords.ts";
 
-/** The JSON Schema features that a provider accepts, as data. Its dialect declares them. */
+/** The JSON Schema features that a provider accepts, as declared by its dialect. */
 export interface SchemaTarget {
   readonly features: ReadonlySet<SchemaFeature>;
-  /** How "or null" is written. Defaults to a list of types. */
+  /** The notation for nullable types. Defaults to a list of types. */
   readonly nullable?: "any-of" | "nullable-keyword";
-  /** Formats that are accepted. Defaults to all. */
+  /** The accepted formats. Defaults to all. */
   readonly formats?: ReadonlySet<string>;
-  /** Keywords that are rejected, though others of their feature are accepted. */
+  /** Keywords that are rejected even though their feature is accepted. */
   readonly without?: ReadonlySet<string>;
-  /** Every object names all its properties and allows no others. */
+  /** Every object must list all its properties and allow no others. */
   readonly closedObjects?: boolean;
-  /** Every property is required; an optional one may be null instead. */
+  /** Every property must be required. Optional properties become nullable. */
   readonly allRequired?: boolean;
-  /** Every schema has a type, or is a plain union or reference: a schema that accepts any type must be rewritten. */
+  /** Every schema must have a type, or be a plain union or reference. A schema that accepts any type must be rewritten. */
   readonly typed?: boolean;
-  /** A `$ref` stands alone. */
+  /** A `$ref` must have no other keywords. */
   readonly bareReferences?: boolean;
-  /** An `anyOf` stands alone: its description goes to the branches. */
+  /** An `anyOf` must have no other keywords, so its description moves to the branches. */
   readonly bareUnions?: boolean;
-  /** An `enum` or `const` stands without `type`. */
+  /** An `enum` or `const` must have no `type`. */
   readonly untypedLiterals?: boolean;
   /** The values that an `enum` may list. Defaults to all. */
   readonly enumValues?: "strings" | "primitives";
-  /** The largest `minItems` that is accepted. */
+  /** The largest accepted `minItems`. */
   readonly maxMinItems?: number;
   /** The accepted names of the tool's own parameters. Defaults to any. */
   readonly parameterNames?: RegExp;
-  /** The most levels of objects and arrays; the parameters themselves are the first level. */
+  /** The maximum nesting of objects and arrays. The parameters themselves are the first level. */
   readonly maxDepth?: number;
   readonly maxProperties?: number;
   readonly maxEnumValues?: number;
-  /** The most characters of all names and listed values together. */
+  /** The maximum number of characters in all names and listed values together. */
   readonly maxCharacters?: number;
-  /** The most characters in one list of more than 250 values. */
+  /** The maximum number of characters in one list with more than 250 values. */
   readonly maxLongListCharacters?: number;
 }
 
@@ -46,11 +46,11 @@ export interface SchemaTarget {
 export interface ConvertedSchema {
   readonly schema: JsonSchema;
   readonly losses: readonly Loss[];
-  /** False if the target cannot express the schema at all. `losses` then has a `refused`. */
+  /** False if the target cannot express the schema. `losses` then contains a `refused`. */
   readonly possible: boolean;
 }
 
-/** Converts a schema to one that a target accepts, and records every change. Accepts any JSON value; pure and deterministic. */
+/** Converts a schema to one that a target accepts, and records every change. Accepts any JSON value. Pure and deterministic. */
 export function convertSchema(schema: JsonSchema, target: SchemaTarget): ConvertedSchema {
   const takesEverything = target.features.size === SCHEMA_FEATURES.length && target.parameterNames === undefined;
   if (takesEverything && isPlainObject(schema) && schema.type === "object")
@@ -61,7 +61,7 @@ export function convertSchema(schema: JsonSchema, target: SchemaTarget): Convert
   return { schema: converted, losses: root.losses(), possible: !root.isRefused() };
 }
 
-/** The counted size, its limit, and the keyword and the words for messages. */
+/** A measured size, its limit, and the keyword and text for messages. */
 const LIMITS: readonly (readonly [keyof SchemaSize, keyof SchemaTarget, keyword: string, words: string])[] = [
   ["properties", "maxProperties", "properties", "properties"],
   ["depth", "maxDepth", "type", "levels of objects and lists"],
@@ -70,7 +70,7 @@ const LIMITS: readonly (readonly [keyof SchemaSize, keyof SchemaTarget, keyword:
   ["characters", "maxCharacters", "properties", "characters of names and listed values"],
 ];
 
-/** Refuses a schema that is larger than the target accepts, with the reason. */
+/** Refuses a schema that exceeds a limit of the target. */
 function checkLimits(schema: JsonSchema, { target, record }: SchemaPosition): void {
   if (LIMITS.every(([, limit]) => target[limit] === undefined)) return;
   const size = measureSchema(schema);
@@ -89,17 +89,17 @@ export interface SchemaSize {
   /** The number of properties with a union or several types. */
   readonly unionParameters: number;
   readonly enumValues: number;
-  /** The characters of all names and listed values together. */
+  /** The number of characters in all names and listed values together. */
   readonly characters: number;
-  /** The most characters of any list with more than 250 values. */
+  /** The largest number of characters in a list with more than 250 values. */
   readonly longListCharacters: number;
-  /** Levels of objects and arrays. A recursive schema is counted once. */
+  /** The nesting of objects and arrays. A recursive schema counts once. */
   readonly depth: number;
 }
 
 const LONG_LIST = 250;
 
-/** Measures a converted schema, counting each definition once. */
+/** Measures a converted schema. Counts each definition once. */
 export function measureSchema(schema: JsonSchema): SchemaSize {
   const size = {
     properties: 0,

@@ -7,13 +7,16 @@ import { measureSchema, type SchemaSize } from "./convert-schema.ts";
 export interface ConvertSetOptions {
   /** Uses the provider's strict mode for every tool that supports it. */
   readonly strict?: boolean;
-  /** The limits of one request: strict mode then goes to the first tools that fit. Without limits, every tool that can be strict is. */
+  /** The limits of one request. Strict mode then goes to the first tools that fit. Defaults to strict mode for every tool that supports it. */
   readonly limits?: SetLimits;
-  /** The names to write instead of the aliases. */
+  /** Returns the name of a tool. Defaults to its alias. */
   readonly nameOf?: (tool: Tool) => string;
 }
 
-/** Writes definitions for one request, in the order of the tools. Strict mode is decided for the whole set, because one request holds a limited amount of it. */
+/**
+ * Writes definitions for one request, in the order of the tools. Decides on strict mode for the whole set, because one request allows a limited
+ * amount of it.
+ */
 export function convertSet<Definition extends object>(
   tools: readonly Tool[],
   dialect: Dialect<Definition>,
@@ -23,7 +26,7 @@ export function convertSet<Definition extends object>(
     dialect.convert(tool, { strict: strictly, ...(nameOf === undefined ? {} : { name: nameOf(tool) }) });
   const converted = tools.map((tool) => convert(tool, strict));
   if (!strict || limits === undefined) return converted;
-  // Only the dialect can find the schema within a definition.
+  // Only the dialect can extract the schema from a definition.
   const schemas = converted.map(({ strict: isStrict, definition }) =>
     isStrict ? (dialect.toCanonical(structuredClone(definition)).parameters ?? {}) : undefined,
   );
@@ -38,7 +41,7 @@ export function convertSet<Definition extends object>(
   });
 }
 
-/** The counted size, the limit on its sum over the tools, and its name for messages. */
+/** A measured size, the limit on its sum over the tools, and its name for messages. */
 const SUMS: readonly (readonly [keyof SchemaSize, keyof SetLimits, string])[] = [
   ["optionalParameters", "maxOptionalParameters", "optional parameters"],
   ["unionParameters", "maxUnionParameters", "parameters of several types"],
@@ -47,7 +50,10 @@ const SUMS: readonly (readonly [keyof SchemaSize, keyof SetLimits, string])[] = 
   ["characters", "maxCharacters", "characters of names and listed values"],
 ];
 
-/** Returns why each tool is not strict, so that one request stays within its limits. Takes their schemas, best first; undefined for one that cannot be strict. */
+/**
+ * Returns why each tool is not strict, so that one request stays within its limits. Takes the tools' schemas, best first; undefined for a tool that
+ * cannot be strict.
+ */
 export function whyNotStrict(
   schemas: readonly (JsonSchema | undefined)[],
   limits: SetLimits,

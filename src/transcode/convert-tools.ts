@@ -6,12 +6,11 @@ import { convertSet } from "./convert-set.ts";
 import type { Dialect, Loss } from "./dialect.port.ts";
 import { importTools } from "./import-tools.ts";
 
-/** One loss, and the tool it belongs to. */
 interface ToolLoss extends Loss {
   readonly tool: string;
 }
 
-/** Converts tools to a dialect. A tool that cannot be converted is reported as a loss; the others are converted. */
+/** Converts tools to a dialect. A tool that cannot be converted is reported as a loss. */
 export function convertTools(
   tools: readonly Tool[],
   to: Dialect,
@@ -19,7 +18,7 @@ export function convertTools(
     readonly strict: boolean;
     /** Applies the target's limits on one request. */
     readonly limited: boolean;
-    /** The name to write for a tool. Defaults to its alias. */
+    /** Returns the name of a tool. Defaults to its alias. */
     readonly nameOf?: (tool: Tool) => string;
   },
 ) {
@@ -45,7 +44,7 @@ export function convertTools(
   };
 }
 
-/** Reads tools from definitions in a dialect. A definition that cannot be read is reported as a loss; the others are read. */
+/** Reads tools from definitions in a dialect. A definition that cannot be read is reported as a loss. */
 export async function readTools(definitions: readonly unknown[], from: Dialect) {
   const { imported, rejected } = await importTools(from, definitions, { namespace: "default" });
   const losses = rejected.map(({ index, name, error }) =>
@@ -54,7 +53,7 @@ export async function readTools(definitions: readonly unknown[], from: Dialect) 
   return { tools: imported.map(({ tool }) => tool), losses };
 }
 
-/** Keeps the original names that the target accepts; other tools get their aliases. */
+/** Keeps original names that the target accepts. Other tools get their aliases. */
 export function keepNames(tools: readonly Tool[], to: Dialect): (tool: Tool) => string {
   const taken = PROTOCOLS.has(to.name) ? PROTOCOL_NAME : MODEL_NAME;
   const names = new Map<string, Tool>();
@@ -67,7 +66,7 @@ export function keepNames(tools: readonly Tool[], to: Dialect): (tool: Tool) => 
   return (tool) => byTool.get(tool) ?? toAlias(tool.id);
 }
 
-/** One loss for each tool whose name could not be kept. */
+/** Returns a loss for each tool that was renamed. */
 export function renamed(tools: readonly Tool[], nameOf: (tool: Tool) => string): readonly ToolLoss[] {
   return tools
     .filter((tool) => nameOf(tool) !== tool.sourceName)
@@ -80,10 +79,10 @@ export function renamed(tools: readonly Tool[], nameOf: (tool: Tool) => string):
     }));
 }
 
-/** The names that every model's API accepts. */
+/** Names that every model API accepts. */
 const MODEL_NAME = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/;
 
-/** Dialects of protocols rather than models, which accept more names. */
+/** Dialects of protocols, which accept more names than models do. */
 const PROTOCOLS: ReadonlySet<string> = new Set(["mcp", "openapi"]);
 const PROTOCOL_NAME = /^[a-zA-Z0-9_./-]{1,128}$/;
 

@@ -1,4 +1,4 @@
-/** Features of JSON Schema that not every provider supports. */
+/** JSON Schema features that some providers do not support. */
 export const SCHEMA_FEATURES = [
   "nestedObjects",
   "arrays",
@@ -40,12 +40,12 @@ export type SchemaFeature = (typeof SCHEMA_FEATURES)[number];
 /** Every feature: for a target that supports all of JSON Schema. */
 export const ALL_FEATURES: ReadonlySet<SchemaFeature> = new Set(SCHEMA_FEATURES);
 
-/** For a target that requires a plain object at the root, and supports everything below it. */
+/** The features of a target that requires a plain object at the root, and supports everything below it. */
 export const ALL_BELOW_ROOT: ReadonlySet<SchemaFeature> = new Set(
   SCHEMA_FEATURES.filter((feature) => feature !== "rootCombinators"),
 );
 
-/** The features that every provider supports, and those with these names, separated by spaces. */
+/** Returns the features that every provider supports, plus the named ones, which are separated by spaces. */
 export function plainAnd(names: string): ReadonlySet<SchemaFeature> {
   return new Set(["nestedObjects", "arrays", "enums", "nullable", ...(names.split(" ") as SchemaFeature[])]);
 }

@@ -14,7 +14,7 @@ export type GivenTools = readonly unknown[] | Readonly<Record<string, unknown>>;
 export interface ImportOptions {
   /** The namespace of the imported tools. Defaults to the name of the format. */
   readonly namespace?: string;
-  /** The handlers, by the name in the definition. Objects that run themselves need none. */
+  /** Handlers by the name in the definition. Tool objects that run themselves need none. */
   readonly handlers?: Readonly<Record<string, Handler>>;
 }
 
@@ -58,7 +58,7 @@ function entriesOf(given: GivenTools): readonly (readonly [key: string | undefin
   throw fixable("INPUT_INVALID", `The tools to import are ${showValue(given)}.`, fix, { field: "tools", value: given });
 }
 
-/** A definition under its key, which is its name. */
+/** Adds the key of a definition as its name. */
 function named(key: string | undefined, item: unknown): object {
   return key !== undefined && isPlainObject(item) ? { ...item, name: key } : (item as object);
 }

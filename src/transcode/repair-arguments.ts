@@ -13,7 +13,10 @@ export interface Repair {
   readonly message: string;
 }
 
-/** Repairs arguments for the converted schema so that they fit the original; never guesses if the schema is ambiguous. Valid arguments are only renamed back. */
+/**
+ * Converts arguments for the converted schema to arguments for the original. Does not guess if the schema is ambiguous. In valid arguments, only
+ * parameter names change.
+ */
 export function repairArguments(
   args: Readonly<Record<string, unknown>>,
   schema: JsonSchema,
@@ -61,7 +64,7 @@ function rename(
   );
 }
 
-/** The contents of the wrapper, if the schema rejects the wrapper and accepts its contents. */
+/** Returns the content of the wrapper, if the schema rejects the wrapper and accepts its content. */
 function unwrap(args: Readonly<Record<string, unknown>>, schema: JsonSchema, task: RepairTask): unknown {
   const { references, effort } = task;
   const names = Object.keys(args);

@@ -1,15 +1,15 @@
 import { isPlainObject } from "../tool/json-schema.ts";
 import type { ReadCall } from "./dialect.port.ts";
 
-/** One call as a provider has it. */
+/** One call as the provider sent it. */
 export interface RawCall {
   readonly id?: unknown;
   readonly name: unknown;
-  /** An object, or its JSON. */
+  /** An object, or JSON text. */
   readonly arguments: unknown;
 }
 
-/** Reads a call that a provider sent. `position` is its index among the calls of the answer. Never throws. */
+/** Parses a call from a provider. `position` is its index among the calls of the answer. Never throws. */
 export function toReadCall(raw: RawCall, position: number): ReadCall {
   const given = typeof raw.id === "string" && raw.id !== "" ? raw.id : undefined;
   const read = readArguments(raw.arguments);
@@ -37,7 +37,7 @@ function readArguments(given: unknown): ReadArguments {
   if (given.trim() === "") return { arguments: {} };
   try {
     const parsed: unknown = JSON.parse(given);
-    // Some servers encode the JSON text as a JSON string once more.
+    // Some servers encode the JSON text as a JSON string again.
     const value: unknown =
       typeof parsed === "string" && parsed.trimStart().startsWith("{") ? JSON.parse(parsed) : parsed;
     if (value === null) return { arguments: {} };

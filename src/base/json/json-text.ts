@@ -2,9 +2,9 @@
 export interface JsonLimits {
   /** The nesting depth of objects and arrays. Defaults to 200. */
   readonly maxDepth?: number;
-  /** Members of objects and elements of arrays in total. Defaults to 100,000, because a text of brackets alone could contain millions. */
+  /** The total number of object members and array elements. Defaults to 100,000, because a text of brackets alone could contain millions. */
   readonly maxValues?: number;
-  /** Members of objects in total. Defaults to 20,000, because distinct names cost ten times as much as elements, at every step. */
+  /** The total number of object members. Defaults to 20,000, because distinct names cost ten times as much as elements, in every step. */
   readonly maxMembers?: number;
 }
 
@@ -14,7 +14,7 @@ export const MAX_MEMBERS = 20_000;
 /** Deeper data would overflow the stack of recursive functions. */
 const MAX_DEPTH = 200;
 
-/** Parses JSON from others. Undefined if it is not JSON, or exceeds the depth or size limits. */
+/** Parses JSON from third parties. Returns undefined if it is invalid, too deep or too large. */
 export function parseForeign(text: string, limits: JsonLimits = {}): unknown {
   const { maxDepth = MAX_DEPTH, maxValues = MAX_VALUES, maxMembers = MAX_MEMBERS } = limits;
   if (countKeys(text, maxDepth, maxValues, maxMembers) < 0) return undefined;
@@ -25,7 +25,7 @@ export function parseForeign(text: string, limits: JsonLimits = {}): unknown {
   }
 }
 
-/** Writes a value as JSON. Undefined for values that JSON cannot express: undefined, a function, a cycle, a bigint. */
+/** Writes a value as JSON. Returns undefined for values that JSON cannot represent: undefined, a function, a cycle, a bigint. */
 export function writeForeign(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);
@@ -48,8 +48,8 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
 /**
- * Counts the keys in a text: in JSON, a colon outside a string is always one. Runs before a parser, which then never sees deep nesting or
- * millions of values: each comma and each opening bracket begins one. Returns TOO_DEEP, TOO_MANY or TOO_MANY_MEMBERS instead.
+ * Counts the keys in a JSON text: every colon outside a string. Runs before the parser, so the parser never sees deep nesting or millions of values;
+ * each comma and each opening bracket starts a value. Returns TOO_DEEP, TOO_MANY or TOO_MANY_MEMBERS if a limit is exceeded.
  */
 export function countKeys(text: string, maxDepth: number, maxValues: number, maxMembers = maxValues): number {
   const { length } = text;
@@ -86,7 +86,7 @@ export function countKeys(text: string, maxDepth: number, maxValues: number, max
   return keys;
 }
 
-/** The end of the string that starts here. `indexOf` skips a long string many times faster than a loop. */
+/** Returns the end of the string that starts here. `indexOf` skips long strings many times faster than a loop. */
 function endOfString(text: string, start: number): number {
   let end = start;
   for (;;) {

@@ -1,4 +1,7 @@
-/** The size of a value as JSON, compared with a limit: `bytes` is omitted if it cannot be written as JSON. `isLarge`: each pass over it takes milliseconds. */
+/**
+ * The size of a value as JSON, compared with a limit. `bytes` is omitted if JSON cannot represent the value. `isLarge` means that each pass over the
+ * value takes milliseconds.
+ */
 export type MeasuredJson =
   | { readonly fits: true; readonly isLarge: boolean }
   | { readonly fits: false; readonly bytes?: number; readonly atLeast?: true };
@@ -9,20 +12,20 @@ const FITS_LARGE: MeasuredJson = Object.freeze({ fits: true, isLarge: true });
 /** A value with more bytes than this is large. */
 const LARGE = 256 * 1024;
 
-/** Longer texts are searched for characters that JSON escapes. Without any, their size is known without writing them out. */
+/** Longer texts are searched for characters that JSON escapes. Without any, their size is known without writing them. */
 const LONG = 64 * 1024;
 const ESCAPED = /["\\\p{Cc}\uD800-\uDFFF]/u;
 
-/** Deeper values are written out to be measured. */
+/** Deeper values are measured by writing them. */
 const MAX_DEPTH = 100;
 
-/** A character takes between one byte and the six of `\u001f`. */
+/** A character takes from one byte up to six, as in `\u001f`. */
 const MOST_BYTES_OF_A_CHARACTER = 6;
 
 /** The length of the longest number: `-1.2345678901234567e+100`. */
 const MOST_BYTES_OF_A_NUMBER = 24;
 
-/** Measures whether a value, as JSON in UTF-8, fits into `limit` bytes. Bounds from its members decide most cases; only the others are written out. */
+/** Measures whether a value, as JSON in UTF-8, fits into `limit` bytes. Estimates from its members decide most cases; only the others are written. */
 export function measureJson(value: unknown, limit: number): MeasuredJson {
   let least = 0;
   let most = 0;
@@ -49,7 +52,7 @@ export function measureJson(value: unknown, limit: number): MeasuredJson {
     }
     add(2, 2);
     if (Array.isArray(part)) {
-      // Commas stand between members.
+      // Commas between members.
       if (part.length > 1) add(part.length - 1, part.length - 1);
       for (const member of part) {
         if (least > limit) return;
@@ -57,7 +60,7 @@ export function measureJson(value: unknown, limit: number): MeasuredJson {
       }
       return;
     }
-    // A view has a key for each of its bytes, which need not be listed.
+    // A view has a key per byte, so its keys are not listed.
     if (ArrayBuffer.isView(part)) return add(part.byteLength, part.byteLength * MOST_BYTES_OF_A_NUMBER);
     for (const key of Object.keys(part)) {
       if (least > limit) return;

@@ -1,7 +1,7 @@
 /** Work in small steps, which may yield to the event loop in between. */
 export type Steps<Result> = Generator<undefined, Result, undefined>;
 
-/** The longest run of steps before yielding, in milliseconds. */
+/** The maximum time of synchronous steps, in milliseconds. */
 const TURN_MS = 10;
 
 /** Runs all steps synchronously. */
@@ -12,7 +12,7 @@ export function atOnce<Result>(steps: Steps<Result>): Result {
   }
 }
 
-/** Runs the steps, yielding to the event loop every few milliseconds. */
+/** Runs the steps, and yields to the event loop every few milliseconds. */
 export async function inTurns<Result>(steps: Steps<Result>): Promise<Result> {
   const pause = createPauses();
   for (;;) {
@@ -23,7 +23,7 @@ export async function inTurns<Result>(steps: Steps<Result>): Promise<Result> {
   }
 }
 
-/** Returns a function for long loops: it returns undefined while the loop may continue, otherwise a promise to await. */
+/** Creates a function for long loops. It returns undefined while the loop may continue, and otherwise a promise to await. */
 export function createPauses(): () => Promise<void> | undefined {
   let since = performance.now();
   const pause = async (): Promise<void> => {
@@ -35,7 +35,10 @@ export function createPauses(): () => Promise<void> | undefined {
 
 const waiting: (() => void)[] = [];
 
-/** Resolves in a later turn of the event loop. Only one waiting caller continues in each turn: a hundred large calls at once block other work no longer than one. */
+/**
+ * Resolves in a later turn of the event loop. Only one waiting caller continues per turn, so a hundred concurrent large calls block other work no
+ * longer than one.
+ */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     waiting.push(resolve);

@@ -1,4 +1,7 @@
-/** Aborts the controller when the signal fires, with its reason. Returns a function that ends this: `AbortSignal.any` would hold on to both. */
+/**
+ * Aborts the controller when the signal fires, with the signal's reason. Returns a function that stops this. `AbortSignal.any` would keep both
+ * objects in memory.
+ */
 export function followSignal(signal: AbortSignal | undefined, controller: AbortController): () => void {
   if (signal === undefined) return () => {};
   const abort = (): void => controller.abort(signal.reason);

@@ -7,7 +7,7 @@ export function createTurns() {
       last = result.catch(() => {});
       return result;
     },
-    /** Resolves when the last job has ended, successfully or not. */
+    /** Resolves when the last job has settled. */
     idle: () => last,
   };
 }

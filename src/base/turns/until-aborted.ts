@@ -1,4 +1,4 @@
-/** Waits for shared work. The signal ends this wait, not the work. */
+/** Waits for shared work. The signal aborts this wait, not the work. */
 export async function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
   if (!signal) return work;
   signal.throwIfAborted();
@@ -12,7 +12,7 @@ export async function untilAborted<Result>(work: Promise<Result>, signal: AbortS
   }
 }
 
-/** Waits, and rejects when the signal fires. A background wait does not keep the process alive. */
+/** Waits for a time. Rejects when the signal fires. A background wait does not keep the process alive. */
 export async function pause(
   ms: number,
   clock: { after(ms: number, run: () => void, options: { readonly background: boolean }): () => void },

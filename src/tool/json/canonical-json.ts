@@ -2,7 +2,7 @@ import { sha256 } from "../../base/crypto.ts";
 import type { Tool } from "../tool.ts";
 
 /**
- * JSON with the keys of every object in order, so that equal data gives equal text. Own enumerable properties only; values that JSON omits
+ * Writes JSON with sorted object keys, so that equal data gives equal text. Includes own enumerable properties only. Values that JSON omits
  * (undefined, functions, symbols) are omitted, or null in an array. Throws on cyclic data, like `JSON.stringify`.
  */
 export function canonicalJson(value: unknown): string {
@@ -44,16 +44,16 @@ function write(value: unknown): string | undefined {
   return `${text}}`;
 }
 
-/** The fields of a tool that its hash covers: all except derived fields, the creation time and the owner. */
+/** The fields that a tool's hash covers: all except derived fields, the creation time and the owner. */
 export type HashedFields = Omit<Tool, "id" | "createdAt" | "ownedByCode" | "contentHash">;
 
-/** Sixteen hex digits that change if and only if the tool does. */
+/** Returns sixteen hex digits that change if and only if the tool changes. */
 export function contentHash(tool: HashedFields): string {
   const { id: _id, createdAt: _time, ownedByCode: _owner, contentHash: _hash, ...content } = tool as Tool;
   return shortHash(canonicalJson(content), 16);
 }
 
-/** The first `digits` hex digits of a text's SHA-256. */
+/** Returns the first `digits` hex digits of a text's SHA-256. */
 export function shortHash(text: string, digits: number): string {
   return sha256(text).slice(0, digits);
 }

@@ -1,6 +1,6 @@
 import { isPlainObject } from "../json-schema.ts";
 
-/** Changes the members of a value. Returns the same value if nothing changed, and copies nothing before the first change. */
+/** Maps the members of an object or array. Returns the same value if nothing changes, and copies only on the first change. */
 export function mapMembers(value: unknown, change: (member: unknown, key: string | number) => unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) {

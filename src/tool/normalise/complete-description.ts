@@ -2,19 +2,17 @@ import { type JsonSchema, listParameters } from "../json-schema.ts";
 import { countCharacters, LIMITS } from "../limits.ts";
 import { splitWords } from "../split-words.ts";
 
-/** A description within the limits, and the remainder. */
+/** A description within the limits, and the rest of the text. */
 export interface FittedDescription {
   readonly description: string;
-  /** The remainder of a description that was too long. */
   readonly rest: string;
 }
 
-/** Returns whether a description is within the limits. */
 export function isFittingDescription(text: string): boolean {
   return text.length <= LIMITS.descriptionMax && !isTooShort(text);
 }
 
-/** Completes a short or missing description from the tool's name and parameters, and splits a long one. */
+/** Completes a short or missing description from the tool's name and parameters. Splits a long one. */
 export function fitDescription(given: string, name: string, parameters: JsonSchema | undefined): FittedDescription {
   const text = given.trim();
   const { head, tail } = divide(text, LIMITS.descriptionMax);
@@ -22,7 +20,7 @@ export function fitDescription(given: string, name: string, parameters: JsonSche
   return { description, rest: tail };
 }
 
-/** The text up to the last paragraph, sentence or word that ends within `max` characters, and the rest. */
+/** Splits a text after the last paragraph, sentence or word that ends within `max` characters. */
 export function divide(text: string, max: number): { readonly head: string; readonly tail: string } {
   if (text.length <= max) return { head: text, tail: "" };
   const start = text.slice(0, max);
@@ -39,7 +37,7 @@ export function divide(text: string, max: number): { readonly head: string; read
     cut = at + length;
     break;
   }
-  // A hard cut must not split a character.
+  // A hard cut must not split a surrogate pair.
   if ((text.charCodeAt(cut - 1) & 0xfc00) === 0xd800) cut--;
   return { head: text.slice(0, cut).trimEnd(), tail: text.slice(cut).trimStart() };
 }

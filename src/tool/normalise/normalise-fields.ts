@@ -6,20 +6,20 @@ import { splitWords } from "../split-words.ts";
 
 const EMPTY: readonly never[] = Object.freeze([]);
 
-/** The nonempty strings of a list, at most `max` of them. */
+/** Returns the nonempty strings of a list, at most `max`. */
 export function toTexts(given: unknown, max = Infinity): readonly string[] {
   const texts = onlyMatching(given, (entry) => typeof entry === "string" && entry.trim() !== "");
   return texts.length > max ? Object.freeze(texts.slice(0, max)) : texts;
 }
 
-/** The valid members of a closed list. */
+/** Returns the members of a list that are in `known`. */
 export function toMembers<Member extends string>(given: unknown, known: readonly Member[]): readonly Member[] {
   return onlyMatching<Member>(given, (entry) => known.includes(entry as Member));
 }
 
 const NO_PARAMETERS: JsonSchema = Object.freeze({ type: "object", properties: Object.freeze({}) });
 
-/** The schema itself if its top level is an object, or the closest object schema. The content stays unchanged. */
+/** Returns the schema itself if its top level is an object, or the closest object schema. Does not change the content. */
 export function toObjectSchema(given: unknown): JsonSchema {
   if (!isPlainObject(given)) return NO_PARAMETERS;
   const { type, properties, required } = given;
@@ -43,7 +43,7 @@ function isSchema(value: unknown): boolean {
 
 const EFFECTS = (Object.keys(ANNOTATIONS.properties) as (keyof Annotations)[]).filter((name) => name !== "confirmed");
 
-/** Annotations under our names or MCP's. A source cannot confirm its own hints. */
+/** Reads annotations under our names or MCP's. A source cannot confirm its own hints. */
 export function toAnnotations(given: unknown): Annotations {
   const own = isPlainObject(given) ? EFFECTS.filter((name) => typeof given[name] === "boolean") : [];
   return Object.freeze({
@@ -52,7 +52,7 @@ export function toAnnotations(given: unknown): Annotations {
   });
 }
 
-/** The well-formed relations to other tools. */
+/** Returns the valid relations to other tools. */
 export function toDependencies(
   given: unknown,
   tool: { readonly name: string; readonly namespace: string },
@@ -72,13 +72,13 @@ function isDependency(value: unknown): value is Dependency {
   );
 }
 
-/** The costs that are numbers of at least 0. */
+/** Returns the costs that are numbers of at least 0. */
 export function toCost(given: unknown): Cost {
   const costs = isPlainObject(given) ? Object.keys(COST.properties).map((name) => [name, given[name]] as const) : [];
   return Object.freeze(Object.fromEntries(costs.filter(([, amount]) => typeof amount === "number" && amount >= 0)));
 }
 
-/** Three numbers joined by dots, from a version in almost any notation. */
+/** Converts a version in almost any notation to three numbers joined by dots. */
 export function toVersion(given: unknown): string {
   if (typeof given !== "string") return DEFAULT_VERSION;
   if (VERSION_PATTERN.test(given)) return given;
@@ -86,54 +86,52 @@ export function toVersion(given: unknown): string {
   return major === undefined ? DEFAULT_VERSION : `${major}.${minor}.${patch}`;
 }
 
-/** A time within the limits. */
+/** Returns the timeout clamped to the limits. */
 export function toTimeout(given: unknown): number | undefined {
   if (typeof given !== "number") return undefined;
   return Math.min(Math.max(given, LIMITS.timeoutMinMs), LIMITS.timeoutMaxMs);
 }
 
-/** The entries of a list that pass; the same list if all do. */
+/** Returns the accepted entries of a list; the same list if all are accepted. */
 function onlyMatching<Entry = string>(given: unknown, accept: (entry: unknown) => boolean): readonly Entry[] {
   if (!Array.isArray(given)) return EMPTY;
   return given.every(accept) ? given : Object.freeze(given.filter(accept));
 }
 
-/** A source's text about a tool. */
 interface ToolText {
-  /** In the source's spelling. */
   readonly name: string;
   readonly title?: string | undefined;
   readonly description: string;
 }
 
-/** A notice comes near the beginning, or it would not be read. */
+/** Only the start is read, because a notice at the end would not be seen. */
 const READ_LENGTH = 1_000;
 
 /** Characters that may surround a notice: brackets, emphasis, quotes, warning signs. Not a dash, which begins a list item. */
 const DECORATION = String.raw`[\s*_~\x60>#!"'([\p{So}\uFE0F]*`;
-/** The whole word: not `undeprecated`, not `deprecated-API`. */
+/** Matches the whole word, but not `undeprecated` or `deprecated-API`. */
 const WORD = String.raw`(?<![\p{L}\p{N}])deprecated(?![\p{L}\p{N}]|-\p{L})`;
 /** Matches the rest of a deprecation notice: the replacement or the date. */
 const GOES_ON = String.raw`[\s*_:;,.!\u2013\u2014-]{0,4}\b(?:use|please|see|prefer|instead|replaced|superseded|since|as of|in favou?r|in v?\d|will be|do not|don't|no longer|migrate|switch to|you (?:can|should)|and (?:replaced|superseded|will))\b`;
 const THIS = String.raw`this (?:tool|endpoint|method|function|operation|api|command|action|route|call) (?:is|was|has been)(?: now)?`;
 
-/** `Deprecated: …`, `[DEPRECATED] …`, `**Deprecated** …`: the text begins with it, and it does not begin a sentence about something else. */
+/** Matches `Deprecated: …`, `[DEPRECATED] …` and `**Deprecated** …` at the start of the text, unless they begin a sentence about something else. */
 const LEADING = new RegExp(
   String.raw`^${DECORATION}${WORD}(?:$|\s*[:.;!)\]*_\x60\n]|\s+[\u2013\u2014-]|${GOES_ON})`,
   "iu",
 );
-/** `… as text. DEPRECATED: use read_text_file`: a later sentence with the replacement. */
+/** Matches a later sentence with the replacement: `… as text. DEPRECATED: use read_text_file`. */
 const LATER = new RegExp(String.raw`[.!?)\n]${DECORATION}${WORD}${GOES_ON}`, "iu");
-/** `… as text. DEPRECATED.` */
+/** Matches `… as text. DEPRECATED.` */
 const CLOSING = /[.!?)] +DEPRECATED[.!]*\s*$/u;
-/** `This tool is deprecated.` */
+/** Matches `This tool is deprecated.` */
 const SENTENCE = new RegExp(String.raw`(?:^|[.!?:)\n])${DECORATION}${THIS} ${WORD}`, "iu");
-/** Sphinx and JSDoc. */
+/** Matches the directives of Sphinx and JSDoc. */
 const DIRECTIVE = /(?:\.\. deprecated::|(?<![\p{L}\p{N}])@deprecated\b)/iu;
-/** `Read a file (deprecated)`, `(private, deprecated by the bank)`: on the first line, which does not describe parameters. */
+/** Matches `Read a file (deprecated)` and `(private, deprecated by the bank)`. Applied to the first line, which does not describe parameters. */
 const BRACKETED = /[([]\s*deprecated\s*[)\]]|[([,]\s*deprecated (?:by|since|in favou?r|as of)\b/iu;
 
-/** Returns whether a source's text marks a tool as deprecated. The word must be a notice: "Finds deprecated APIs" is not one. */
+/** Returns whether a source's text marks a tool as deprecated. The word must be a notice: "Finds deprecated APIs" does not count. */
 export function saysDeprecated({ name, title = "", description }: ToolText): boolean {
   const text = description.slice(0, READ_LENGTH);
   return isNotice(text) || isNotice(title.slice(0, READ_LENGTH)) || isMarked(name, text);
@@ -145,7 +143,7 @@ function isNotice(text: string): boolean {
   return [LEADING, LATER, CLOSING, SENTENCE, DIRECTIVE].some((form) => form.test(text)) || BRACKETED.test(firstLine);
 }
 
-/** `stop_DEPRECATED_session`, or `read_file_deprecated` if the description is not about deprecated things. */
+/** Returns true for `stop_DEPRECATED_session`, and for `read_file_deprecated` unless the description is about deprecated things. */
 function isMarked(name: string, description: string): boolean {
   if (!/deprecated/i.test(name)) return false;
   if (/DEPRECATED/.test(name)) return name !== name.toUpperCase();
@@ -153,7 +151,7 @@ function isMarked(name: string, description: string): boolean {
   return words.length > 2 && words.at(-1) === "deprecated" && !/deprecated/i.test(description);
 }
 
-/** Annotations from the hints of an MCP tool (`readOnlyHint`, …). They are unconfirmed; malformed ones are left out. */
+/** Reads annotations from the hints of an MCP tool (`readOnlyHint`, …). They are unconfirmed. Omits malformed hints. */
 export function fromMcpAnnotations(hints: unknown): Annotations {
   const given = isPlainObject(hints) ? hints : {};
   const known = EFFECTS.filter((name) => typeof given[`${name}Hint`] === "boolean");

@@ -21,32 +21,31 @@ import { type DataLimits, toPlainData } from "../schema/plain-data.ts";
 import { DEFINITION_LIMITS, measureSchema, refusedParameters } from "../schema/schema-limits.ts";
 import { toName, toNamespace, withTail } from "./slug.ts";
 
-/** The origin of a draft. */
 export interface DraftOrigin {
   readonly source: ToolSource;
-  /** The default namespace of a draft; need not match the pattern. */
+  /** The default namespace of a draft. It may be in any spelling. */
   readonly namespace: string;
-  /** Returns whether a draft may use the namespace that it names; otherwise it gets the origin's own. Defaults to any. */
+  /** Returns whether a draft may use the namespace that it names. If not, it gets the origin's own. Defaults to any. */
   readonly mayUse?: (namespace: string) => boolean;
-  /** Capabilities of every tool of the origin, in addition to the declared ones. */
+  /** Capabilities of every tool of the origin, in addition to its declared ones. */
   readonly capabilities?: readonly Capability[];
   /** True if the operator trusts the origin's hints. */
   readonly trustsAnnotations?: boolean;
   readonly ensemble?: string;
-  /** Returns whether another tool already has this id; the tool then gets a hash at the end of its name. */
+  /** Returns whether another tool already has this id. The new tool then gets a hash at the end of its name. */
   readonly taken?: (id: string) => boolean;
-  /** Milliseconds since the epoch. Defaults to the draft's own, then to now. */
+  /** Milliseconds since the epoch. Defaults to the draft's own value, then to now. */
   readonly createdAt?: number;
 }
 
 /**
- * Normalises the tool of a source or an evaluation file. Missing or invalid fields are completed or adjusted, never refused, and
- * the original is kept: the name in `sourceName`, anything else under its field's name in `sourceMeta`.
+ * Normalises a tool from a source or an evaluation file. Completes or adjusts missing and invalid fields, and refuses none. Keeps the originals: the
+ * name in `sourceName`, other fields under their name in `sourceMeta`.
  */
 export function normaliseTool(draft: SourceDraft, from: DraftOrigin): Tool {
   const given = readDraft(draft);
   const originals = new Map<string, unknown>();
-  /** Records the source's value if the result differs. */
+  /** Keeps the source's value if the result differs. */
   const keep = <Value>(field: keyof ToolDraft, value: Value, same: unknown = given[field]): Value => {
     if (isPresent(given[field]) && !isSame(value, same)) originals.set(field, given[field]);
     return value;
@@ -125,16 +124,16 @@ function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-/** A draft is hashed, stored and indexed synchronously. */
+/** Bounded, because a draft is hashed, stored and indexed synchronously. */
 const DRAFT_LIMITS: DataLimits = { values: 60_000, characters: 2_000_000 };
 
-/** The draft as plain data. A value that is not an object becomes a draft that contains only the value. */
+/** Returns the draft as plain data. A value that is not an object becomes a draft that contains only the value. */
 function readDraft(draft: unknown): RawDraft {
   const plain = toPlainData(withoutHugeParts(draft), undefined, DRAFT_LIMITS);
   return isPlainObject(plain) ? plain : { draft: plain ?? null };
 }
 
-/** A schema over the limits is replaced by one with the reason, before it is copied, hashed or stored. A description over the limits is cut. */
+/** Replaces an oversized schema with one that states the reason, before it is copied, hashed or stored. Cuts an oversized description. */
 function withoutHugeParts(draft: unknown): unknown {
   try {
     if (!isPlainObject(draft)) return draft;
@@ -185,7 +184,7 @@ function fitNamespace(namespace: string): string {
   return namespace.trim() === "" ? DEFAULT_NAMESPACE : toNamespace(namespace);
 }
 
-/** The draft's name, or the best substitute in the draft. */
+/** Returns the draft's name, or the best substitute in the draft. */
 function originalName(given: RawDraft): string {
   const { name, sourceName, title } = given;
   for (const candidate of [name, sourceName, title]) {
@@ -195,7 +194,10 @@ function originalName(given: RawDraft): string {
   return `tool_${shortHash(canonicalJson(given), 8)}`;
 }
 
-/** The name, with a hash at its end if it is taken. The first free attempt is found by doubling and halving, so ten thousand equal names cost little. */
+/**
+ * Returns the name, with a hash at its end if it is taken. Finds the first free attempt by exponential and binary search, so that ten thousand equal
+ * names are fast.
+ */
 function freeName(name: string, namespace: string, original: string, taken: DraftOrigin["taken"]): string {
   const isTaken = (candidate: string): boolean => taken?.(`${namespace}.${candidate}`) ?? false;
   if (!isTaken(name)) return name;
@@ -223,7 +225,7 @@ function toDescriptions(
   let rest = "";
   if (!isFittingDescription(givenText)) {
     const described = isPlainObject(given["parameters"]) ? parameters : undefined;
-    // The source's own spelling has the word boundaries; a name in another script is better than its hash.
+    // The source's own spelling preserves word boundaries. A name in another script is better than its hash.
     const words = sourceName.trim() === "" ? name : sourceName.slice(0, LIMITS.descriptionMax);
     ({ description, rest } = fitDescription(givenText, words, described));
     originals.set("description", original ?? null);
@@ -246,7 +248,7 @@ function titleOf(annotations: unknown): string | undefined {
 /** Fields of a tool that a source cannot set. */
 const MADE_FIELDS: ReadonlySet<string> = new Set(["id", "contentHash", "ownedByCode"] satisfies (keyof Tool)[]);
 
-/** Adds the source's other fields, then the id and the hash. */
+/** Adds the source's other fields, the id and the hash. */
 function finish(
   fields: Omit<HashedFields, "sourceMeta">,
   given: RawDraft,
@@ -279,7 +281,7 @@ function finish(
   return assemble();
 }
 
-/** The source's exact name and description of a tool; null if it had none. */
+/** Returns a tool's exact name and description from its source; null if the source had none. */
 export function originalOf(tool: Pick<Tool, "namespace" | "description" | "sourceName" | "sourceMeta">): {
   readonly name: string;
   readonly namespace: unknown;

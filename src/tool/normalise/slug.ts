@@ -3,7 +3,7 @@ import { LIMITS, NAME_PATTERN, NAMESPACE_PATTERN, RESERVED_NAMES } from "../limi
 
 const TAIL_DIGITS = 8;
 
-/** The most characters of a name that are read, whatever a source sends; the hash tail covers the rest. */
+/** The maximum number of characters that are read of a name. The hash at its end covers the rest. */
 const READ_LENGTH = 1000;
 
 /** Letters that do not decompose into a base letter and a mark. */
@@ -37,7 +37,7 @@ export function toName(given: string): string {
   return lost || name.length > LIMITS.nameLength ? withTail(name, given) : name;
 }
 
-/** The name with a hash of `original` at its end, within the limit. */
+/** Appends a hash of `original` to the name, within the length limit. */
 export function withTail(name: string, original: string): string {
   const head = name.slice(0, LIMITS.nameLength - TAIL_DIGITS - 1).replace(/_+$/, "");
   return `${head}_${shortHash(original, TAIL_DIGITS)}`;
@@ -59,7 +59,7 @@ export function toNamespace(given: string): string {
   return `${namespace.slice(0, LIMITS.namespaceLength - TAIL_DIGITS - 1).replace(/[._-]+$/, "")}-${tail}`;
 }
 
-/** The text in ASCII letters, as far as they have an established transliteration, and whether letters or digits were lost. */
+/** Transliterates the text to ASCII letters where possible. `lost` is true if letters or digits were lost. */
 function transliterate(given: string): { readonly text: string; readonly lost: boolean } {
   let lost = given.length > READ_LENGTH;
   const read = lost ? given.slice(0, READ_LENGTH) : given;

@@ -5,13 +5,13 @@ const REFERENCES = ["$ref", "$dynamicRef", "$recursiveRef"];
 
 const REMOVED = "A reference to a schema outside this definition was removed.";
 
-/** Deeper data is left out: no schema is that deep, and this function is recursive. */
+/** Deeper data is omitted, because this function is recursive. Real schemas are not this deep. */
 const MAX_DEPTH = 200;
 
 /**
- * Removes references that lead out of a schema, to a file, a web address or another document: a client that resolves one would read a target chosen
- * by the server. Each is replaced by a `$comment`. Returns the same object if there are none. Data inside (`default`, `enum` …) is treated alike,
- * since some clients resolve references anywhere.
+ * Replaces references that lead out of a schema (to a file, a web address or another document) with a `$comment`. A client that resolves one would
+ * read a target that the server chose. Returns the same object if there are none. References in data (`default`, `enum` …) are also replaced, because
+ * some clients resolve references anywhere.
  */
 export function withoutForeignReferences<Schema>(schema: Schema): Schema {
   const ids = new Set<string>();
@@ -19,7 +19,7 @@ export function withoutForeignReferences<Schema>(schema: Schema): Schema {
   walk(schema, 0);
   return hasForeign ? (copy(schema, 0) as Schema) : schema;
 
-  /** Collects the ids that references inside the schema may name, and whether any names something else. */
+  /** Collects the ids that references inside the schema may use, and notes whether any reference leads elsewhere. */
   function walk(value: unknown, depth: number): void {
     if (typeof value !== "object" || value === null) return;
     if (depth > MAX_DEPTH) hasForeign = true;
@@ -50,7 +50,7 @@ function isOutside(reference: unknown): boolean {
   return typeof reference === "string" && !reference.startsWith("#");
 }
 
-/** An address without its fragment. */
+/** Returns an address without its fragment. */
 function documentOf(address: string): string {
   const hash = address.indexOf("#");
   return hash === -1 ? address : address.slice(0, hash);

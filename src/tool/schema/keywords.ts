@@ -1,27 +1,25 @@
 import { isPlainObject } from "../json-schema.ts";
 
-/** The words of a text. */
+/** Splits a text into words. */
 export function words(text: string): ReadonlySet<string> {
   return new Set(text.split(" "));
 }
 
-/** The table row of each keyword. */
+/** Maps each keyword to its row of a table. */
 export function byKeyword<Row>(rows: readonly (readonly [row: Row, keywords: string])[]): ReadonlyMap<string, Row> {
   return new Map(rows.flatMap(([row, keywords]) => keywords.split(" ").map((keyword) => [keyword, row] as const)));
 }
 
-/** The types of JSON Schema. */
 export const TYPES: ReadonlySet<unknown> = words("string number integer boolean object array null");
 
-/** Keywords that hold one schema; `items` may also hold a list of them, in older drafts. */
+/** Keywords that contain one schema. In older drafts, `items` may also contain a list of schemas. */
 export const HOLDS_SCHEMA: ReadonlySet<string> = words(
   "items additionalItems additionalProperties unevaluatedItems unevaluatedProperties contains propertyNames not if then else contentSchema",
 );
 
-/** Keywords that hold a list of schemas. */
 export const HOLDS_LIST: ReadonlySet<string> = words("allOf anyOf oneOf prefixItems items");
 
-/** Keywords that hold schemas under names chosen by their author. */
+/** Keywords that contain schemas under names that their author chose. */
 export const HOLDS_NAMED: ReadonlySet<string> = words(
   "properties patternProperties $defs definitions dependentSchemas dependencies",
 );
@@ -32,7 +30,7 @@ const isText: Check = (value) => typeof value === "string";
 const isNumber: Check = (value) => typeof value === "number" && Number.isFinite(value);
 const isSchema: Check = (value) => typeof value === "boolean" || isPlainObject(value);
 
-/** The valid values of a keyword. Providers refuse any other value. */
+/** Checks for valid values of a keyword. Providers reject all other values. */
 export const WELL_FORMED: ReadonlyMap<string, Check> = byKeyword<Check>([
   [isNumber, "minimum maximum exclusiveMinimum exclusiveMaximum"],
   [(value) => isNumber(value) && Number(value) > 0, "multipleOf"],
@@ -52,7 +50,7 @@ export const WELL_FORMED: ReadonlyMap<string, Check> = byKeyword<Check>([
   ],
 ]);
 
-/** The regular expression of a pattern. Many real ones, such as `[\w-.]`, are legal only without the `u` flag. */
+/** Compiles the regular expression of a pattern. Many real patterns, such as `[\w-.]`, are valid only without the `u` flag. */
 export function nativePattern(source: string): RegExp | undefined {
   for (const flags of ["u", ""]) {
     try {
@@ -64,22 +62,21 @@ export function nativePattern(source: string): RegExp | undefined {
   return undefined;
 }
 
-/** The type of a JSON value: `null`, `array`, or its `typeof`. */
+/** Returns the type of a JSON value: `null`, `array`, or its `typeof`. */
 export function typeOfValue(value: unknown): string {
   if (value === null) return "null";
   return Array.isArray(value) ? "array" : typeof value;
 }
 
-/** True if a value is of a type of JSON Schema. */
 export function isOfType(value: unknown, type: string): boolean {
   if (type === "integer") return Number.isInteger(value);
   return type === "number" ? Number.isFinite(value) : typeOfValue(value) === type;
 }
 
-/** Deeper values count as different: comparing them would overflow the stack. */
+/** Deeper values count as different, because comparing them would overflow the stack. */
 const MAX_COMPARED_DEPTH = 1_000;
 
-/** Returns true if two JSON values are equal, in any order of their members. */
+/** Returns true if two JSON values are equal. The order of object members is irrelevant. */
 export function isSame(left: unknown, right: unknown, depth = 0): boolean {
   if (left === right) return true;
   if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) return false;
@@ -89,7 +86,7 @@ export function isSame(left: unknown, right: unknown, depth = 0): boolean {
   return names.every((name) => Object.hasOwn(right, name) && isSame(left[name], right[name], depth + 1));
 }
 
-/** The steps of a JSON Pointer; undefined if it is invalid. */
+/** Parses a JSON Pointer into steps. Returns undefined if it is invalid. */
 export function pointerSteps(pointer: string): readonly string[] | undefined {
   if (pointer !== "" && !pointer.startsWith("/")) return undefined;
   return pointer
@@ -98,7 +95,7 @@ export function pointerSteps(pointer: string): readonly string[] | undefined {
     .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-/** The value at a path; undefined if there is none. */
+/** Returns the value at a path; undefined if there is none. */
 export function follow(root: unknown, steps: readonly string[]): unknown {
   let found = root;
   for (const step of steps) {

@@ -3,14 +3,17 @@ import { messageOf, showValue } from "../../errors/show-value.ts";
 import type { ParametersSchema, StandardResult, StandardSchema } from "../infer.ts";
 import { asList, asRecord, isPlainObject, type JsonSchema } from "../json-schema.ts";
 
-/** The JSON Schema of a schema, and the library's own check if it has one. */
+/** A schema as JSON Schema, with the validation of its library if there is one. */
 export interface ConvertedParameters {
   readonly parameters: JsonSchema;
-  /** Checks arguments with the library that made the schema: applies its defaults, transforms and refinements. */
+  /** Validates arguments with the library of the schema, which applies defaults, transforms and refinements. */
   readonly validate?: (value: unknown) => StandardResult<unknown> | Promise<StandardResult<unknown>>;
 }
 
-/** Returns JSON Schema as it is, and a Zod, ArkType or Valibot schema as JSON Schema with a check. Throws TOOL_INVALID if it cannot be converted. */
+/**
+ * Returns JSON Schema unchanged, and converts a Zod, ArkType or Valibot schema to JSON Schema with validation. Throws TOOL_INVALID if it cannot be
+ * converted.
+ */
 export function toParameters(schema: ParametersSchema): ConvertedParameters {
   if (!isStandardSchema(schema)) return { parameters: schema };
   const { vendor, jsonSchema, validate } = schema["~standard"];
@@ -37,14 +40,14 @@ export function toParameters(schema: ParametersSchema): ConvertedParameters {
   return { parameters: { ...parameters }, validate };
 }
 
-/** Returns true for a Standard Schema of a library. Some libraries' schemas are functions. */
+/** Returns true for a library's Standard Schema. Some libraries use functions as schemas. */
 export function isStandardSchema(value: unknown): value is StandardSchema {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
   const standard = (value as Record<string, unknown>)["~standard"];
   return isPlainObject(standard) && typeof standard["validate"] === "function";
 }
 
-/** Returns true for JSON Schema with a library's own schema attached as a hidden property, as Zod does. It is still JSON Schema. */
+/** Returns true for JSON Schema with a library's own schema in a hidden property, as Zod creates it. It still counts as JSON Schema. */
 export function isConvertedSchema(value: object): boolean {
   const isPlain = Object.getPrototypeOf(value) === Object.prototype;
   return isPlain && Object.hasOwn(value, "~standard") && !Object.keys(value).includes("~standard");
@@ -68,7 +71,7 @@ function refusal(message: string, fix: string, cause?: unknown): ArsenalError {
 type Valibot = Readonly<Record<string, unknown>>;
 type SchemaDraft = Record<string, unknown>;
 
-/** JSON Schema from a Valibot schema, if it is an object. Parts that JSON Schema cannot express are left open; Valibot still checks them in calls. */
+/** Converts a Valibot object schema to JSON Schema. Parts that JSON Schema cannot express accept anything; Valibot still validates them in calls. */
 function fromValibot(schema: unknown): JsonSchema | undefined {
   const converted = convert(schema);
   return converted["type"] === "object" ? converted : undefined;
@@ -161,7 +164,7 @@ function defaultOf({ default: given }: Valibot): SchemaDraft {
   return isJsonValue(value) || value === null ? { default: value } : {};
 }
 
-/** Only formats that accept everything Valibot accepts. */
+/** Only formats that accept everything that Valibot accepts. */
 const FORMATS: Readonly<Record<string, string>> = {
   email: "email",
   url: "uri",
@@ -172,7 +175,6 @@ const FORMATS: Readonly<Record<string, string>> = {
   iso_timestamp: "date-time",
 };
 
-/** Limits on numbers and their keywords. */
 const NUMBER_LIMITS: Readonly<Record<string, string>> = {
   min_value: "minimum",
   max_value: "maximum",

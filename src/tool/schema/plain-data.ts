@@ -1,19 +1,22 @@
 /** Called for each value that JSON cannot express, with its path and a description. */
 export type OnLoss = (path: string, what: string) => void;
 
-/** Deeper data is cut: no readable schema is that deep, and later functions are recursive. */
+/** Deeper data is cut, because later functions are recursive. Real schemas are not this deep. */
 const MAX_DEPTH = 200;
 
-/** The most data that is copied; the rest is left out. */
+/** The maximum amount of data that is copied. The rest is omitted. */
 export interface DataLimits {
-  /** Values with many parents are written once for each, which grows without bound in hostile data. */
+  /** The number of values. A value with several parents is copied once per parent, which can grow exponentially in hostile data. */
   readonly values: number;
   readonly characters: number;
 }
 
 const DEFAULT_LIMITS: DataLimits = { values: 1_000_000, characters: Infinity };
 
-/** A deeply frozen copy of a value as plain JSON data. Never throws: values that JSON cannot hold, cycles and unreadable properties are left out and reported. */
+/**
+ * Returns a deeply frozen copy of a value as plain JSON data. Omits and reports values that JSON cannot represent, cycles and unreadable properties.
+ * Never throws.
+ */
 export function toPlainData(value: unknown, onLoss: OnLoss = () => {}, limits: DataLimits = DEFAULT_LIMITS): unknown {
   const path: PropertyKey[] = [];
   const ancestors: object[] = [];
@@ -26,7 +29,7 @@ export function toPlainData(value: unknown, onLoss: OnLoss = () => {}, limits: D
   };
 
   const copy = (given: unknown): unknown => {
-    // Reported once; later values are not read.
+    // Reported once. Later values are not read.
     if (++values > limits.values) {
       return values === limits.values + 1 ? lose(`part of more than ${limits.values} values`) : null;
     }
@@ -93,7 +96,7 @@ export function toPlainData(value: unknown, onLoss: OnLoss = () => {}, limits: D
       const copied = copyProperty(given, key);
       path.pop();
       if (copied === undefined) continue;
-      // Assigning to this key would set the prototype instead.
+      // Plain assignment to this key would set the prototype.
       if (key === "__proto__") Object.defineProperty(result, key, { value: copied, enumerable: true });
       else result[key] = copied;
     }

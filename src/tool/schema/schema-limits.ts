@@ -1,9 +1,9 @@
 import type { JsonSchema } from "../json-schema.ts";
 
-/** The size of a schema. Lengths are in characters: measuring bytes would mean writing it out. */
+/** The size of a schema. Characters, not bytes, because counting bytes would require writing the schema out. */
 export interface SchemaSize {
   readonly characters: number;
-  /** Objects, arrays and all their members. */
+  /** The number of objects, arrays and their members. */
   readonly values: number;
   readonly depth: number;
 }
@@ -11,15 +11,15 @@ export interface SchemaSize {
 /** The limits on a schema: several times those of any model's API. */
 export const SCHEMA_LIMITS: SchemaSize = { characters: 1_000_000, values: 20_000, depth: 100 };
 
-/** The limits on a server's whole definition of a tool: about 64,000 tokens, more than a model could use. */
+/** The limits on a server's complete definition of a tool: about 64,000 tokens, more than a model could use. */
 export const DEFINITION_LIMITS: SchemaSize = { characters: 262_144, values: 20_000, depth: Infinity };
 
-/** The size of a schema, counted only until it exceeds a limit; `tooLarge` then names the limit. */
+/** The size of a schema, measured until it exceeds a limit. `tooLarge` then describes the limit. */
 export interface MeasuredSchema extends SchemaSize {
   readonly tooLarge?: string;
 }
 
-/** Measures plain data without recursion or copies, so that depth and size are harmless. Cyclic data counts as infinitely deep. */
+/** Measures plain data without recursion or copies, so any depth and size is safe. Cyclic data counts as infinitely deep. */
 export function measureSchema(schema: unknown, limits: SchemaSize = SCHEMA_LIMITS): MeasuredSchema {
   const waiting: unknown[] = [schema];
   const depths: number[] = [1];
@@ -36,7 +36,7 @@ export function measureSchema(schema: unknown, limits: SchemaSize = SCHEMA_LIMIT
       depth = Math.max(depth, level);
       if (depth > limits.depth) return found(`is nested more than ${limits.depth} levels deep`);
       const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
-      // The members of one huge array need not be read to count them.
+      // Counts the members of one huge array without reading them.
       if (members.length > limits.values) {
         values += members.length;
         return found(`has more than ${limits.values.toLocaleString("en")} values`);
@@ -57,12 +57,12 @@ export function measureSchema(schema: unknown, limits: SchemaSize = SCHEMA_LIMIT
 /** Marks parameters that replace oversized ones. */
 const REFUSED = "x-toolarsenal-refused";
 
-/** Parameters that replace a source's oversized ones. The tool is listed and found; calling it returns the reason. */
+/** Returns parameters that replace oversized ones of a source. The tool is still listed and found; calling it returns the reason. */
 export function refusedParameters(reason: string): JsonSchema {
   return Object.freeze({ type: "object", properties: Object.freeze({}), [REFUSED]: reason });
 }
 
-/** Why a tool's parameters were replaced; undefined if they were not. */
+/** Returns why a tool's parameters were replaced; undefined if they were not. */
 export function refusalOf(parameters: JsonSchema): string | undefined {
   const reason = parameters[REFUSED];
   return typeof reason === "string" ? reason : undefined;

@@ -5,13 +5,13 @@ import { isPlainObject, type JsonSchema } from "../json-schema.ts";
 import { countCharacters } from "../limits.ts";
 import { HINTS, type Hints, type Shape } from "./shape.ts";
 
-/** Reports one problem: the dotted path of the field, its value, the problem and the fix. */
+/** Reports one problem: the path of the field with dots, its value, the problem and the fix. */
 export type Report = (field: string, value: unknown, message: string, fix: string) => void;
 
 /** Checks a user's value. */
 export type Check = (value: unknown, field: string, report: Report) => void;
 
-/** A report that throws the first problem: `The query's limit must be …`. */
+/** Returns a report that throws the first problem: `The query's limit must be …`. */
 export function throwFor(subject: string, code: ErrorCode): Report {
   return (field, value, problem, fix) => {
     const part = field === "" ? `The ${subject}` : `The ${subject}'s ${field}`;
@@ -26,14 +26,14 @@ export function throwFor(subject: string, code: ErrorCode): Report {
 
 type Wording = readonly [message: string, fix: string];
 
-/** The problems of values, in words. Shapes with their own wording for a member have it as hints. */
+/** The messages about invalid values. Schemas with their own messages for a member have them as hints. */
 export interface Words {
   flag(field: string): Wording;
   /** A text that may be empty. */
   string(field: string): Wording;
   /** A text that may not be blank. */
   text(field: string): Wording;
-  /** `kind` says which numbers fit: `whole number from 1 to 50`. */
+  /** `kind` describes the valid numbers: `whole number from 1 to 50`. */
   number(field: string, kind: string): Wording;
   choice(value: unknown, known: readonly string[]): Wording;
   list(field: string): Wording;
@@ -42,7 +42,7 @@ export interface Words {
   object(field: string, known: readonly string[]): Wording;
   missing(field: string): Wording;
   unknown(key: string, known: readonly string[]): Wording;
-  /** The third member is the value that is reported. */
+  /** The third element is the value to report. */
   tooLong(value: string, max: number): readonly [...Wording, shown: unknown];
   tooMany(count: number, max: number, items: string): Wording;
 }
@@ -70,7 +70,7 @@ export const WORDS: Words = {
   tooMany: (count, max, items) => [`has ${count} ${items}, more than ${max}`, `Keep the best ${max}.`],
 };
 
-/** Compiles a shape into the library's check. Reports every problem, in the order of the shape. */
+/** Compiles a schema into a check that reports every problem, in the order of the schema. */
 export function checkOf(shape: Shape, words: Words = WORDS): Check {
   const { type, enum: values, properties, maxLength = Infinity, maxItems = Infinity } = shape;
   const hints = shape[HINTS] ?? {};
@@ -149,7 +149,7 @@ function checkList(check: Check, max: number, hints: Hints, words: Words): Check
   };
 }
 
-/** Members are read one by one, so that those of a prototype and of getters are checked, too. */
+/** Reads members one by one, so that inherited members and getters are also checked. */
 function checkMembers(shape: JsonSchema, hints: Hints, words: Words): Check {
   const { properties = {}, required = [], additionalProperties } = shape;
   const { elsewhere = {} } = hints;
@@ -157,7 +157,7 @@ function checkMembers(shape: JsonSchema, hints: Hints, words: Words): Check {
   const checks = Object.values(properties).map((member) => checkOf(member as Shape, words));
   const missing = Object.entries(properties).map(([key, member], index): Check | undefined => {
     if (!required.includes(key)) return undefined;
-    // If a member has its own wording, that wording also covers a missing value.
+    // A member's own message also covers a missing value.
     if ((member as Shape)[HINTS]?.problem !== undefined) return checks[index];
     return (value, field, report) => report(field, value, ...words.missing(field));
   });
@@ -179,14 +179,14 @@ function checkMembers(shape: JsonSchema, hints: Hints, words: Words): Check {
   };
 }
 
-/** True for a caller with all its members. A caller with missing members would get the view of another caller. */
+/** Returns true for a complete principal. A principal with missing members could be mistaken for another caller. */
 export function isPrincipal(value: unknown): boolean {
   if (!isPlainObject(value)) return false;
   const { id, roles, capabilities, scopes } = value;
   return typeof id === "string" && Array.isArray(roles) && Array.isArray(capabilities) && Array.isArray(scopes);
 }
 
-/** True for an `AbortSignal`, of this realm or another. */
+/** Returns true for an `AbortSignal` of any realm. */
 export function isSignal(value: unknown): value is AbortSignal {
   return (
     typeof value === "object" &&

@@ -4,10 +4,10 @@ import type { SchemaFeature } from "../features.ts";
 import { below, createReferences } from "../schema/find-reference.ts";
 import type { Loss } from "../dialect.port.ts";
 
-/** The most schemas that one conversion writes: references are copied up to this limit. */
+/** The maximum number of schemas that one conversion writes. References are copied up to this limit. */
 const MAX_NODES = 10_000;
 
-/** Starts the conversion of a schema: its index, its losses, and its remaining budget. */
+/** Starts the conversion of a schema, with its index, losses and budget. */
 function startConversion(root: unknown, target: SchemaTarget) {
   const losses = new Map<string, Loss>();
   const names = new Map<string, string>();
@@ -19,7 +19,7 @@ function startConversion(root: unknown, target: SchemaTarget) {
   return {
     target,
     references: createReferences(root),
-    /** Records one change. The same change at the same place, repeated because a definition is used twice, is recorded once. */
+    /** Records one change. A change is recorded once even if it is repeated because a definition is used twice. */
     record(path: string, keyword: string, action: Loss["action"], message: string): void {
       const key = JSON.stringify([path, keyword, message]);
       if (losses.has(key)) return;
@@ -27,12 +27,12 @@ function startConversion(root: unknown, target: SchemaTarget) {
       if (action === "refused") refusals += 1;
     },
     has: (feature: SchemaFeature): boolean => target.features.has(feature),
-    /** Counts one schema. Returns false once the budget is spent and the rest is left out. */
+    /** Counts one schema. Returns false if the budget is used up; the rest is then left out. */
     spend(): boolean {
       nodes += 1;
       return nodes <= MAX_NODES;
     },
-    /** Runs a step; if it ends in a refusal, undoes all of it and returns undefined. */
+    /** Runs a step. If the step ends in a refusal, undoes it and returns undefined. */
     attempt<Result>(step: () => Result): Result | undefined {
       const before = { refusals, losses: losses.size, names: names.size };
       attempts += 1;
@@ -47,14 +47,14 @@ function startConversion(root: unknown, target: SchemaTarget) {
       }
       return undefined;
     },
-    /** True inside a step that may be undone. */
+    /** Returns true inside a step that may be undone. */
     isAttempting: (): boolean => attempts > 0,
-    /** The name of the definition for a key. `write` is called on the first use. */
+    /** Returns the name of the definition for a key. Calls `write` on first use. */
     define(key: string, wanted: string, write: () => JsonSchema): string {
       const known = names.get(key);
       if (known !== undefined) return known;
       const name = unusedName(wanted, new Set(names.values()));
-      // Named before it is written: it may refer to itself.
+      // The name is registered first, because the definition may refer to itself.
       names.set(key, name);
       definitions.set(name, write());
       return name;
@@ -65,7 +65,7 @@ function startConversion(root: unknown, target: SchemaTarget) {
   };
 }
 
-/** Letters, digits and `_` only, which are safe in every provider and pointer. */
+/** Uses only letters, digits and `_`, which are safe for every provider and in pointers. */
 function unusedName(wanted: string, used: ReadonlySet<string>): string {
   const name = wanted.replaceAll(/[^A-Za-z0-9_]+/g, "_") || "definition";
   let candidate = name;
@@ -73,7 +73,7 @@ function unusedName(wanted: string, used: ReadonlySet<string>): string {
   return candidate;
 }
 
-/** A part of a converted schema: its keywords, and the notes that replace dropped ones. */
+/** A part of a converted schema: its keywords, and the notes that replace removed ones. */
 export interface SchemaPart {
   readonly structure: Readonly<Record<string, unknown>>;
   readonly notes: readonly string[];
@@ -81,21 +81,19 @@ export interface SchemaPart {
   readonly isNever?: boolean;
 }
 
-/** A position in a schema that is being converted. */
 export interface SchemaPosition extends ReturnType<typeof startConversion> {
-  /** JSON Pointer into the original. */
+  /** JSON Pointer into the original schema. */
   readonly path: string;
-  /** Steps down from the root, over everything. */
+  /** The number of steps from the root. */
   readonly depth: number;
-  /** The number of objects and arrays around this one. */
+  /** The number of enclosing objects and arrays. */
   readonly level: number;
-  /** Pointers of the references copied on the way here. */
+  /** Pointers of the references that were copied on the way here. */
   readonly following: ReadonlySet<string>;
-  /** Types that the other branches of the surrounding union accept: an encoding must not look like one of them. */
+  /** Types that the other branches of the surrounding union accept. An encoded value must not have one of them. */
   readonly otherTypes: ReadonlySet<string>;
 }
 
-/** The root position of a schema's conversion. */
 export function rootOf(schema: unknown, target: SchemaTarget): SchemaPosition {
   return {
     ...startConversion(schema, target),
@@ -107,13 +105,13 @@ export function rootOf(schema: unknown, target: SchemaTarget): SchemaPosition {
   };
 }
 
-/** The position of a child schema. A child copied from elsewhere in the original keeps its path there. */
+/** Returns the position of a child schema. A child that was copied from elsewhere in the original keeps its original path. */
 export function within(place: SchemaPosition, child: unknown, ...tokens: readonly (string | number)[]): SchemaPosition {
   const path = place.references.pointerOf(child) ?? below(place.path, ...tokens);
   return { ...place, path, depth: place.depth + 1 };
 }
 
-/** The same for a schema inside an object or a list. */
+/** Like `within`, for a schema inside an object or a list. */
 export function withinContainer(
   place: SchemaPosition,
   child: unknown,
@@ -122,7 +120,6 @@ export function withinContainer(
   return { ...within(place, child, ...tokens), level: place.level + 1, otherTypes: new Set() };
 }
 
-/** Records a change of a keyword of the schema at a place. */
 export function lose(place: SchemaPosition, keyword: string, action: Loss["action"], message: string): void {
   place.record(below(place.path, keyword), keyword, action, message);
 }

@@ -5,7 +5,7 @@ import type { ReferenceTarget } from "../schema/find-reference.ts";
 import type { SchemaNode } from "../schema/keywords.ts";
 import { typesOf } from "../schema/types-of.ts";
 
-/** A schema that accepts anything, if the target has one; otherwise a refusal or the simple types. */
+/** Returns a schema that accepts anything, if the target supports it; otherwise a refusal or the simple types. */
 export function nothingKnown(node: SchemaNode, place: SchemaPosition): JsonSchema {
   const { description } = node;
   const described = typeof description === "string" ? { description } : {};
@@ -27,7 +27,7 @@ export function nothingKnown(node: SchemaNode, place: SchemaPosition): JsonSchem
   };
 }
 
-/** Represents a schema that rejects every value, in targets that cannot express it. The parent leaves it out if that has the same meaning. */
+/** Represents a schema that rejects every value, in targets that cannot express it. The parent omits it if that means the same. */
 export const NEVER: JsonSchema = Object.freeze({ type: "string", description: "Never given." });
 
 /** Converts a schema that rejects every value. */
@@ -40,14 +40,14 @@ export function nothingFits(place: SchemaPosition): JsonSchema {
   return {};
 }
 
-/** Keeps a schema that rejects every value if it cannot be left out. */
+/** Keeps a schema that rejects every value if it cannot be omitted. */
 export function keepNever(schema: JsonSchema, place: SchemaPosition): JsonSchema {
   if (schema === NEVER)
     place.record(place.path, "not", "widened", "no value fits this, which cannot be expressed here");
   return schema;
 }
 
-/** Ends a schema that would be copied into itself forever. */
+/** Cuts a schema that would be copied into itself endlessly. */
 export function cutRecursion(beside: SchemaNode, found: ReferenceTarget, place: SchemaPosition): JsonSchema {
   const types = typesOf(found.node, place.references);
   const node = { ...(isPlainObject(found.node) ? { description: found.node["description"] } : {}), ...beside };
@@ -63,7 +63,7 @@ export function cutRecursion(beside: SchemaNode, found: ReferenceTarget, place: 
   return { type, ...described, ...(type === "array" ? { items: {} } : {}) };
 }
 
-/** An object or list as JSON text, if the target cannot describe its contents. `repairArguments` reads it back. */
+/** Encodes an object or list as JSON text if the target cannot describe its content. `repairArguments` decodes it. */
 export function encodeAsText(
   node: SchemaNode,
   types: ReadonlySet<string>,

@@ -29,12 +29,11 @@ export function convertObject(node: SchemaNode, place: SchemaPosition): SchemaPa
   };
 }
 
-/** The required names of an object, each once. */
 export function requiredOf(node: SchemaNode): readonly string[] {
   return Array.isArray(node["required"]) ? [...new Set(node["required"] as string[])] : [];
 }
 
-/** The named properties of a schema, including those that are only required, if the target needs each to be named. */
+/** Returns the named properties of a schema. Includes properties that are only required if the target must have them named. */
 export function namedProperties(node: SchemaNode, isTyped: boolean): readonly (readonly [string, unknown])[] {
   const { properties, additionalProperties = true } = node;
   const named: (readonly [string, unknown])[] = isPlainObject(properties) ? Object.entries(properties) : [];
@@ -125,7 +124,7 @@ export function convertArray(node: SchemaNode, place: SchemaPosition): SchemaPar
   return { structure: { items: inside(items ?? {}, "items") }, notes: [] };
 }
 
-/** Converts a tuple to a list that accepts the items of any position. */
+/** Converts a tuple to a list that accepts the items of all positions. */
 function widenTuple(
   node: SchemaNode,
   prefix: readonly unknown[],

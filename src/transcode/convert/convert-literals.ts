@@ -4,7 +4,7 @@ import { describeConstraint } from "./describe-constraint.ts";
 import { copyData } from "./keep-keywords.ts";
 import type { SchemaNode } from "../schema/keywords.ts";
 
-/** Converts `enum` and `const` for the target. `types` are those that the schema accepts; empty if it does not state any. */
+/** Converts `enum` and `const` for the target. `types` are the types that the schema accepts; empty if it states none. */
 export function convertLiterals(
   node: SchemaNode,
   types: readonly string[],
@@ -30,7 +30,7 @@ export function convertLiterals(
   return { structure: { enum: copyData(listed) }, notes: [], types };
 }
 
-/** Handles values that the target's list cannot hold: numbers become text if only text can be listed; the rest is described in words. */
+/** Handles values that the target cannot list. Numbers become text if only text can be listed; other values are described in words. */
 function sayValues(
   node: SchemaNode,
   values: readonly unknown[],
@@ -50,7 +50,7 @@ function sayValues(
   return { structure: {}, notes: words === undefined ? [] : [words], types };
 }
 
-/** Number limits do not apply to text, so values outside them are not listed. */
+/** Number limits do not apply to text, so values outside the limits are not listed. */
 function isOutside(value: unknown, node: SchemaNode): boolean {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = node;
   if (typeof value !== "number") return false;

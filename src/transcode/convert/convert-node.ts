@@ -14,12 +14,12 @@ import { addNotes, describeWhole } from "./describe-constraint.ts";
 import type { ReferenceTarget } from "../schema/find-reference.ts";
 import { typesOf } from "../schema/types-of.ts";
 
-/** No handwritten schema is deeper; beyond this depth, a schema accepts anything. */
+/** Beyond this depth, a schema accepts anything. Handwritten schemas are not this deep. */
 const MAX_DEPTH = 80;
 
-/** Converts one schema and everything inside it. */
+/** Converts one schema and all schemas inside it. */
 export function convertNode(raw: unknown, place: SchemaPosition): JsonSchema {
-  // The `JsonSchema` type covers only objects; targets that accept booleans accept them in any position.
+  // The `JsonSchema` type covers only objects. Targets that accept booleans accept them everywhere.
   if (typeof raw === "boolean" && place.has("booleanSchemas")) return raw as unknown as JsonSchema;
   if (raw === false) return nothingFits(place);
   if (!isPlainObject(raw)) {
@@ -29,7 +29,7 @@ export function convertNode(raw: unknown, place: SchemaPosition): JsonSchema {
   return convertSpelled(spellModern(raw, place), place);
 }
 
-/** The same for a schema in modern spelling. */
+/** Like `convertNode`, for a schema in modern spelling. */
 export function convertSpelled(node: SchemaNode, place: SchemaPosition): JsonSchema {
   if (place.depth > MAX_DEPTH || !place.spend()) {
     place.record(place.path, "depth", "widened", "too deep or too large: cut here");
@@ -64,7 +64,7 @@ function convertMerged(node: SchemaNode, place: SchemaPosition): JsonSchema {
   return convertSpelled(merged.node, { ...place, following: merged.following });
 }
 
-/** For a target that supports JSON Schema without some keywords: each keyword is converted on its own. */
+/** Converts each keyword independently. For a target that supports JSON Schema except some keywords. */
 function convertLoose(node: SchemaNode, place: SchemaPosition): JsonSchema {
   const { type, $ref } = node;
   const types = type === undefined ? [] : ([type].flat() as string[]);
@@ -79,14 +79,13 @@ function convertLoose(node: SchemaNode, place: SchemaPosition): JsonSchema {
   return assemble(node, given, kept, reference, literals, object, ...items, branches);
 }
 
-/** The annotations of a schema. */
 export function annotationsOf(node: SchemaNode): SchemaNode {
   return Object.fromEntries(Object.entries(node).filter(([keyword]) => ANNOTATIONS.has(keyword)));
 }
 
 const MAX_ALIASES = 50;
 
-/** Converts a `$ref` that only has annotations next to it: kept if the target supports references, otherwise copied. */
+/** Converts a `$ref` that has only annotations next to it. Keeps it if the target supports references, and copies its target otherwise. */
 function convertReference(node: SchemaNode, place: SchemaPosition): JsonSchema {
   const { $ref, ...beside } = node;
   const found = resolveAliases(String($ref), place);
@@ -99,7 +98,7 @@ function convertReference(node: SchemaNode, place: SchemaPosition): JsonSchema {
     return cutRecursion(beside, found, place);
   }
   const types = typesOf(found.node, place.references);
-  // A schema that is only null is kept as it is if the target supports null.
+  // A schema that only accepts null is kept if the target supports null.
   const isNull = place.target.typed === true && types.size === 1 && types.has("null");
   if (place.has("ref") && !isNull) return keepReference(String($ref), beside, found, place);
   lose(place, "$ref", "resolved", "copied out");
@@ -113,7 +112,7 @@ function keepReference(
   found: ReferenceTarget,
   place: SchemaPosition,
 ): JsonSchema {
-  // A value encoded as text or as a list must not be confused with another branch of the surrounding union, so such uses get their own definitions.
+  // A value encoded as text or as a list must not look like another branch of the surrounding union, so such uses get their own definitions.
   const other = ["string", "array"].filter((type) => place.otherTypes.has(type));
   const wanted = pointerSteps(found.pointer)?.at(-1) ?? "";
   const name = place.define([found.pointer, ...other].join(" "), wanted === "" ? "root" : wanted, () =>
@@ -137,13 +136,13 @@ function copyOut(found: ReferenceTarget, place: SchemaPosition): JsonSchema {
   return convertNode(found.node, { ...place, path: found.pointer, depth: place.depth + 1, following });
 }
 
-/** Adds the keywords next to a reference, which describe this use of it and come first. */
+/** Adds the keywords next to a reference. They describe this use of it, so they take precedence. */
 function annotate(schema: JsonSchema, beside: SchemaNode, place: SchemaPosition): JsonSchema {
   const { structure, notes } = keepKeywords(beside, [], place);
   return describeWhole(schema, addNotes(beside["description"], notes), structure, place.target);
 }
 
-/** Follows references to schemas that are only references; undefined if they are dangling or circular. */
+/** Follows references to schemas that are only references. Returns undefined if a reference is dangling or circular. */
 function resolveAliases(reference: string, place: SchemaPosition): ReferenceTarget | undefined {
   const start = place.references.find(reference);
   let end = start;
@@ -154,7 +153,7 @@ function resolveAliases(reference: string, place: SchemaPosition): ReferenceTarg
     const { $ref, ...beside } = spellModern(end.node, { ...place, path: end.pointer });
     if ($ref === undefined || isConstraining(beside)) return last;
     const next = place.references.find(String($ref));
-    // A reference with other keywords is a definition of its own.
+    // A reference with other keywords is a separate definition.
     if (Object.keys(beside).every((keyword) => PLACES.has(keyword)) && last === end) last = next;
     end = next;
   }

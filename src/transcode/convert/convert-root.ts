@@ -13,7 +13,7 @@ import { mergeAllOf, mergeBranches } from "./merge-schemas.ts";
 import { saferNames } from "../schema/parameter-names.ts";
 import { spellModern } from "./spell-modern.ts";
 
-/** The single parameter that holds all others, for providers that reject alternatives at the root. `repairArguments` removes it. */
+/** The single parameter that contains all others, for providers that reject alternatives at the root. `repairArguments` unwraps it. */
 export const WRAPPER = "input";
 
 /** Converts a tool's parameters. The result is always an object. */
@@ -42,7 +42,7 @@ function merged(node: SchemaNode, root: SchemaPosition): SchemaNode {
   return {};
 }
 
-/** Removes literals at the root, which a provider accepts only below it. */
+/** Removes literals at the root, because a provider accepts them only below it. */
 function withoutLiterals(node: SchemaNode, root: SchemaPosition): SchemaNode {
   const { not, enum: values, const: value, ...rest } = node;
   const literals = Object.entries({ not, enum: values, const: value }).filter(([keyword]) =>
@@ -77,7 +77,7 @@ function convertAlternatives(
     const description = addNotes(rest["description"], [describeBranches(branches)]);
     return writeRoot({ ...rest, description }, original, root);
   }
-  // Wrapped arguments must be recognisable, which they are if the tool would refuse them.
+  // Wrapped arguments can be recognised only if the tool itself would refuse them.
   const isRecognised = !fits({ [WRAPPER]: {} }, original, root.references);
   if (isStrict && isRecognised) {
     const wrapped = root.attempt(() => wrap(node, keyword, root));
@@ -108,7 +108,7 @@ function writeRoot(given: SchemaNode, original: unknown, root: SchemaPosition): 
   return writeNamed(node, [], root);
 }
 
-/** Renames parameters whose names the provider refuses. */
+/** Renames parameters whose names the provider rejects. */
 function rename(node: SchemaNode, original: unknown, root: SchemaPosition): SchemaNode {
   const allowed = root.target.parameterNames;
   if (allowed === undefined) return node;
@@ -135,7 +135,7 @@ const PREFIX = "#/$defs/";
 
 type Definitions = ReadonlyMap<string, JsonSchema>;
 
-/** A converted schema with the definitions that it uses. */
+/** Adds the definitions that a converted schema uses. */
 function withDefinitions(given: SchemaNode, written: JsonSchema, root: SchemaPosition): JsonSchema {
   const [converted, all] = dropAliases(written, root.definitions);
   const definitions = usedBy(converted, all);
@@ -152,7 +152,7 @@ function withDefinitions(given: SchemaNode, written: JsonSchema, root: SchemaPos
   return { ...converted, $defs: Object.fromEntries(definitions) };
 }
 
-/** The definitions that a schema uses, directly or through others: some were written for parts that are now left out. */
+/** Returns the definitions that a schema uses, directly or through others. Some definitions were written for parts that are now omitted. */
 function usedBy(schema: JsonSchema, definitions: Definitions): Definitions {
   const used = new Set<string>();
   const waiting: unknown[] = [schema];
@@ -168,13 +168,13 @@ function usedBy(schema: JsonSchema, definitions: Definitions): Definitions {
   return new Map([...definitions].filter(([name]) => used.has(name)));
 }
 
-/** Replaces references to definitions that are themselves only references. */
+/** Replaces references to definitions that are only references themselves. */
 function dropAliases(schema: JsonSchema, definitions: Definitions): readonly [JsonSchema, Definitions] {
   const isAlias = (node: JsonSchema | undefined): boolean =>
     typeof node?.["$ref"] === "string" && Object.keys(node).length === 1;
   if (![...definitions.values()].some(isAlias)) return [schema, definitions];
 
-  /** The end of a chain of references; its start if the chain is circular. */
+  /** Returns the end of a chain of references, or its start if the chain is circular. */
   function endOf(reference: string): string {
     let end = reference;
     for (let hops = 0; hops <= definitions.size; hops++) {
@@ -202,7 +202,7 @@ function dropAliases(schema: JsonSchema, definitions: Definitions): readonly [Js
   return [rewrite(schema) as JsonSchema, new Map(rewritten)];
 }
 
-/** A definition that refers to itself directly, so that no finite value matches; undefined if there is none. */
+/** Finds a definition that refers to itself directly, which no finite value matches. */
 function findEndless(definitions: ReadonlyMap<string, JsonSchema>): string | undefined {
   const done = new Set<string>();
   const open = new Set<string>();
@@ -220,7 +220,7 @@ function findEndless(definitions: ReadonlyMap<string, JsonSchema>): string | und
   return [...definitions.keys()].find(isEndless);
 }
 
-/** The references that a value must match as a whole: the schema's own, and those of its union's branches. */
+/** Returns the references that a value must match as a whole: the schema's own, and those of its union's branches. */
 function directReferences(schema: unknown): readonly string[] {
   if (!isPlainObject(schema)) return [];
   const { $ref, anyOf } = schema;

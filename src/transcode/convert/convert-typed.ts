@@ -11,7 +11,7 @@ import { withNull } from "./nullable.ts";
 import { impliedType } from "../schema/types-of.ts";
 import { convertNode } from "./convert-node.ts";
 
-/** For a target in which every schema has one type, or is a union or a reference. */
+/** Converts a schema for a target in which every schema has one type, or is a union or a reference. */
 export function convertTyped(node: SchemaNode, place: SchemaPosition): JsonSchema {
   if (node["anyOf"] !== undefined || node["oneOf"] !== undefined) return convertUnion(node, place);
   const given = findTypes(node, place);
@@ -31,13 +31,13 @@ export function convertTyped(node: SchemaNode, place: SchemaPosition): JsonSchem
   return withNull(schema, place.target);
 }
 
-/** A type next to a list of values accepts null only if the list does. */
+/** A type next to a list of values accepts null only if the list contains null. */
 function takesNullToo(node: SchemaNode): boolean {
   if (Object.hasOwn(node, "const")) return node["const"] === null;
   return !Array.isArray(node["enum"]) || node["enum"].includes(null);
 }
 
-/** The types that a schema names or implies; empty if it accepts anything. */
+/** Returns the types that a schema names or implies; empty if it accepts anything. */
 function findTypes(node: SchemaNode, place: SchemaPosition): readonly string[] {
   const { type, enum: values } = node;
   if (type !== undefined) return [type].flat() as string[];
@@ -69,7 +69,7 @@ function writeObject(node: SchemaNode, literals: SchemaPart, place: SchemaPositi
   const { additionalProperties, unevaluatedProperties } = node;
   const isOpen = additionalProperties !== false && unevaluatedProperties !== false;
   const named = namedProperties(node, true).filter(([, child]) => child !== false);
-  // If an object cannot be marked as closed, an empty one counts as open.
+  // Without a way to mark an object as closed, an empty object counts as open.
   if (named.length === 0 && (isOpen || place.target.closedObjects !== true)) {
     const isMap = isPlainObject(additionalProperties) && Object.keys(additionalProperties).length > 0;
     if (isMap) return encodeAsPairs(node, literals.notes, place);
@@ -106,7 +106,7 @@ function convertSimple(
   return assemble(node, type, { structure, notes }, { structure: withoutNull(literals.structure), notes: [] });
 }
 
-/** Removes null from a list of values; it is added again if the whole is made nullable. */
+/** Removes null from a list of values. It is added again if the whole schema becomes nullable. */
 function withoutNull(structure: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { enum: values } = structure;
   if (!Array.isArray(values) || values.length < 2) return structure;
@@ -135,7 +135,7 @@ function isContainer(type: string): boolean {
   return type === "object" || type === "array";
 }
 
-/** An object with free names as a list of names and values, if the target has no such objects. `repairArguments` reads it back. */
+/** Encodes an object with arbitrary names as a list of names and values, if the target does not support such objects. `repairArguments` decodes it. */
 function encodeAsPairs(node: SchemaNode, notesBefore: readonly string[], place: SchemaPosition): JsonSchema {
   const { additionalProperties, ...rest } = node;
   const { maxDepth = Infinity, closedObjects } = place.target;

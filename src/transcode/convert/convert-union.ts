@@ -14,7 +14,7 @@ import { spellModern } from "./spell-modern.ts";
 import { typesOf } from "../schema/types-of.ts";
 import type { References } from "../schema/find-reference.ts";
 
-/** For a target that accepts unions next to other keywords: each branch is converted on its own. */
+/** Converts each branch independently. For a target that accepts unions next to other keywords. */
 export function convertBranches(node: SchemaNode, place: SchemaPosition): SchemaPart {
   const structure: Record<string, unknown> = {};
   const notes: string[] = [];
@@ -33,7 +33,7 @@ export function convertBranches(node: SchemaNode, place: SchemaPosition): Schema
   return { structure, notes };
 }
 
-/** Converts a union into one without keywords next to it. */
+/** Converts a union so that no keywords remain next to it. */
 export function convertUnion(
   node: SchemaNode,
   place: SchemaPosition,
@@ -59,7 +59,7 @@ interface Branch {
   readonly place: SchemaPosition;
 }
 
-/** The branches that some value fits, each with the keywords next to the union merged into it. */
+/** Returns the branches that any value can fit, with the keywords next to the union merged into each. */
 function distribute(
   raw: readonly unknown[],
   keyword: string,
@@ -138,7 +138,7 @@ function isBareUnion(schema: JsonSchema): schema is JsonSchema & { readonly anyO
   return isUnion && !takesNull(schema);
 }
 
-/** Merges the branches that only list values of one type into one list, at the position of the first. */
+/** Merges the branches that only list values of one type into one list, at the position of the first such branch. */
 function withOneList(members: readonly JsonSchema[]): readonly JsonSchema[] {
   const lists = Map.groupBy(members.filter(isList), ({ type }) => JSON.stringify(type));
   const merged = new Set<string>();
@@ -202,7 +202,7 @@ function loseExclusion(branches: readonly unknown[], place: SchemaPosition): voi
 
 const MAX_BRANCHES = 50;
 
-/** Returns true if certainly no value fits two of these schemas: they differ in type, or in the value of a property that each requires. */
+/** Returns true if certainly no value fits two of these schemas: their types differ, or the values of a property that all require. */
 function areExclusive(branches: readonly unknown[], references: References): boolean {
   if (branches.length > MAX_BRANCHES) return false;
   const nodes = branches.map((branch) => followed(branch, references));
@@ -230,7 +230,7 @@ function exclude(one: unknown, two: unknown, references: References): boolean {
   );
 }
 
-/** The values of properties that a schema both requires and lists. */
+/** Returns the values of properties that a schema both requires and lists. */
 function taggedBy(node: SchemaNode): Readonly<Record<string, readonly unknown[]>> {
   const { properties, required } = node;
   if (!isPlainObject(properties) || !Array.isArray(required)) return {};

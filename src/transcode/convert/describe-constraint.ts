@@ -5,7 +5,7 @@ import type { SchemaTarget } from "../convert-schema.ts";
 const MAX_SHOWN = 400;
 const MAX_SHOWN_DEPTH = 20;
 
-/** A value as JSON, cut if it is long; reads no more of the value than it shows. */
+/** Formats a value as JSON and shortens it if it is long. Reads no more of the value than it shows. */
 export function showJson(value: unknown): string {
   let text = "";
 
@@ -92,7 +92,7 @@ const WORDS: Readonly<Record<string, Describe>> = {
   additionalProperties: (value) => (isPlainObject(value) ? `Other properties fit ${showJson(value)}.` : undefined),
 };
 
-/** Describes a constraint in words, for a model whose grammar cannot express it; undefined if there is nothing to describe. */
+/** Describes a constraint in words, for a model whose grammar cannot express it. Returns undefined if there is nothing to describe. */
 export function describeConstraint(keyword: string, value: unknown): string | undefined {
   return Object.hasOwn(WORDS, keyword) ? WORDS[keyword]?.(value) : undefined;
 }
@@ -116,7 +116,7 @@ export function addNotes(description: unknown, notes: readonly string[]): string
   return /[.!?:;)\]]$/.test(start) ? `${start} ${added}` : `${start}. ${added}`;
 }
 
-/** Prepends a description to a converted schema's own, wherever the target supports one. */
+/** Prepends a description to the description of a converted schema, at a position that the target supports. */
 export function describeWhole(
   schema: JsonSchema,
   description: string | undefined,
@@ -127,7 +127,7 @@ export function describeWhole(
   const own = schema.description;
   if (Array.isArray(anyOf) && target.bareUnions === true) {
     const branches = anyOf.map((branch: JsonSchema) => describeWhole(branch, description, {}, target));
-    // Branches may have differed only in text that now describes the whole.
+    // Branches may have differed only in text that now describes the whole schema.
     const different = [...new Map(branches.map((branch) => [canonicalJson(branch), branch])).values()];
     const [only] = different;
     return only !== undefined && different.length === 1 ? only : { anyOf: different };

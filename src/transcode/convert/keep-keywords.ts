@@ -6,12 +6,12 @@ import { convertNode } from "./convert-node.ts";
 import { addNotes, describeCondition, describeConstraint } from "./describe-constraint.ts";
 import { ANNOTATIONS, FEATURE_OF, PLACES, type SchemaNode, TYPE_OF } from "../schema/keywords.ts";
 
-/** Keywords that have their own steps. */
+/** Keywords that other steps convert. */
 const STRUCTURE = words(
   "type nullable description properties required additionalProperties items prefixItems anyOf oneOf allOf $ref enum const",
 );
 
-/** Keeps each keyword that the target accepts, describes the others in words, and drops those without a description. */
+/** Keeps each keyword that the target accepts, describes others in words, and drops the rest. */
 export function keepKeywords(
   node: SchemaNode,
   types: readonly string[],
@@ -61,7 +61,7 @@ function isBesideThePoint(keyword: string, types: readonly string[]): boolean {
   return !types.some((type) => (type === "integer" ? "number" : type) === about);
 }
 
-/** Formats of numbers; the rest are of text. */
+/** Formats of numbers. All other formats are of text. */
 const NUMBER_FORMAT = /^(u?int\d*|float|double|decimal)$/;
 
 function isTaken(keyword: string, value: unknown, types: readonly string[], { has, target }: SchemaPosition): boolean {
@@ -92,7 +92,7 @@ function copyKeyword(keyword: string, value: unknown, place: SchemaPosition): un
 const MAX_DATA = 10_000;
 const MAX_DATA_DEPTH = 100;
 
-/** Copies JSON data; content deeper or larger than any real value is left out. */
+/** Copies JSON data. Omits content that is deeper or larger than real values. */
 export function copyData(value: unknown): unknown {
   let copied = 0;
 
@@ -107,7 +107,7 @@ export function copyData(value: unknown): unknown {
   return copy(value, 0);
 }
 
-/** Returns whether a schema constrains values, besides describing them. */
+/** Returns whether a schema constrains values or only describes them. */
 export function isConstraining(node: SchemaNode): boolean {
   return Object.keys(node).some(
     (keyword) => node[keyword] !== undefined && !ANNOTATIONS.has(keyword) && keyword !== "nullable",

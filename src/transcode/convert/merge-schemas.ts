@@ -16,7 +16,7 @@ const larger: Combine = (first, second) => Math.max(first as number, second as n
 const smaller: Combine = (first, second) => Math.min(first as number, second as number);
 const each: Combine = (first, second) => ({ allOf: [first, second] });
 
-/** Combines two values of a keyword; undefined if that is impossible. */
+/** Combines two values of a keyword. Returns undefined if that is impossible. */
 const COMBINE: Readonly<Record<string, Combine>> = {
   minimum: larger,
   exclusiveMinimum: larger,
@@ -41,7 +41,7 @@ const COMBINE: Readonly<Record<string, Combine>> = {
   anyOf: (first, second) => product(first as unknown[], second as unknown[]),
 };
 
-/** Merges two schemas in modern spelling; false if no value fits both. `left` lists keywords of the second that could not be kept. */
+/** Merges two schemas in modern spelling. `false` means that no value fits both. `left` lists keywords of the second schema that were lost. */
 function mergeSchemas(first: SchemaNode, second: SchemaNode) {
   const result: Record<string, unknown> = { ...first };
   const left: string[] = [];
@@ -87,7 +87,7 @@ function sharedTypes(first: readonly string[], second: readonly string[]): reado
   });
 }
 
-/** A property must match both sides: each side's schema for it, or that side's schema for other properties. */
+/** A property must match both schemas: the schema for its name in each, or else the schema for other properties. */
 function mergeObjects(first: SchemaNode, second: SchemaNode, result: Record<string, unknown>): void {
   const [one, two] = [membersOf(first), membersOf(second)];
   if (one === undefined && two === undefined) return;
@@ -113,7 +113,7 @@ function membersOf(node: SchemaNode): SchemaNode | undefined {
   return additionalProperties === undefined ? undefined : {};
 }
 
-/** The schema for properties that are not named. */
+/** Returns the schema for properties that are not named. */
 function othersOf(node: SchemaNode): unknown {
   return node["patternProperties"] === undefined ? (node["additionalProperties"] ?? true) : true;
 }
@@ -135,7 +135,10 @@ function product(first: readonly unknown[], second: readonly unknown[]): readonl
 
 const MAX_NESTING = 64;
 
-/** Merges `allOf`, and references next to other keywords, into one schema; false if no value fits. Keywords that cannot be merged are left out and recorded. */
+/**
+ * Merges `allOf`, and references next to other keywords, into one schema; `false` if no value fits. Keywords that cannot be merged are omitted and
+ * recorded.
+ */
 export function mergeAllOf(
   node: SchemaNode,
   place: SchemaPosition,
@@ -176,7 +179,7 @@ export function mergeAllOf(
     return enter(found.node, found.pointer, nesting);
   }
 
-  /** Merges by halves, so that many small schemas take no longer than a few large ones. */
+  /** Merges recursively by halves, so that many small schemas take no longer than a few large ones. */
   function merge(parts: readonly (SchemaNode | false)[]): SchemaNode | false {
     if (parts.length <= 1) return parts[0] ?? {};
     const middle = parts.length >> 1;
@@ -191,7 +194,7 @@ export function mergeAllOf(
   return { node: merge(gather(node, place, 0)), following };
 }
 
-/** Two constants, or a constant and a list of values, are merged as lists. */
+/** Converts a constant to a list of one, so that constants and lists can be merged. */
 function withLiterals(node: SchemaNode): SchemaNode {
   if (!Object.hasOwn(node, "const")) return node;
   const { const: value, ...rest } = node;
@@ -200,10 +203,10 @@ function withLiterals(node: SchemaNode): SchemaNode {
   return mergeSchemas(rest, { enum: [value] }).node || { not: {} };
 }
 
-/** The keywords that are copied from an alternative. */
+/** The keywords that are copied from each alternative. */
 const KEPT: ReadonlySet<string> = new Set(["type", "properties", "required", "additionalProperties", ...ANNOTATIONS]);
 
-/** Merges a tool's alternatives for its parameters into one object with the properties of all; a description states which go together. */
+/** Merges alternative parameters into one object with the properties of all. A description states which go together. */
 export function mergeBranches(node: SchemaNode, keyword: "anyOf" | "oneOf", root: SchemaPosition): SchemaNode {
   const { [keyword]: given, ...rest } = node;
   const own = Object.fromEntries(Object.entries(rest).filter(([name]) => !ANNOTATIONS.has(name)));

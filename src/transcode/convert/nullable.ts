@@ -16,7 +16,7 @@ export function withNull(schema: JsonSchema, target: SchemaTarget): JsonSchema {
     const { const: value, ...rest } = schema;
     return withNull({ ...rest, enum: [value] }, target);
   }
-  // A list of values must list null too; the type next to it must not contradict the list.
+  // A list of values must include null, and the type next to it must allow it.
   if (Array.isArray(values) && type === undefined) return { ...schema, enum: [...values, null] };
   if (target.nullable === undefined && type !== undefined) {
     const listed = Array.isArray(values) ? { enum: [...values, null] } : {};

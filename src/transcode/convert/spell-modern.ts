@@ -7,7 +7,7 @@ type Draft = Record<string, unknown>;
 
 const isSchema = (value: unknown): boolean => typeof value === "boolean" || isPlainObject(value);
 
-/** Rewrites one schema, without its children, in the spelling of draft 2020-12, from any draft or OpenAPI version. */
+/** Rewrites one schema of any draft or OpenAPI version, without its children, as draft 2020-12. */
 export function spellModern(raw: SchemaNode, place: SchemaPosition): SchemaNode {
   const node: Draft = {};
   for (const [keyword, value] of Object.entries(raw)) if (value !== undefined) node[keyword] = value;
@@ -101,7 +101,7 @@ function spellNullable(node: Draft, keeps: boolean, resolve: Resolve): void {
   if (typeof nullable !== "boolean") return;
   delete node["nullable"];
   if (nullable && type !== undefined) {
-    // Kept for a target with the same notation, whose lists cannot hold null.
+    // Kept for a target with the same notation, whose lists cannot contain null.
     if (keeps) node["nullable"] = true;
     const { enum: values } = node;
     if (keeps && Array.isArray(values) && !values.includes(null)) node["enum"] = [...values, null];

@@ -6,17 +6,20 @@ import type { SchemaNode } from "../schema/keywords.ts";
 
 const MAX_DEPTH = 200;
 
-/** The remaining budget of checks; shared by the checks of one repair, and counted down. */
+/** The remaining budget of checks, shared by all checks of one repair. */
 export interface Effort {
   steps: number;
 }
 
-/** Enough for any real arguments, and spent in milliseconds: unchecked values are not repaired. */
+/** Enough for real arguments, and takes milliseconds. Values beyond the budget are not repaired. */
 export function startEffort(): Effort {
   return { steps: 20_000 };
 }
 
-/** Returns whether a value may fit a schema: false only if it certainly does not. Patterns, formats, conditions and long checks are left to the validator. */
+/**
+ * Returns whether a value may fit a schema. Returns false only if it certainly does not: patterns, formats, conditions and long checks are left to
+ * the validator.
+ */
 export function fits(value: unknown, schema: unknown, references: References, effort: Effort = startEffort()): boolean {
   function visit(given: unknown, node: unknown, depth: number): boolean {
     effort.steps -= 1;
@@ -73,7 +76,7 @@ function fitsItself(value: unknown, node: SchemaNode): boolean {
 
 const MAX_PARTS = 100;
 
-/** The schemas that a value must all fit: a schema, its references, and its `allOf`. */
+/** Returns the schemas that a value must all fit: a schema, its references, and its `allOf`. */
 export function partsOf(schema: unknown, references: References): readonly SchemaNode[] {
   const parts = new Set<SchemaNode>();
   const waiting: unknown[] = [schema];
@@ -88,7 +91,7 @@ export function partsOf(schema: unknown, references: References): readonly Schem
   return [...parts];
 }
 
-/** The schema of a property, and whether the schemas name it. */
+/** Returns the schema of a property, and whether the schemas name the property. */
 export function propertyIn(parts: readonly SchemaNode[], name: string) {
   let isNamed = false;
   const schemas = parts.flatMap(({ properties, additionalProperties, patternProperties }) => {
@@ -100,13 +103,13 @@ export function propertyIn(parts: readonly SchemaNode[], name: string) {
   return { isNamed, schema: schemas.length > 1 ? { allOf: schemas } : schemas[0] };
 }
 
-/** The combined schema of one keyword; undefined if no part has it. */
+/** Combines the schemas of one keyword. Returns undefined if no part has it. */
 export function together(parts: readonly SchemaNode[], keyword: string): unknown {
   const schemas = parts.map((part) => part[keyword]).filter((schema) => isPlainObject(schema));
   return schemas.length > 1 ? { allOf: schemas } : schemas[0];
 }
 
-/** Every name that a tool's parameters may have, including those of alternatives, always in the same order. */
+/** Returns every name that a tool's parameters may have, including names in alternatives, in a stable order. */
 export function parameterNames(schema: unknown, references: References): readonly string[] {
   const names = new Set<string>();
   const seen = new Set<unknown>();

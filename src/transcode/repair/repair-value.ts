@@ -7,7 +7,6 @@ import type { SchemaNode } from "../schema/keywords.ts";
 import type { Repair } from "../repair-arguments.ts";
 import { typesOf } from "../schema/types-of.ts";
 
-/** A value after repair. */
 export interface Repaired {
   readonly value: unknown;
   readonly repairs: readonly Repair[];
@@ -23,7 +22,7 @@ export interface RepairTask {
 
 const MAX_DEPTH = 100;
 
-/** Repairs one value to fit a schema, if there is exactly one way. A value that fits is unchanged. */
+/** Repairs one value to fit a schema, if there is exactly one way. Returns a value that fits unchanged. */
 export function repairValue(value: unknown, schema: unknown, task: RepairTask): Repaired {
   const untouched: Repaired = { value, repairs: [] };
   if (!isPlainObject(schema) || task.depth > MAX_DEPTH || fits(value, schema, task.references, task.effort))
@@ -40,7 +39,7 @@ export function repairValue(value: unknown, schema: unknown, task: RepairTask): 
   return asList(value, schema, parts, task) ?? repairInside(value, parts, task);
 }
 
-/** The branch that the value can be repaired to fit; among several, the one with the fewest changes. */
+/** Returns the value repaired to fit a branch. If several branches are possible, uses the one with the fewest changes. */
 function repairInUnion(
   value: unknown,
   union: readonly unknown[],
@@ -61,13 +60,13 @@ function repairInUnion(
   return isCertain ? first : { value, repairs: [] };
 }
 
-/** The keywords next to a union; references and `allOf` are parts of their own. */
+/** Removes a union from its schema. References and `allOf` are separate parts. */
 function withoutUnion(part: SchemaNode, union: readonly unknown[]): SchemaNode {
   const { $ref: _ref, allOf: _allOf, ...rest } = part;
   return Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== union));
 }
 
-/** Wraps one item if a list is expected. A text with separators may already be a list, so it is left alone. */
+/** Wraps one item if a list is expected. Text with separators may already be a list, so it is not wrapped. */
 function asList(
   value: unknown,
   schema: SchemaNode,
@@ -123,7 +122,6 @@ function inside(task: RepairTask, token: string | number): RepairTask {
   return { ...task, path: below(task.path, token), depth: task.depth + 1 };
 }
 
-/** A value converted to another type, and the description of the conversion. */
 interface ConvertedValue {
   readonly value: unknown;
   readonly message: string;
@@ -132,7 +130,7 @@ interface ConvertedValue {
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 const MAX_TEXT = 1_000_000;
 
-/** Converts a value of a type that a schema rejects to the one type that it accepts; undefined if that is ambiguous. */
+/** Converts a value to the one type that a schema accepts. Returns undefined if that is ambiguous. */
 function readAs(value: unknown, types: ReadonlySet<string>, parts: readonly SchemaNode[]): ConvertedValue | undefined {
   if (typeof value === "string")
     return readListed(value, parts) ?? (types.has("string") ? undefined : readText(value, types));
@@ -140,7 +138,7 @@ function readAs(value: unknown, types: ReadonlySet<string>, parts: readonly Sche
   return undefined;
 }
 
-/** Matches a text with one of the listed values, ignoring blanks around it and the type. */
+/** Matches a text with one of the listed values, ignoring surrounding blanks and the type. */
 function readListed(text: string, parts: readonly SchemaNode[]): ConvertedValue | undefined {
   const trimmed = text.trim();
   const lists = parts

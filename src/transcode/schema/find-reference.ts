@@ -2,26 +2,25 @@ import { decodePercent, follow, pointerSteps } from "../../tool/schema/keywords.
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { childrenOf, type SchemaNode } from "./keywords.ts";
 
-/** The target of a reference. */
 export interface ReferenceTarget {
   /** JSON Pointer from the root of the schema. */
   readonly pointer: string;
   readonly node: unknown;
 }
 
-/** Looks references up inside one schema. */
+/** Resolves references inside one schema. */
 export interface References {
-  /** Undefined for references outside the schema and dangling ones. Reads no file and no network. */
+  /** Returns undefined for external and dangling references. Reads no files and makes no requests. */
   find(reference: string): ReferenceTarget | undefined;
-  /** The pointer of a schema in the original; undefined for a schema made during the conversion. */
+  /** Returns the pointer of a schema in the original; undefined for a schema that the conversion made. */
   pointerOf(node: unknown): string | undefined;
 }
 
-/** The most schemas in an index; conversion stops long before. */
+/** The maximum number of indexed schemas. Conversion stops much earlier. */
 const MAX_INDEXED = 200_000;
 const MAX_DEPTH = 200;
 
-/** Indexes the schemas inside one schema: by pointer, by `$anchor` and by `$id`. */
+/** Indexes the schemas inside one schema by pointer, `$anchor` and `$id`. */
 export function createReferences(root: unknown): References {
   const { pointers, names } = index(root);
 
@@ -58,12 +57,12 @@ function namesOf(node: SchemaNode): readonly string[] {
   const { $id, id, $anchor, $dynamicAnchor } = node;
   return [
     ...[$anchor, $dynamicAnchor].filter((name) => typeof name === "string").map((name) => `#${name}`),
-    // In draft 4, `id` may also be a property of data; only its anchors are unambiguous.
+    // In draft 4, `id` may also be a property of data. Only its anchors are unambiguous.
     ...[$id, typeof id === "string" && id.startsWith("#") ? id : undefined].filter((name) => typeof name === "string"),
   ];
 }
 
-/** Extends a JSON Pointer. */
+/** Appends tokens to a JSON Pointer. */
 export function below(pointer: string, ...tokens: readonly (string | number)[]): string {
   return tokens.reduce<string>(
     (path, token) => `${path}/${String(token).replaceAll("~", "~0").replaceAll("/", "~1")}`,

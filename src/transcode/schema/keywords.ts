@@ -2,10 +2,10 @@ import { byKeyword, HOLDS_LIST, HOLDS_NAMED, HOLDS_SCHEMA, words } from "../../t
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { SchemaFeature } from "../features.ts";
 
-/** A schema being processed: keywords and their unchecked values. */
+/** A schema during conversion: keywords with unchecked values. */
 export type SchemaNode = Readonly<Record<string, unknown>>;
 
-/** The feature of a keyword. Structural keywords, such as `type` and `properties`, have none. */
+/** The feature of each keyword. Structural keywords, such as `type` and `properties`, have none. */
 export const FEATURE_OF: ReadonlyMap<string, SchemaFeature> = byKeyword<SchemaFeature>([
   ["enums", "enum"],
   ["const", "const"],
@@ -27,18 +27,18 @@ export const FEATURE_OF: ReadonlyMap<string, SchemaFeature> = byKeyword<SchemaFe
   ["not", "not"],
 ]);
 
-/** Keywords that name positions. References are rewritten, so these keywords are not needed. */
+/** Keywords that name positions. They are not needed, because references are rewritten. */
 export const PLACES: ReadonlySet<string> = words(
   "$defs definitions $anchor $dynamicAnchor $recursiveAnchor $id id $vocabulary",
 );
 
-/** Keywords for the reader that constrain no value. */
+/** Keywords that describe a schema without constraining values. */
 export const ANNOTATIONS: ReadonlySet<string> = new Set([
   ...words("title description default examples example deprecated readOnly writeOnly $comment $schema"),
   ...PLACES,
 ]);
 
-/** The type that a keyword constrains. Other keywords constrain values of all types. */
+/** The type that each keyword constrains. Keywords without an entry constrain values of all types. */
 export const TYPE_OF: ReadonlyMap<string, string> = byKeyword([
   ["string", "pattern minLength maxLength contentEncoding contentMediaType contentSchema"],
   ["number", "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf"],
@@ -47,7 +47,7 @@ export const TYPE_OF: ReadonlyMap<string, string> = byKeyword([
   ["object", "unevaluatedProperties dependentRequired dependentSchemas"],
 ]);
 
-/** The schemas directly inside a schema, with the path to each. */
+/** Returns the schemas directly inside a schema, with their paths. */
 export function childrenOf(node: SchemaNode): readonly (readonly [tokens: readonly string[], child: unknown])[] {
   const children: (readonly [readonly string[], unknown])[] = [];
   for (const [keyword, value] of Object.entries(node)) {
@@ -55,7 +55,7 @@ export function childrenOf(node: SchemaNode): readonly (readonly [tokens: readon
       if (HOLDS_LIST.has(keyword)) value.forEach((child, index) => children.push([[keyword, String(index)], child]));
     } else if (HOLDS_NAMED.has(keyword) && isPlainObject(value)) {
       for (const [name, child] of Object.entries(value)) {
-        // Draft 7's dependencies may also be lists of names.
+        // In draft 7, dependencies may also be lists of names.
         if (!Array.isArray(child)) children.push([[keyword, name], child]);
       }
     } else if (HOLDS_SCHEMA.has(keyword)) children.push([[keyword], value]);

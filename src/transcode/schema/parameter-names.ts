@@ -6,7 +6,10 @@ const HASH_DIGITS = 8;
 /** Names that every provider accepts. */
 const SAFE = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 
-/** The name for each parameter whose own name some provider refuses, such as `filter[id]`. Deterministic, so the way back needs only the schema. */
+/**
+ * Returns a safe name for each parameter whose name some provider rejects, such as `filter[id]`. Deterministic, so the schema is enough to map it
+ * back.
+ */
 export function saferNames(names: readonly string[]): ReadonlyMap<string, string> {
   const used = new Set(names);
   const safer = new Map<string, string>();

@@ -4,10 +4,10 @@ import type { References } from "./find-reference.ts";
 import { type SchemaNode, TYPE_OF } from "./keywords.ts";
 import { remember } from "../../base/remember.ts";
 
-/** The types a JSON value can have. Integers are numbers here. */
+/** The types of JSON values. Integers are numbers here. */
 export const VALUE_TYPES: readonly string[] = ["string", "number", "boolean", "object", "array", "null"];
 
-/** The one type that the keywords of a schema without `type` apply to; undefined if there are several or none. */
+/** Returns the type that the keywords of a schema without `type` imply; undefined if there are several or none. */
 export function impliedType(node: SchemaNode): string | undefined {
   const allowed = new Set(Object.keys(node).flatMap((keyword) => TYPE_OF.get(keyword) ?? []));
   const [only] = allowed;
@@ -19,14 +19,14 @@ const MAX_DEPTH = 60;
 
 type Reading = "meant" | "said";
 
-/** Cached types of a schema's parts, which are read repeatedly. */
+/** Caches the types of a schema's parts, which are read repeatedly. */
 const knownTo = remember((_references: References): Record<Reading, WeakMap<object, ReadonlySet<string>>> => {
   return { meant: new WeakMap(), said: new WeakMap() };
 });
 
 /**
- * The types that values of a schema can have: as its author probably meant it (`meant`), where `properties` alone implies an object, or as the
- * schema literally says (`says`).
+ * Returns the types that values of a schema can have: as its author probably meant it (`meant`; `properties` alone implies an object), or literally
+ * (`says`).
  */
 export function typesOf(schema: unknown, references: References, reading: Reading = "meant"): ReadonlySet<string> {
   const found = knownTo(references)[reading];
@@ -43,7 +43,7 @@ export function typesOf(schema: unknown, references: References, reading: Readin
     open.add(node);
     const types = evaluate(node);
     open.delete(node);
-    // A schema inside that was too large to check counts as accepting anything, which is a safe overestimate.
+    // An inner schema that is too large to check counts as accepting anything, which is safe.
     found.set(node, types);
     return types;
   }
