@@ -8,16 +8,16 @@ import { answerWithProblem, refuseMethodWithProblem, requestIdOf, toProblem } fr
 import type { HttpExchange, Surface } from "./surface.ts";
 
 /**
- * The metrics at `/metrics`, and who may read them. A caller who belongs to a tenant gets that tenant's series, unless anyone may read all of them.
+ * The metrics at `/metrics`, and who may read them. A caller who belongs to a tenant gets only that tenant's series, unless the metrics are public.
  */
 export interface ServedMetrics extends Pick<MetricRegistry, "collect"> {
-  /** True if anyone who can connect may read them. Otherwise a caller needs the role `operator` or `metrics`. */
+  /** True if anyone who can connect may read the metrics. Otherwise a caller needs the role `operator` or `metrics`. */
   readonly isOpen: boolean;
 }
 
 const PATH = "/metrics";
 
-/** `/metrics`, for Prometheus: the text format, or OpenMetrics if the caller accepts it. */
+/** Serves `/metrics` for Prometheus: in the text format, or as OpenMetrics if the caller accepts it. */
 export function metricsSurface({
   metrics,
   administration,

@@ -135,7 +135,7 @@ describe("a process whose state is away", () => {
     await expect(asking.call(asked.id, "echo", {}, { signal })).rejects.toMatchObject({
       code: "STORE_FAILED",
       message:
-        "The gateway cannot reach the state that it shares with its other processes. Send the request again in a moment.",
+        "The gateway cannot reach the state that it shares with its other processes. Repeat the request in a moment.",
     });
   });
 });

@@ -8,16 +8,16 @@ import type { State } from "../state/state.port.ts";
 import { errorBody } from "./mcp/plane.ts";
 import { createSeal, type SealBinding } from "./mcp/modern/seal.ts";
 
-/** The part of the shared state that processes behind one address use to act as one. */
+/** The part of the shared state with which processes behind one address act as one. */
 export type ReplicaState = Pick<SharedState, "documents" | "changes" | "leases">;
 
-/** Answers a request from another process. `note` sends a message before the answer; the signal fires when the other process gives up. */
+/** Answers a request from another process. `note` sends a message before the answer. The signal fires when the other process gives up. */
 export type ReplicaHandler = (
   body: JsonObject,
   context: { readonly signal: AbortSignal; note(note: JsonObject): void },
 ) => Promise<JsonObject>;
 
-/** This process among those that share one state. Each can pass a request to the process that holds the data for it. */
+/** This process among the processes that share one state. Each can pass a request to the process that holds the request's data. */
 export type Replica = Awaited<ReturnType<typeof createReplica>>;
 
 interface Request {
@@ -47,20 +47,20 @@ const LEASE = "mcp/replica/";
 
 /** A process that has not renewed its lease for this long counts as ended. */
 const LEASE_MS = 10_000;
-/** The interval at which a waiting process checks that the other is still running. */
+/** Interval at which a waiting process checks whether the other one is still running. */
 const PROBE_MS = 2_000;
-/** Messages that are not read by then are dropped. */
+/** Messages that were not read within this time are dropped. */
 const MAIL_MS = 60_000;
 
 /**
- * Joins the processes that share a state. Messages are sealed documents, and only their keys are published, so large or repeated messages do no
- * harm.
+ * Joins the processes that share a state. Messages are sealed documents, and only their keys are published, so large or repeated messages do no harm.
  */
 export async function createReplica(state: ReplicaState, { clock = systemClock }: { readonly clock?: Clock } = {}) {
   const { documents, changes, leases } = state;
   const id: string = randomUUID();
   const sealKey = await sharedKey(documents)
-    // A damaged store works again at the second attempt. While the store is unavailable, texts that this process seals open in this process only.
+    // The second attempt succeeds if a damaged store was repaired. While the store is unavailable, texts that this process seals open only in this
+    // process.
     .catch(() => sharedKey(documents))
     .catch(() => randomBytes(32));
   const seal = createSeal({ key: sealKey, clock });
@@ -74,7 +74,7 @@ export async function createReplica(state: ReplicaState, { clock = systemClock }
   let leave: (() => Promise<void>) | undefined;
   let unsubscribe: (() => void) | undefined;
 
-  /** Sends one message after the other, so that they arrive in order. */
+  /** Sends messages one after another, so that they arrive in order. */
   function post(to: string, mail: Mail): Promise<void> {
     const posted = postAfter(posting, to, mail);
     posting = posted.catch(() => undefined);
@@ -89,7 +89,7 @@ export async function createReplica(state: ReplicaState, { clock = systemClock }
     await changes.publish(TOPIC + to, key);
   }
 
-  /** Sends a message without waiting for it. If the store is unavailable, the other process detects the loss by itself. */
+  /** Sends a message without waiting for it. If the store is unavailable, the other process detects the loss itself. */
   const tell = (to: string, mail: Mail): void => void post(to, mail).catch(() => undefined);
 
   async function take(key: unknown): Promise<void> {
@@ -135,14 +135,14 @@ export async function createReplica(state: ReplicaState, { clock = systemClock }
     lease.lost.addEventListener("abort", () => (entered = false), { once: true });
   }
 
-  /** Makes this process reachable under its id. Await it before you publish the id. Returns undefined if it is already reachable. */
+  /** Makes this process reachable under its id. Await it before you publish the id. Returns undefined if the process is already reachable. */
   function enter(): Promise<void> | undefined {
     if (entered) return undefined;
     entering ??= join().finally(() => (entering = undefined));
     return entering;
   }
 
-  /** False if the process has ended, or has not renewed its lease in time. */
+  /** Returns false if the process has ended, or has not renewed its lease in time. */
   async function isPresent(other: string): Promise<boolean> {
     const free = await leases.acquire(LEASE + other, { ttlMs: 1_000 });
     await free?.release();
@@ -150,10 +150,10 @@ export async function createReplica(state: ReplicaState, { clock = systemClock }
   }
 
   return {
-    /** Names this process to the others. New with each start. */
+    /** Identifies this process to the others. New with each start. */
     id,
     state,
-    /** Seals with the key that all processes share: any of them can open the text. */
+    /** Seals with the key that all processes share, so any of them can open the text. */
     seal,
     enter,
     isPresent,
@@ -170,7 +170,7 @@ export async function createReplica(state: ReplicaState, { clock = systemClock }
       const leg = randomUUID();
       const { promise, resolve, reject } = Promise.withResolvers<JsonObject>();
       promise.catch(() => undefined);
-      // A store that is unavailable does not mean that the other process has ended.
+      // An unavailable store does not mean that the other process has ended.
       const probing = createLookout(clock, PROBE_MS, async () => {
         if (!(await isPresent(to))) reject(processLost());
       });
@@ -210,7 +210,7 @@ export async function createReplica(state: ReplicaState, { clock = systemClock }
   };
 }
 
-/** The key with which all processes on one state seal. The first process creates it. */
+/** Returns the key with which all processes on one state seal. The first process creates it. */
 async function sharedKey(documents: State): Promise<Uint8Array> {
   for (;;) {
     const kept = await documents.get(KEY);
@@ -219,24 +219,25 @@ async function sharedKey(documents: State): Promise<Uint8Array> {
   }
 }
 
-/** A message opens only at the process that it is addressed to. */
+/** Binds a message to the process that may open it. */
 function bindingFor(to: string): SealBinding {
   return { principal: { id: to }, plane: "replica", method: "mail", params: {} };
 }
 
 /**
- * Throws the error for a client if the shared state cannot be used. Only the operator gets the reason, because it may name a file or an address.
+ * Throws the error for a client if the shared state cannot be used. Only the operator gets the reason, because it may contain a file name or an
+ * address.
  */
 export async function orAway<Value>(using: Promise<Value>): Promise<Value> {
   try {
     return await using;
   } catch (cause) {
     const problem = "The gateway cannot reach the state that it shares with its other processes.";
-    throw fixable("STORE_FAILED", problem, "Send the request again in a moment.", { cause });
+    throw fixable("STORE_FAILED", problem, "Repeat the request in a moment.", { cause });
   }
 }
 
-/** The error of a call whose process ended first. */
+/** Returns the error for a call whose process ended first. */
 export function processLost(): ArsenalError {
   const problem = "The gateway process that was running this call ended, so its outcome is unknown.";
   return fixable("OUTCOME_UNKNOWN", problem, "Check whether the call took effect before you repeat it.");

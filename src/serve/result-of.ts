@@ -1,7 +1,7 @@
 import { isArsenalError } from "../errors/arsenal-error.ts";
 import type { ToolResult } from "../execute/result.ts";
 
-/** The result of a call, also from an arsenal that is configured to throw failed ones: the result is then the cause. */
+/** Returns the result of a call. If the arsenal is configured to throw failed calls, the result is the cause of the error. */
 export async function resultOf(executing: Promise<ToolResult>): Promise<ToolResult> {
   try {
     return await executing;

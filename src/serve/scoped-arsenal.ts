@@ -7,13 +7,13 @@ import type { ServableArsenal } from "./served-arsenal.ts";
 import { refuse } from "./http/answer.ts";
 import type { Route, Serving } from "./surface.ts";
 
-/** Limits serving to one toolset: a tool outside it does not exist, and servers that are still connecting are not named. */
+/** Limits serving to one toolset: other tools do not exist, and connecting servers are not named. */
 export function servedToolset<Context extends Serving>(serving: Context, toolset: string): Context {
   const { arsenal, startup } = serving;
   return { ...serving, toolset, arsenal: scopedArsenal(arsenal, toolset), startup: { ...startup, shown: () => [] } };
 }
 
-/** True if a caller may use the served tools. Only toolsets exclude callers. */
+/** Returns true if a caller may use the served tools. Only toolsets exclude callers. */
 export function mayUse(
   { arsenal, toolset }: Pick<Serving, "toolset"> & { readonly arsenal: Pick<ServableArsenal, "toolsets"> },
   principal: Principal,
@@ -21,18 +21,18 @@ export function mayUse(
   return toolset === undefined || arsenal.toolsets.find(toolset, principal) !== undefined;
 }
 
-/** A route that answers only callers who may use the served tools. */
+/** Wraps a route so that it answers only callers who may use the served tools. */
 export function forAdmitted(route: Route, serving: Serving): Route {
   return {
     ...route,
     handle(exchange) {
       if (mayUse(serving, exchange.principal)) return route.handle(exchange);
-      refuse(exchange.response, { status: 404, message: "There is nothing for you at this address." });
+      refuse(exchange.response, { status: 404, message: "You may not use this address." });
     },
   };
 }
 
-/** The author's description of a toolset; empty if the toolset no longer exists. */
+/** Returns the author's description of a toolset; empty if the toolset no longer exists. */
 export function descriptionOf({ toolsets }: Pick<ServableArsenal, "toolsets">, toolset: string): string {
   return toolsets.find(toolset, localOperator())?.description ?? "";
 }
@@ -73,7 +73,7 @@ function scopedArsenal(arsenal: ServableArsenal, toolset: string, clock: Clock =
     upstreamsAttempted: (options) => arsenal.upstreamsAttempted(options),
     subscribe(listener, options) {
       const endEvents = arsenal.subscribe(listener, options);
-      // Changing a toolset changes the catalog of its clients.
+      // A changed toolset is a changed catalog for its clients.
       const endWatch = arsenal.toolsets.watch((name) => {
         const data = { changed: 0, deleted: 0 };
         if (name === toolset && (options?.names?.includes("catalog-changed") ?? true))
@@ -87,7 +87,7 @@ function scopedArsenal(arsenal: ServableArsenal, toolset: string, clock: Clock =
   };
 }
 
-/** Code mode for the tools of one toolset. */
+/** Limits code mode to the tools of one toolset. */
 function withToolset(code: CodeMode, toolset: string): CodeMode {
   return {
     ...code,
@@ -97,7 +97,7 @@ function withToolset(code: CodeMode, toolset: string): CodeMode {
   };
 }
 
-/** The catalog cannot be changed through one of its toolsets. */
+/** Refuses changes, because the catalog cannot be changed through a toolset. */
 async function refuseChange(): Promise<never> {
   const fix = "Serve everything to change it: leave out --toolset.";
   throw fixable("PERMISSION_DENIED", "Only one toolset is served, and the catalog cannot be changed.", fix);

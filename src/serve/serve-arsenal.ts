@@ -30,28 +30,30 @@ export interface ServeOptions extends Omit<ListenOptions, "identity"> {
   readonly a2a?: boolean;
   /** Whether the dashboard is served, at `/ui`. Defaults to true, unless `rest` is false. */
   readonly ui?: boolean;
-  /** Authenticates callers. A function gets the state that processes share, such as `(state) => apiKeyState(state)`. Without it, only loopback may be served. */
+  /**
+   * Authenticates callers. A function gets the state that processes share: `(state) => apiKeyState(state)`. If omitted, only loopback may be served.
+   */
   readonly identity?: Identity | ((state: Pick<SharedState, "documents" | "changes">) => Identity | Promise<Identity>);
-  /** `http` listens on a port; `stdio` uses standard streams to communicate with the one client that started this process. Default `http`. */
+  /** `http` (default) listens on a port. `stdio` serves the client that started this process over standard streams. */
   readonly transport?: "http" | "stdio";
   /** Serves only the tools of this toolset. Defaults to all tools. */
   readonly toolset?: string;
-  /** The tools that a client gets: all, the two that find and execute the others, or those two and the common ones. */
+  /** The tools that a client sees: all, the two that find and execute other tools, or those two and common tools. */
   readonly mode?: ServeMode;
-  /** Tools that `hybrid` always shows, by id or pattern. Defaults to the most used ones. */
+  /** Tools that `hybrid` always shows, by id or pattern. Defaults to the most used tools. */
   readonly common?: readonly string[];
-  /** The longest that a request waits for servers that are still connecting for the first time, in milliseconds. Default 10,000. */
+  /** How long a request waits for servers that are still connecting for the first time, in milliseconds. Defaults to 10,000. */
   readonly startupWaitMs?: number;
-  /** Resolves when all sources have been added. Requests that need them wait for it, as for a server that is connecting. */
+  /** Resolves when all sources have been added. Requests that need the sources wait for it. */
   readonly starting?: Promise<unknown>;
   /** How long running calls may take when serving ends, in milliseconds. Defaults to `server.drainTimeoutS` of the configuration, 8 s. */
   readonly drainMs?: number;
   /**
-   * How long `http` still accepts requests after it was asked to close, in milliseconds. Meanwhile `/readyz` answers 503, so that load balancers
-   * send no more requests. Defaults to `server.shutdownDelayS` of the configuration, 0.
+   * How long `http` still accepts requests after `close`, in milliseconds. Meanwhile `/readyz` answers 503, so that load balancers stop sending
+   * requests. Defaults to `server.shutdownDelayS` of the configuration, 0.
    */
   readonly shutdownDelayMs?: number;
-  /** The streams of `stdio`. Default to the standard streams of the process. */
+  /** The streams for `stdio`. Defaults to the standard streams of the process. */
   readonly input?: InputStream;
   readonly output?: OutputStream;
 }
@@ -60,18 +62,18 @@ export interface ServeOptions extends Omit<ListenOptions, "identity"> {
 export interface ServedGateway {
   /** The address on which `http` listens: `http://127.0.0.1:8080`, or `https://…` with `tls`. */
   readonly url?: string;
-  /** The address on which `telemetry.expose_prometheus` serves metrics on a port of their own. */
+  /** The address of the separate port on which `telemetry.expose_prometheus` serves metrics. */
   readonly metricsUrl?: string;
   /** Resolves when serving has ended. */
   readonly closed: Promise<void>;
   /** The number of open requests. */
   readonly pending: number;
-  /** Waits up to `drainMs` for running calls, cuts off the rest, and stops serving. Safe to call twice. */
+  /** Waits up to `drainMs` for running calls, aborts the rest, and stops serving. Can be called twice. */
   close(): Promise<void>;
 }
 
 export interface ServeParts {
-  /** The defaults of options that are left out. */
+  /** The defaults of omitted options. */
   readonly config: {
     readonly mcp: {
       readonly mcpMode: ServeMode;
@@ -96,7 +98,7 @@ export interface ServeParts {
   readonly emit: Emit;
   readonly metrics: MetricRegistry;
   readonly dependencies: Dependencies;
-  /** Dialects that were added to the built-in ones, by name. */
+  /** Added dialects, by name. */
   readonly dialects: ReadonlyMap<string, unknown>;
   readonly administration: Administration;
   readonly connections?: Connections;
@@ -104,13 +106,13 @@ export interface ServeParts {
   readonly state: ReplicaState & Pick<SharedState, "limits">;
 }
 
-/** The part of a configured MCP server that its name is derived from. */
+/** The part of a configured MCP server that determines its name. */
 interface ConfiguredServer {
   readonly name?: string;
   readonly disabled?: boolean;
 }
 
-/** The names that the configured MCP servers get when they are added, in the same order. */
+/** Returns the names that the configured MCP servers get when they are added, in the same order. */
 function configuredServers({ sources = [], mcp: { servers = [] } }: ServeParts["config"]): readonly string[] {
   const ofSources = sources.filter(({ type }) => type === "mcp");
   return [...ofSources, ...servers].flatMap(({ name, disabled = false }) =>
@@ -118,17 +120,20 @@ function configuredServers({ sources = [], mcp: { servers = [] } }: ServeParts["
   );
 }
 
-/** The surfaces that serve more than the one toolset to serve. */
+/** The surfaces that are off if only one toolset is served. */
 const BEYOND_TOOLSET: readonly string[] = ["mcp-upstreams", "mcp-toolsets"];
 
-/** True for a surface that the options enable. Health, metrics and the page at `/` are always on. */
+/** Returns true for a surface that the options enable. Health, metrics and the page at `/` are always on. */
 function isOn(name: string, { mcp = true, rest = true, a2a = true, ui = rest }: ServeOptions): boolean {
   if (name.startsWith("mcp")) return mcp;
   const choices: Readonly<Record<string, boolean>> = { rest, a2a, ui: ui && rest, registry: mcp };
   return choices[name] ?? true;
 }
 
-/** Serves an arsenal over HTTP, on every surface, or over standard streams to one MCP client. No known secret reaches a client. */
+/**
+ * Serves an arsenal over HTTP on every surface, or over standard streams to one MCP client. Known secrets are removed from everything that clients
+ * get.
+ */
 export async function serveArsenal(
   arsenal: ServableArsenal,
   given: Omit<ServeOptions, "identity"> & { readonly identity?: Identity },
@@ -138,7 +143,7 @@ export async function serveArsenal(
   const { startupWaitMs: waitMs = mcp.startupWaitMs, common, starting, toolset } = given;
   const ownMode = toolset === undefined ? undefined : arsenal.toolsets.find(toolset, localOperator())?.mode;
   const mode = given.mode ?? ownMode ?? mcp.mcpMode;
-  // While sources are still being added, the toolset may be missing.
+  // While sources are still being added, the toolset may not exist yet.
   if (toolset !== undefined && starting === undefined) arsenal.toolsets.get(toolset, localOperator());
   const startup = createStartup({
     arsenal,
@@ -188,7 +193,7 @@ export async function serveArsenal(
   return metricsPort === undefined ? host : withMetricsPort(host, serving, { ...options, port: metricsPort });
 }
 
-/** The ports that a gateway listens on besides its own. */
+/** Returns the additional ports that a gateway listens on. */
 export function extraPorts(
   { a2a, telemetry }: Pick<ServeParts["config"], "a2a" | "telemetry">,
   port: number | undefined,
@@ -199,7 +204,7 @@ export function extraPorts(
   };
 }
 
-/** Serves metrics on a port of their own, on which nothing else is available. */
+/** Serves metrics on a separate port. */
 async function withMetricsPort(host: ServedGateway, serving: Serving, options: ListenOptions): Promise<ServedGateway> {
   const { createHttpServer } = await import("./http/http-server.ts");
   const { metricsSurface } = await import("./metrics.ts");
@@ -219,7 +224,7 @@ async function withMetricsPort(host: ServedGateway, serving: Serving, options: L
   }
 }
 
-/** The time for writing the answers of calls that were cut off. */
+/** Time for writing the answers of aborted calls, in milliseconds. */
 const AFTER_DRAIN_MS = 2000;
 
 async function overStdio(

@@ -20,21 +20,21 @@ import type { RunnableArsenal } from "../toolset/runner.ts";
 import type { Toolsets } from "../toolset/toolsets.ts";
 import type { GivenTools, ImportOptions } from "../transcode/import-tools.ts";
 
-/** The part of an arsenal that surfaces need. They list, find and run tools only through it. */
+/** The part of an arsenal that surfaces use to list, find and run tools. */
 export interface ServedArsenal {
-  /** The tools that the principal may call; with `includeRefused`, also the others that it may see. */
+  /** Returns the tools that the principal may call. With `includeRefused`, also returns the others that it may see. */
   listTools(filter: {
     readonly principal: Principal;
     readonly toolset?: string;
     readonly includeRefused?: boolean;
   }): Promise<readonly Tool[]>;
-  /** A tool that the principal may see, with `refused` if it may not call it. */
+  /** Returns a tool that the principal may see, with `refused` if it may not call it. */
   getTool(name: string, namespace: string, by: { readonly principal: Principal }): Promise<MarkedTool | undefined>;
   retrieve(query: ToolQuery): Promise<RetrievalResult>;
   execute(call: ToolCall): Promise<ToolResult>;
   readonly approvals: Approvals;
   subscribe(listener: (event: ArsenalEvent) => void, options?: EventChoice): () => void;
-  /** Code mode, loaded by the first call. Undefined if it cannot be served. */
+  /** Loads code mode with the first call. Undefined if code mode cannot be served. */
   codeMode?(): Promise<CodeMode>;
 }
 
@@ -62,7 +62,6 @@ interface Programmable extends RunnableArsenal {
   health(toolId: string): Health;
   healthCheck(): Promise<Record<string, boolean>>;
   sync(options: { readonly signal?: AbortSignal }): Promise<number>;
-  /** Programs that were saved as tools. */
   savedPrograms(): Promise<SavedProgramOperations>;
   readonly toolCount: number;
   readonly scoreThreshold: number;
@@ -74,16 +73,16 @@ export type ServableArsenal = ServedArsenal &
   Programmable & {
     readonly upstreams: readonly McpUpstream[];
     codeMode(): Promise<CodeMode>;
-    /** Runs that outlive a process, loaded by the first call. */
+    /** Loads runs with the first call. */
     runs(): Promise<Runs>;
     readonly toolsets: Pick<Toolsets, "find" | "get" | "list" | "watch">;
-    /** The configured language model; undefined if there is none. */
+    /** Undefined if no language model is configured. */
     readonly llm?: Llm | undefined;
-    /** Resolves when the server's first attempt to connect has ended: its tools are registered, or it failed. */
+    /** Resolves when the server's first attempt to connect has succeeded or failed. */
     upstreamsAttempted(options: { readonly name: string }): Promise<void>;
   };
 
-/** Events after which the list of tools may differ. */
+/** Events that may change the list of tools. */
 export const CHANGES_TOOLS = [
   "tool-registered",
   "tool-replaced",

@@ -7,19 +7,19 @@ import type { ServableArsenal } from "./served-arsenal.ts";
 export interface Startup {
   /** Names of the configured servers that have not been added yet. */
   expected(): readonly string[];
-  /** Names of the servers whose first attempt to connect is still in progress, in the order they were added. */
+  /** Names of the servers whose first attempt to connect is still in progress, in the order in which they were added. */
   connecting(): readonly string[];
   /** The connecting servers that callers may see. */
   shown(): readonly string[];
-  /** Resolves when every first attempt has ended, or the time limit is reached. Undefined when there is nothing to wait for. */
+  /** Resolves when every first attempt has ended, or the time limit is reached. Undefined if no server is connecting. */
   wait(signal: AbortSignal): Promise<void> | undefined;
-  /** Ends every wait, and stops following servers that are added later. */
+  /** Ends every wait, and stops tracking servers that are added later. */
   close(): void;
 }
 
 const NONE: readonly never[] = [];
 
-/** Nothing is connecting: for an arsenal without MCP servers. */
+/** For an arsenal without MCP servers. */
 export const STARTED: Startup = {
   expected: () => NONE,
   connecting: () => [],
@@ -28,14 +28,14 @@ export const STARTED: Startup = {
   close: () => undefined,
 };
 
-/** Follows the first attempt of each server, including servers that are added later. */
+/** Tracks the first attempt of each server, including servers that are added later. */
 export function createStartup(parts: {
   readonly arsenal: Pick<ServableArsenal, "upstreams" | "upstreamsAttempted" | "subscribe">;
-  /** Resolves when every configured server has been added. By default they already are. */
+  /** Resolves when every configured server has been added. By default, they already are. */
   readonly starting?: Promise<unknown>;
   /** The names of the servers that will have been added by then. */
   readonly servers?: readonly string[];
-  /** The longest that one request waits, in milliseconds. Default 10,000. */
+  /** Maximum time that one request waits, in milliseconds. Defaults to 10,000. */
   readonly waitMs?: number;
   readonly clock?: Clock;
 }): Startup {
@@ -45,7 +45,7 @@ export function createStartup(parts: {
   let filling: Promise<void> | undefined;
   const closed = Promise.withResolvers<void>();
   let isClosed = false;
-  /** True once every server has been tried: until one is added, there is nothing to look up. */
+  /** True once a connection to every server was attempted. It stays true until a server is added. */
   let isSettled = false;
   const filled = (): void => {
     filling = undefined;
@@ -58,7 +58,7 @@ export function createStartup(parts: {
     open();
   }
 
-  /** Servers whose first attempt is still in progress. */
+  /** Returns the servers whose first attempt is still in progress. */
   function open(): readonly McpUpstream[] {
     if (isSettled) return NONE;
     const unended = arsenal.upstreams.filter((upstream) => !ended.has(upstream));
@@ -108,7 +108,7 @@ export function createStartup(parts: {
 
 const CONNECTING = "toolarsenal/connecting";
 
-/** Lists in a result's `_meta` the servers that were still connecting. Returns the same object if there were none. */
+/** Lists the servers that were still connecting in a result's `_meta`. Returns the same object if there were none. */
 export function withConnecting<Result extends Readonly<Record<string, unknown>>>(
   result: Result,
   connecting: readonly string[],
@@ -118,7 +118,7 @@ export function withConnecting<Result extends Readonly<Record<string, unknown>>>
   return { ...result, _meta: { ..._meta, [CONNECTING]: connecting } };
 }
 
-/** A note for models about servers that are still connecting; empty if all are connected. */
+/** Returns a note for models about servers that are still connecting; empty if all are connected. */
 export function sayConnecting(connecting: readonly string[], then: string): string {
   return connecting.length === 0 ? "" : `Still connecting: ${connecting.join(", ")}. ${then}`;
 }

@@ -20,10 +20,12 @@ import type { ServableArsenal } from "./served-arsenal.ts";
 import type { Startup } from "./startup.ts";
 import type { Work } from "./work.ts";
 
-/** Calls the listener once, with an UNAUTHENTICATED error, if the caller's credentials are revoked or expire. Returns the function that ends the watch. */
+/**
+ * Calls the listener once, with an UNAUTHENTICATED error, if the caller's credentials are revoked or expire. Returns a function that stops watching.
+ */
 export type OnRevoked = (listener: (reason: ArsenalError) => void) => () => void;
 
-/** A request that passed the checks every route shares: Host, Origin, identity. */
+/** A request that passed the checks for all routes: Host, Origin, identity. */
 export interface HttpExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -33,95 +35,94 @@ export interface HttpExchange {
   readonly address: string;
   readonly principal: Principal;
   /**
-   * The request's trace context: from the header `traceparent`, or a new trace. `parentSpanId` is the request's own span. Undefined on open routes.
+   * The request's trace context, from the header `traceparent` or a new trace. `parentSpanId` is the request's own span. Undefined on open routes.
    */
   readonly trace: TraceContext | undefined;
   /** Watches the caller's credentials, for calls that must not outlive them. Undefined if they cannot be revoked. */
   readonly onRevoked?: OnRevoked | undefined;
-  /** Reads the body as JSON, by default up to 4 MiB within 15 s. Never rejects: a refusal is in the result. */
+  /** Reads the body as JSON, by default up to 4 MiB within 15 s. Never rejects: a refusal is part of the result. */
   json(limits?: ReadLimits): Promise<CheckedJson>;
 }
 
-/** Answers the requests to one path, or to everything below it if the path ends in `/`. */
+/** Answers the requests to one path, or to everything below the path if it ends in `/`. */
 export interface Route {
   readonly path: string;
-  /** True for a route that reveals nothing and needs no identity: /healthz, /readyz. */
+  /** True for a route that reveals nothing and needs no identity, such as /healthz and /readyz. */
   readonly open?: boolean;
-  /** True if the route is exactly this path, even though it ends in `/`. */
+  /** True if only exactly this path matches, even though it ends in `/`. */
   readonly exact?: boolean;
-  /** True if the route itself counts its work and refuses new work during shutdown. For other routes the host does it. */
+  /** True if the route itself counts its work and refuses new work during shutdown. For other routes, the host does so. */
   readonly drainsItself?: boolean;
-  /** The format of the host's own refusals (401, 403, 503, 500) on this route; `error` is `{ "error": "…" }`. Defaults to the errors of JSON-RPC. */
+  /** The format of the host's own refusals (401, 403, 503, 500) on this route. `error` is `{ "error": "…" }`. Defaults to JSON-RPC errors. */
   readonly refusals?: "json-rpc" | "problem+json" | "error";
   /**
-   * Names the route of a request in telemetry by its template: `/api/v1/tools/{id}`. Must not return text that a caller can choose.
-   * Defaults to `path`.
+   * Returns the template of a request's path for telemetry: `/api/v1/tools/{id}`. Must not return text that a caller can choose. Defaults to `path`.
    */
   template?(method: string, path: string): string;
-  /** If it throws, the caller gets a 500 without details. */
+  /** Handles a request. If it throws, the caller gets a 500 without details. */
   handle(exchange: HttpExchange): Promise<void> | void;
 }
 
-/** One kind of HTTP access. It declares routes; the host listens, checks Host and Origin, authenticates, and shuts down. */
+/** One kind of HTTP access. It declares routes. The host listens, checks Host and Origin, authenticates, and shuts down. */
 export interface Surface {
   readonly name: string;
   readonly routes: readonly Route[];
-  /** Its entries on the page at `/`: an address, and one sentence on its purpose. `page` marks an address that a browser can show. */
+  /** Its entries on the page at `/`: an address, and one sentence about it. `page` marks an address that a browser can show. */
   readonly addresses?: readonly (readonly [path: string, purpose: string, kind?: "page"])[];
-  /** The reason why it cannot answer now; `/readyz` then answers 503. Undefined while it can. */
+  /** Returns the reason why the surface cannot answer now; `/readyz` then answers 503. Undefined if it can. */
   problem?(): string | undefined;
-  /** Ends its open resources, such as sessions and streams. Called once, when running work has ended or was cut off. */
+  /** Ends its open resources, such as sessions and streams. Called once, after running work has ended or was aborted. */
   close?(): Promise<void>;
 }
 
 export interface Serving {
   readonly arsenal: ServableArsenal;
-  /** The tools that MCP clients get. */
+  /** The tools that MCP clients see. */
   readonly mode: ServeMode;
-  /** Tools that `hybrid` always shows, by id or pattern. Defaults to the most used ones. */
+  /** Tools that `hybrid` always shows, by id or pattern. Defaults to the most used tools. */
   readonly common?: readonly string[];
   /** Whether lists are adapted to the limits of known MCP clients. Defaults to true. */
   readonly clientQuirks?: boolean;
-  /** The toolset that `arsenal` is narrowed to. Undefined if everything is served. */
+  /** The toolset that `arsenal` is limited to. Undefined if everything is served. */
   readonly toolset?: string;
-  /** Which servers are still connecting, and the wait for them. */
+  /** Tracks the servers that are still connecting. */
   readonly startup: Startup;
-  /** Every call runs in it, so that shutting down waits for calls and refuses new ones. */
+  /** Every call runs as this work, so that shutting down waits for calls and refuses new ones. */
   readonly work: Work;
   readonly emit?: Emit;
-  /** Removes known secrets from everything that is sent to callers. */
+  /** Removes known secrets from everything that callers get. */
   readonly redactor: Redactor;
-  /** This process among those that share its state. */
+  /** This process among the processes that share its state. */
   readonly replica: Replica;
-  /** Room for the sessions and streams of MCP clients, shared by all addresses. */
+  /** Memory limits for the sessions and streams of MCP clients, shared by all addresses. */
   readonly room?: McpRoom;
-  /** When calls of MCP clients become tasks. Defaults to the built-in limits. */
+  /** Determines when calls of MCP clients become tasks. Defaults to the built-in limits. */
   readonly tasks?: TaskSettings;
-  /** The limits that processes share, for rates of requests. Undefined in tests without limits. */
+  /** The shared rate limits. Undefined in tests without limits. */
   readonly limits?: Pick<Limits, "admit">;
-  /** The settings for serving the arsenal as an A2A agent. Without them, defaults apply and there are no push notifications. */
+  /** The settings of the A2A agent. If omitted, defaults apply and there are no push notifications. */
   readonly a2a?: A2aSettings & A2aOutside;
-  /** Dialects that were added to the built-in ones, by name. */
+  /** Added dialects, by name. */
   readonly dialects?: ReadonlyMap<string, unknown>;
   /** The actions of operators. Undefined if only one toolset is served. */
   readonly administration?: Administration;
   /** Signs callers in to servers. Undefined if only one toolset is served. */
   readonly connections?: Connections;
   readonly metrics?: ServedMetrics;
-  /** The dependencies that `/readyz` checks besides servers and surfaces. */
+  /** The dependencies that `/readyz` checks in addition to servers and surfaces. */
   readonly dependencies?: Dependencies;
 }
 
 export interface SurfaceContext extends Serving {
-  /** True if every caller is the local operator. Otherwise open routes are public, and must not reveal names. */
+  /** True if every caller is the local operator. Otherwise open routes are public and must not reveal names. */
   readonly isLocal: boolean;
   /** Authenticates callers. Undefined if every caller is the local operator. */
   readonly identity?: Identity;
-  /** The base URL that callers use: `https://tools.example.com`. Empty if the host has no known name. */
+  /** Returns the base URL that callers use: `https://tools.example.com`. Empty if the host has no known name. */
   address(): string;
-  /** The base URL as seen by a caller that sent this Host header, which the host has checked. */
+  /** Returns the base URL as seen by a caller that sent this Host header, which the host has checked. */
   addressFor?(called: string | undefined): string;
-  /** The surfaces of the host, this one included. */
+  /** Returns all surfaces of the host, including this one. */
   surfaces(): readonly Surface[];
 }
 

@@ -1,6 +1,6 @@
 import type { CreateSurface } from "./surface.ts";
 
-/** Every surface of the host, in the order the page at `/` shows them. A new surface adds its line here. */
+/** Every surface of the host, in the order of the page at `/`. Add a line here for a new surface. */
 export const SURFACES: Readonly<Record<string, () => Promise<CreateSurface>>> = {
   mcp: async () => (await import("./mcp/aggregate/surface.ts")).mcpSurface,
   "mcp-upstreams": async () => (await import("./mcp/transparent/surface.ts")).upstreamsSurface,

@@ -3,7 +3,7 @@ import { createOpenSet } from "../base/open-entries.ts";
 import { ArsenalError, fixable } from "../errors/arsenal-error.ts";
 import { type Clock, systemClock } from "../observe/clock.ts";
 
-/** The running calls on every surface, so that shutting down loses none of them. */
+/** Tracks the running calls on every surface, so that shutting down does not interrupt them. */
 export type Work = ReturnType<typeof createWork>;
 
 interface DrainOptions {
@@ -11,11 +11,11 @@ interface DrainOptions {
   readonly onDraining?: () => void;
 }
 
-/** Time work may take to end after it was cut off. */
+/** Time for aborted work to end. */
 const CUT_OFF_MS = 1000;
 
 export function createWork(clock: Clock = systemClock) {
-  /** Cuts off each piece of running work. */
+  /** The functions that abort each piece of running work. */
   const running = createOpenSet<(reason: unknown) => void>();
   let idle = Promise.withResolvers<void>();
   let ended: Promise<void> | undefined;
@@ -23,7 +23,7 @@ export function createWork(clock: Clock = systemClock) {
   const ending = new AbortController();
   let graceEnds = 0;
 
-  /** Waits until no work is running, for at most that time. */
+  /** Waits until no work is running, at most `ms`. */
   async function untilIdle(ms: number): Promise<void> {
     if (running.size === 0) return;
     idle = Promise.withResolvers();
@@ -59,9 +59,9 @@ export function createWork(clock: Clock = systemClock) {
   }
 
   return {
-    /** Runs work that has its own signal. Rejects with `CLOSED` while shutting down. `abort` is called when its time is up. */
+    /** Runs work that has its own signal. Rejects with `CLOSED` while shutting down. `abort` is called when the time is over. */
     track,
-    /** Runs work. Rejects with `CLOSED` while shutting down. The work's signal fires with the given signal, or when its time is up. */
+    /** Runs work. Rejects with `CLOSED` while shutting down. The work's signal fires with the given signal, or when the time is over. */
     async run<Result>(signal: AbortSignal, task: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
       const controller = new AbortController();
       const cancel = (): void => controller.abort(signal.reason);
@@ -76,7 +76,6 @@ export function createWork(clock: Clock = systemClock) {
         signal.removeEventListener("abort", cancel);
       }
     },
-    /** The number of running tasks. */
     get pending(): number {
       return running.size;
     },
@@ -84,7 +83,7 @@ export function createWork(clock: Clock = systemClock) {
     get stopping(): boolean {
       return ended !== undefined;
     },
-    /** True once no new work is taken. */
+    /** True once new work is refused. */
     get draining(): boolean {
       return draining;
     },
@@ -95,8 +94,8 @@ export function createWork(clock: Clock = systemClock) {
       return Math.max(1, Math.ceil((graceEnds - clock.now()) / 1000));
     },
     /**
-     * Shuts down: refuses new work after `delayMs` and calls `onDraining`, then waits up to `graceMs` for running work and cuts off the rest. Safe
-     * to call twice.
+     * Shuts down: after `delayMs`, refuses new work and calls `onDraining`; then waits up to `graceMs` for running work and aborts the rest. Can be
+     * called twice.
      */
     drain: (graceMs: number, options: DrainOptions = {}): Promise<void> => (ended ??= end(graceMs, options)),
   };
@@ -104,11 +103,11 @@ export function createWork(clock: Clock = systemClock) {
 
 /** Refuses a request that arrives during shutdown. */
 export function shuttingDown(): ArsenalError {
-  const fix = "Send it again in a moment, to the gateway's next start or to another instance.";
+  const fix = "Retry in a moment, after the gateway has restarted or at another instance.";
   return fixable("CLOSED", "The gateway is shutting down and takes no new requests.", fix, { beforeSend: true });
 }
 
-/** The header with the time after which a refused request may be sent again. */
+/** Returns the header with the time after which a refused request may be repeated. */
 export function retryAfter({ retryAfterS }: Pick<Work, "retryAfterS">): { readonly "retry-after": string } {
   return { "retry-after": String(retryAfterS) };
 }

@@ -65,7 +65,7 @@ describeInBrowser("the dashboard of an operator", (browser) => {
     const { url } = await openGateway({}, { telemetry: { enabled: false, history: { enabled: true } } });
     const { page, close } = await visit(browser(), `${url}/ui/calls/${"f".repeat(32)}`);
     const said = await page.getByRole("alert").textContent();
-    expect(said).toBe(`Nothing is kept of the trace "${"f".repeat(32)}". See Calls.`);
+    expect(said).toBe(`No records of the trace "${"f".repeat(32)}" are stored. See Calls.`);
     await close();
   });
 

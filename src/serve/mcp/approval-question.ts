@@ -7,17 +7,20 @@ import type { Peer } from "./plane.ts";
 /** A person's answer to the question. Undefined if the person dismissed the question. */
 export type PersonsAnswer = "approve" | "deny" | undefined;
 
-/** Longer arguments are shown in the list of approvals only: a dialogue is too small for them, and cutting them would hide the approved values. */
+/**
+ * Longer arguments are shown only in the list of approvals: a dialog is too small for them, and shortening them would hide values that are being
+ * approved.
+ */
 const MAX_ARGUMENTS = 4_000;
 
-/** True for a client that can show a person a form. */
+/** Returns true for a client that can show forms. */
 export function showsForms({ capabilities }: Pick<Peer, "capabilities">): boolean {
   const { elicitation } = capabilities;
-  // Clients that declare no elicitation mode support this one, which is the oldest.
+  // Clients that declare no elicitation mode support forms, the oldest mode.
   return isPlainObject(elicitation) && ("form" in elicitation || !("url" in elicitation));
 }
 
-/** The question whether a call may run, as the params of `elicitation/create`; undefined if the call is too long for a question. */
+/** Returns the question whether a call may run, as the params of `elicitation/create`; undefined if the call is too long for a question. */
 export function approvalQuestion({ toolId, arguments: args, reason }: PendingApproval): JsonObject | undefined {
   const shown = visibleText(JSON.stringify(args));
   if (shown.length > MAX_ARGUMENTS) return undefined;
@@ -39,7 +42,7 @@ export function approvalQuestion({ toolId, arguments: args, reason }: PendingApp
   };
 }
 
-/** Reads the answer to the question. Only a plain yes approves. */
+/** Reads the answer to the question. Only an explicit yes approves. */
 export function readAnswer({ action, content }: JsonObject): PersonsAnswer {
   if (action === "decline") return "deny";
   if (action !== "accept" || !isPlainObject(content)) return undefined;

@@ -5,7 +5,7 @@ import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { writeForeign } from "../../base/json/json-text.ts";
 
-/** Converts a refused call, or a failed tool, to a tool result that a model can read. Appends `note` to its text. */
+/** Converts a refused or failed call to a tool result that a model can read. Appends `note` to its text. */
 export function refusal(result: ToolResult, note = ""): JsonObject {
   const { status, error, confirmationId, traceId } = result;
   return {
@@ -26,11 +26,13 @@ export function refusal(result: ToolResult, note = ""): JsonObject {
 const BLOCKS: ReadonlySet<unknown> = new Set(["text", "image", "audio", "resource", "resource_link"]);
 
 /**
- * The most characters of a result that is sent twice, as text and as data, if its tool declares no output. A longer result is sent as text only.
+ * If a tool declares no output, its result is sent twice, as text and as data, up to this length in characters. A longer result is sent only as text.
  */
 const MOST_TWICE = 1024 * 1024;
 
-/** Converts the output of a tool that is not an MCP server's to the result of `tools/call`. A value that is already such a result stays unchanged. */
+/**
+ * Converts the output of a tool that is not from an MCP server to the result of `tools/call`. A value that already is such a result is not changed.
+ */
 export function toCallResult(value: unknown, tool: Pick<Tool, "returns"> | undefined, era: Era): JsonObject {
   if (isCallResult(value)) return value;
   const text = typeof value === "string" ? value : writeForeign(value);

@@ -1,14 +1,17 @@
 import { type Era, type JsonObject, RPC, RpcError } from "../../mcp/protocol.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 
-/** The capability that each request to a client requires. */
+/** The capability that a client must declare for each kind of request. */
 const NEEDED: ReadonlyMap<string, string> = new Map([
   ["elicitation/create", "elicitation"],
   ["sampling/createMessage", "sampling"],
   ["roots/list", "roots"],
 ]);
 
-/** The reason why a client cannot get a request; undefined if it can. Modern clients get only requests that fit into an `input_required` result. */
+/**
+ * Returns the reason why a client cannot get a request; undefined if it can. Modern clients get only requests that fit into an `input_required`
+ * result.
+ */
 export function unaskable(
   method: string,
   params: JsonObject | undefined,

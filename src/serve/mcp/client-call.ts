@@ -11,12 +11,12 @@ import { approvalQuestion, type PersonsAnswer, readAnswer, showsForms } from "./
 import type { Exchange } from "./plane.ts";
 import { signInForCall } from "./sign-in-question.ts";
 
-/** The member of `_meta` by which a client names the approval that its call redeems. */
+/** The member of `_meta` that names the approval which the client's call uses. */
 const CONFIRMATION_ID = "toolarsenal/confirmationId";
 
 /**
- * Runs a client's call with the approval that it names. If the caller may approve the call, and the client can show a question, the person there is
- * prompted. Nothing has run yet, so a modern client's answer may reach another process.
+ * Runs a client's call with the approval that the call names. If the caller may approve the call and the client can show a question, the person is
+ * prompted. At that point nothing has run, so a modern client's answer may reach another process.
  */
 export async function runForClient(
   exchange: Pick<Exchange, "params" | "peer" | "signal" | "ask" | "resumed" | "trace" | "becomesTask" | "signIn">,
@@ -44,7 +44,7 @@ export async function runForClient(
       : readAnswer(resumed.answer);
   if (answer === undefined) return ran;
   const { outcome } = await approvals.answer(confirmationId, answer, principal);
-  // The person said no, so the call does not run, even if another person approved it meanwhile.
+  // The person refused, so the call does not run, even if another person approved it in the meantime.
   return answer === "deny" && outcome !== "denied" ? declined(ran) : run({ confirmationId });
 }
 
@@ -53,20 +53,20 @@ function declined(result: ToolResult): ToolResult {
   return { ...ran, status: "permission_denied", error: { code: "APPROVAL_INVALID", message: DECLINED } };
 }
 
-/** The MCP server's own answer that a result carries; undefined if it carries none. Throws if the server answered with an error. */
+/** Returns the MCP server's own answer in a result; undefined if there is none. Throws if the server answered with an error. */
 export function answerOf({ answer }: ToolResult): JsonObject | undefined {
   if (answer === undefined) return undefined;
   if ("error" in answer) throw new RpcError(answer.error as RpcErrorBody);
   return answer.result as JsonObject;
 }
 
-/** The protocol's error for a tool that does not exist; `note` is added to its message. */
+/** Returns the protocol's error for an unknown tool, with `note` added to its message. */
 export function unknownTool(name: unknown, note = ""): RpcError {
   const message = `Unknown tool: ${String(name).slice(0, 200)}${note === "" ? "" : `. ${note}`}`;
   return new RpcError({ code: RPC.invalidParams, message });
 }
 
-/** The params of a call without members that are for this gateway only. */
+/** Removes the members that are only for this gateway from a call's params. */
 export function withoutConfirmation(params: JsonObject): JsonObject {
   const { _meta: meta } = params;
   if (!isPlainObject(meta) || !Object.hasOwn(meta, CONFIRMATION_ID)) return params;

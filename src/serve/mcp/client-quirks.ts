@@ -5,45 +5,44 @@ import type { Peer } from "./plane.ts";
 
 /** Limits of one client that its users cannot change. */
 export interface ClientQuirks {
-  /** The most characters of a tool's name. Clients add the server's name, which `setup` sets to `toolarsenal`, and refuse or hide longer names. */
+  /** Maximum length of a tool's name. Clients add the server's name, which `setup` sets to `toolarsenal`, and refuse or hide longer names. */
   readonly maxNameLength?: number;
-  /** Names have only letters, digits and `_`. */
+  /** Names may contain only letters, digits and `_`. */
   readonly plainNames?: true;
-  /** The most tools that the client gives its model. It drops the others, or every request fails. */
+  /** Maximum number of tools that the client passes to its model. With more tools, the client drops some, or every request fails. */
   readonly maxTools?: number;
-  /** The client refuses a tool with a list whose schema has no `items`. */
+  /** The client refuses a tool if the schema of a list has no `items`. */
   readonly listsNeedItems?: true;
-  /** The client reads the list once and ignores `notifications/tools/list_changed`. */
+  /** The client reads the list only once and ignores `notifications/tools/list_changed`. */
   readonly listsOnce?: true;
 }
 
 const NONE: ClientQuirks = {};
 
-/** The clients, by the name that they send in `initialize`, in lower case. Decision 029 documents the source of each limit. */
+/** The clients by the name that they send in `initialize`, in lower case. Decision 029 documents the source of each limit. */
 const QUIRKS: Readonly<Record<string, ClientQuirks>> = {
-  // 60 for "toolarsenal:NAME", and fewer than that; the first 40 tools.
+  // "toolarsenal:NAME" must have fewer than 60 characters; only the first 40 tools are used.
   "cursor-vscode": { maxNameLength: 47, maxTools: 40 },
-  // 128 tools in a request, its own included, and a request with more fails.
+  // Requests with more than 128 tools fail; this includes the client's own tools.
   "visual studio code": { maxTools: 100, listsNeedItems: true },
   "visual studio code - insiders": { maxTools: 100, listsNeedItems: true },
-  // 100 tools over all servers.
+  // 100 tools for all servers together.
   "windsurf-client": { maxTools: 100 },
-  // 64 for "mcp__toolarsenal__NAME".
+  // "mcp__toolarsenal__NAME" may have 64 characters.
   "claude-ai": { maxNameLength: 46, listsOnce: true },
   "claude-code": { maxNameLength: 46, listsOnce: true },
   "codex-mcp-client": { maxNameLength: 46, listsOnce: true },
-  // 63 for "mcp_toolarsenal_NAME"; a longer name is cut in the middle.
+  // "mcp_toolarsenal_NAME" may have 63 characters; longer names are cut in the middle.
   "gemini-cli-mcp-client": { maxNameLength: 47 },
-  // Amazon Q and Kiro: 64 for "toolarsenal___NAME", a letter first.
+  // Amazon Q and Kiro: "toolarsenal___NAME" may have 64 characters and must start with a letter.
   "q dev cli": { maxNameLength: 50, plainNames: true },
 };
 
-/** The names of the clients that have quirks. */
 export const QUIRKY_CLIENTS: readonly string[] = Object.keys(QUIRKS);
 
 const BRIDGE = " (via mcp-remote";
 
-/** The quirks of a client, by its name. `mcp-remote` adds its own name to that of the client behind it. */
+/** Returns the quirks of a client by its name. `mcp-remote` adds its own name to the name of the client behind it. */
 export function quirksOf({ info }: Pick<Peer, "info">): ClientQuirks {
   const name = info?.["name"];
   if (typeof name !== "string") return NONE;
@@ -55,7 +54,10 @@ const HASH_DIGITS = 8;
 const FITTED = new RegExp(`_[0-9a-f]{${HASH_DIGITS}}$`);
 const PLAIN = /^[A-Za-z][A-Za-z0-9_]*$/;
 
-/** The name of a tool for a client. One that the client cannot take is rewritten, and ends in a hash of the name, so that no two tools share it. */
+/**
+ * Returns the name of a tool for a client. A name that the client cannot use is changed and ends in a hash of the original name, so that it stays
+ * unique.
+ */
 export function fittedName(name: string, { maxNameLength = Infinity, plainNames }: ClientQuirks): string {
   if (name.length <= maxNameLength && (plainNames === undefined || PLAIN.test(name))) return name;
   const plain =
@@ -69,7 +71,7 @@ export function isFitted(name: string, { maxNameLength, plainNames }: ClientQuir
   return (maxNameLength !== undefined || plainNames === true) && FITTED.test(name);
 }
 
-/** Adapts a listed tool to the limits of a client. Returns the same object if nothing has to change. */
+/** Adapts a listed tool to the limits of a client. Returns the same object if no change is needed. */
 export function fittedTool(tool: JsonObject, quirks: ClientQuirks): JsonObject {
   const name = fittedName(String(tool["name"]), quirks);
   const { inputSchema } = tool;
@@ -77,10 +79,10 @@ export function fittedTool(tool: JsonObject, quirks: ClientQuirks): JsonObject {
   return name === tool["name"] && fitted === inputSchema ? tool : { ...tool, name, inputSchema: fitted };
 }
 
-/** Keywords of a schema that hold values, not schemas. */
+/** Keywords of a schema that contain values, not schemas. */
 const VALUES: ReadonlySet<string> = new Set(["default", "const", "enum", "examples"]);
 
-/** The schema with `items` in every list. */
+/** Adds `items` to every list in a schema. */
 function withItems(schema: unknown): unknown {
   if (Array.isArray(schema)) {
     const items = schema.map(withItems);

@@ -12,14 +12,16 @@ import { answerOf, runForClient, withoutConfirmation } from "./client-call.ts";
 import type { Exchange } from "./plane.ts";
 import { refusal } from "./call-result.ts";
 
-/** A client's request other than `tools/call`, for one server, under that server's own names. */
+/** A client's request for one server, except `tools/call`, with that server's own names. */
 export interface GuardedRequest {
   readonly upstream: McpUpstream;
   readonly params: JsonObject;
   readonly context: Omit<McpRequestParts, "method" | "extra" | "passInputRequired">;
 }
 
-/** Runs a client's request through the arsenal and returns the server's own answer. Undefined if the client may not see such entries there. */
+/**
+ * Runs a client's request through the arsenal and returns the server's own answer. Returns undefined if the client may not see such entries there.
+ */
 export async function guardedRequest(
   exchange: Pick<Exchange, "method" | "params" | "peer" | "signal" | "ask" | "resumed" | "trace" | "signIn">,
   { upstream, params, context }: GuardedRequest,
@@ -37,12 +39,15 @@ export async function guardedRequest(
   throw refused(result);
 }
 
-/** Time a request to a server may take, in milliseconds. The default is long: a person may have to answer a question in the middle of it. */
+/**
+ * Returns the timeout of a request to a server, in milliseconds. The default is long, because a person may have to answer a question during the
+ * request.
+ */
 export function timeoutFor({ settings }: McpUpstream): number {
   return Math.min(settings.timeoutMs ?? 300_000, 300_000);
 }
 
-/** True if a principal may request a server's entries of one kind. */
+/** Returns true if a principal may request a server's entries of one kind. */
 export async function mayKnow(
   { settings }: McpUpstream,
   request: RequestTool,
@@ -55,8 +60,8 @@ export async function mayKnow(
 }
 
 /**
- * The call that represents a request; the policy decides on its arguments. Subscribing to a resource counts as reading it, and completing an
- * argument counts as using its prompt or template.
+ * Returns the call that represents a request. The policy decides on the call's arguments. Subscribing to a resource counts as reading it, and
+ * completing an argument counts as using its prompt or template.
  */
 function toCall(
   method: string,
@@ -92,19 +97,19 @@ function toCall(
   }
 }
 
-/** Only the given members: a server answers to missing ones in its own words. */
+/** Drops undefined members, so that the server itself answers to missing ones. */
 function given(members: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
-/** The protocol's error for a completion of neither a prompt's nor a resource's argument. */
+/** Returns the error for a completion whose reference is neither a prompt nor a resource template. */
 export function wrongReference(): RpcError {
   const message =
     "ref must be a prompt (ref/prompt, with its name) or a resource template (ref/resource, with its uri).";
   return new RpcError({ code: RPC.invalidParams, message });
 }
 
-/** Converts a refusal of the arsenal, or a failure of the server, to the protocol's error: only tools have results for errors. */
+/** Converts a refusal of the arsenal, or a failure of the server, to a protocol error, because only tools have results for errors. */
 function refused(result: ToolResult): RpcError {
   const { error, toolName } = result;
   const { _meta } = refusal(result);

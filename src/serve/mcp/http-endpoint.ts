@@ -28,14 +28,14 @@ type Headers = Readonly<Record<string, string>>;
 const RETRY_SOON = { "retry-after": "1" };
 
 export interface McpEndpointOptions extends ModernRequestsOptions {
-  /** The time without an answer after which a reply becomes a stream that is kept alive. Defaults to 15 s. */
+  /** Time without an answer after which a reply becomes a stream that is kept alive. Defaults to 15 s. */
   readonly quietMs?: number;
 }
 
-/** An address at which MCP clients of either era are answered. */
+/** An HTTP address for MCP clients of both eras. */
 export type McpEndpoint = ReturnType<typeof createMcpEndpoint>;
 
-/** The planes by name. Each is opened with the first request for it and served at its own address. */
+/** Creates endpoints by name. Each plane is opened with the first request for it and served at its own address. */
 export function createMcpEndpoints<Key>(open: (key: Key) => Plane, options: McpEndpointOptions) {
   const served = new Map<Key, { readonly plane: Plane; readonly endpoint: McpEndpoint }>();
 
@@ -102,7 +102,7 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions) {
     const { request, response, principal, trace, onRevoked } = exchange;
     if (received.kind === "response")
       return refuseRequest(response, 400, null, "An answer is sent by repeating the request, not by itself.");
-    // This revision has no notifications from clients over HTTP; those of later revisions are ignored.
+    // This revision has no notifications from clients over HTTP, so notifications of later revisions are ignored.
     if (received.kind === "notification") return void response.writeHead(202).end();
     const { message } = received;
     const mismatch = headerMismatch(message, headers);
@@ -162,7 +162,7 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions) {
     if (headers["mcp-session-id"] === undefined) return refuseMethod(response, "POST");
     if (!accepts(request.headers, "text/event-stream"))
       return refuse(response, { status: 406, message: "Accept must name text/event-stream." });
-    // A broken stream may be resumed, because the answer of a running call may still be sent on it.
+    // A client may still resume a broken stream, to receive the answer of a running call.
     if (work.draining && headers["last-event-id"] === undefined) return refuseNew(response, work);
     const session = await inSession(exchange, null, (sessionId) => sessions.find(sessionId, principal));
     switch (await session?.listen(response, headers["last-event-id"])) {
@@ -187,7 +187,7 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions) {
 
   return {
     handle,
-    /** Ends every session, stream and request; the plane stays open. */
+    /** Ends every session, stream and request. The plane stays open. */
     async close(): Promise<void> {
       closed = true;
       modern.close();
@@ -197,8 +197,7 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions) {
 }
 
 /**
- * Runs `find` in the session that a legacy request names. Refuses the request if the caller has no such session, or the session cannot continue
- * here.
+ * Runs `find` in the session that a legacy request names. Refuses the request if the caller has no such session, or the session cannot continue here.
  */
 async function inSession<Value>(
   { request, response }: HttpExchange,
@@ -225,7 +224,7 @@ async function inSession<Value>(
 
 type Valid = Exclude<Received, { readonly kind: "invalid" }>;
 
-/** True for a request that carries its client's identity, or whose headers name the modern version. */
+/** Returns true for a request that carries its client's identity, or whose headers name the modern version. */
 function isModern({ kind, message }: Valid, headers: Headers): boolean {
   const params = kind === "response" ? undefined : (message as RpcRequest | RpcNotification).params;
   if (claimedVersion(params) !== undefined) return true;
@@ -234,7 +233,7 @@ function isModern({ kind, message }: Valid, headers: Headers): boolean {
   return version !== undefined && MODERN_VERSIONS.includes(version);
 }
 
-/** Methods that pass on errors of a called tool, such as a method that the tool's server does not support. */
+/** Methods that pass on errors of a called tool, for example an unsupported method of the tool's server. */
 const CALLS: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
 
 /** Error codes of requests that violate the protocol. */

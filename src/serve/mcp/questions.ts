@@ -4,13 +4,15 @@ import { unaskable } from "./client-abilities.ts";
 
 type Question = Pick<PromiseWithResolvers<JsonObject>, "resolve" | "reject">;
 
-/** Keeps the unanswered questions to one legacy client. Their ids name `asker`, so that an answer that reaches another process can be passed on. */
+/**
+ * Tracks the unanswered questions to one legacy client. Their ids contain `asker`, so that an answer that reaches another process can be passed on.
+ */
 export function createQuestions(send: (message: RpcMessage, relatedTo?: RequestId) => void, asker?: string) {
   const open = new Map<RequestId, Question>();
   let last = 0;
 
   return {
-    /** Sends a question for a request, or outside any request. Once `ended` fires, the question is withdrawn. */
+    /** Sends a question, which may belong to a request. The question is withdrawn when `ended` fires. */
     ask:
       (relatedTo: RequestId | undefined, ended: AbortSignal, capabilities: JsonObject): Ask =>
       (method, params, options) => {
@@ -39,7 +41,7 @@ export function createQuestions(send: (message: RpcMessage, relatedTo?: RequestI
           send({ jsonrpc: "2.0", id, method, ...(params === undefined ? {} : { params }) }, relatedTo);
         });
       },
-    /** Takes a client's answer; an answer without a question is ignored. */
+    /** Accepts a client's answer. An answer without an open question is ignored. */
     answer(response: RpcResponse): void {
       if (response.id === null) return;
       const question = open.get(response.id);
@@ -49,7 +51,7 @@ export function createQuestions(send: (message: RpcMessage, relatedTo?: RequestI
   };
 }
 
-/** The process that sent the question of that id; undefined if the id does not name a process. */
+/** Returns the process that sent the question with this id; undefined if the id does not name a process. */
 export function askedBy(id: RequestId | null): string | undefined {
   return typeof id === "string" ? /^(.+)\.\d+$/.exec(id)?.[1] : undefined;
 }

@@ -8,7 +8,7 @@ export interface StreamEvent {
   /** Defaults to `message`. */
   readonly event?: string;
   readonly id?: string;
-  /** Milliseconds after which the client should reconnect a broken stream. */
+  /** Delay before the client reconnects a broken stream, in milliseconds. */
   readonly retry?: number;
   /** One line of JSON, or an empty text. */
   readonly data: string;
@@ -25,10 +25,10 @@ interface OwnEventStream extends EventStream {
   writeFormatted(events: string): void;
 }
 
-/** A client that falls this far behind is disconnected, so that unread events do not fill the memory. */
+/** A client that falls this far behind is disconnected, so that unread events cannot fill the memory. */
 const UNREAD_LIMIT = 16 * 1024 * 1024;
 
-/** Turns a response into a stream of events, kept alive by comments while it is idle. */
+/** Turns a response into a stream of events. Comments keep it alive while it is idle. */
 export function openEventStream(
   response: ServerResponse,
   options: {
@@ -65,17 +65,16 @@ export function openEventStream(
   };
 }
 
-/** Formats an event for a stream. */
 export function formatEvent({ event = "message", id, retry, data }: StreamEvent): string {
   const head = `${id === undefined ? "" : `id: ${id}\n`}${retry === undefined ? "" : `retry: ${retry}\n`}`;
   return `${data === "" ? "" : `event: ${event}\n`}${head}data: ${data}\n\n`;
 }
 
-/** The HTTP reply to one request: plain JSON if no message precedes the answer, a stream of events otherwise. */
+/** The HTTP reply to one request: plain JSON if the answer is the first message, otherwise a stream of events. */
 export interface Reply {
   /** Sends a message before the answer. */
   write(event: () => StreamEvent): void;
-  /** Sends the answer and ends the reply. A stream has already sent its status, and sends the answer as an event. */
+  /** Sends the answer and ends the reply. A stream has already sent its status, so it sends the answer as an event. */
   answer(message: RpcResponse, status: number, event: () => StreamEvent): void;
   /** Ends the reply without an answer. */
   end(): void;
@@ -88,9 +87,9 @@ export interface ReplyOptions {
   /** Called once if the connection breaks before the reply has ended. */
   readonly broken: () => void;
   readonly clock: Clock;
-  /** After this many milliseconds without an answer the reply becomes a stream, so that proxies do not close the idle connection. */
+  /** Time in milliseconds after which a reply without an answer becomes a stream, so that proxies do not close the idle connection. */
   readonly quietMs: number;
-  /** The same for a stream that can be resumed, which starts earlier because it is useful sooner. */
+  /** Like `quietMs`, for a stream that can be resumed. It starts earlier, because it also protects against broken connections. */
   readonly resumableAfterMs?: number;
 }
 
@@ -111,7 +110,7 @@ export function createReply(response: ServerResponse, options: ReplyOptions): Re
   const open = (): EventStream =>
     (stream ??= openEventStream(response, { headers: options.headers?.() ?? {}, clock, keepAliveMs: quietMs }));
 
-  /** Opens the stream with its opening event, which also has the first id. */
+  /** Opens the stream with its first event, which also has the first id. */
   function begin(): EventStream {
     if (stream !== undefined) return stream;
     stopWaiting();
@@ -137,7 +136,7 @@ export function createReply(response: ServerResponse, options: ReplyOptions): Re
       if (ended) return;
       ended = true;
       stopWaiting();
-      // An empty stream without an opening event, so that the client does not reconnect to it.
+      // An empty stream without a first event, so that the client does not reconnect to it.
       open().end();
     },
   };

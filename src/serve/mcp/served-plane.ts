@@ -8,13 +8,13 @@ import { withApps } from "./with-apps.ts";
 import { withTasks } from "./tasks/with-tasks.ts";
 import { errorBody, type Exchange, type Plane, type PlaneSession, type Push } from "./plane.ts";
 
-/** How long searching an answer may take, in milliseconds, before other work gets a turn. */
+/** Time for searching an answer for secrets before other work gets a turn, in milliseconds. */
 const TURN_MS = 10;
 
 type ServedPlaneParts = Pick<Serving, "work" | "redactor" | "emit" | "replica" | "room" | "tasks" | "connections"> &
   Partial<Pick<SurfaceContext, "addressFor">>;
 
-/** A plane as clients get it: its requests count as running work, no known secret passes, and long calls become tasks. */
+/** Wraps a plane for clients: its requests count as running work, known secrets are removed, and long calls become tasks. */
 export function servedPlane(
   plane: Plane,
   { work, redactor, emit, connections, addressFor, ...tasks }: ServedPlaneParts,
@@ -42,19 +42,19 @@ export function servedPlane(
 }
 
 /**
- * Wraps a plane so that no known secret reaches a client through it. Text that only looks like a credential is redacted in errors, progress and
- * logs, but kept in results. A value without a secret is returned as the same object.
+ * Wraps a plane so that no known secret reaches a client. Text that only looks like a credential is redacted in errors, progress and logs, but kept
+ * in results. A value without a secret is returned as the same object.
  */
 function redactedPlane(plane: Plane, redactor: Redactor): Plane {
   const { known } = redactor;
 
-  /** Rejects with the error for the client, redacted. */
+  /** Runs a task. Rejects with the redacted error for the client. */
   const safely = async <Result>(task: () => Promise<Result>): Promise<Result> => {
     try {
       const result = await task();
       const startedAt = performance.now();
       const shown = known.value(result);
-      // A large answer is written in the next turn of the event loop.
+      // Sends a large answer in the next turn of the event loop.
       if (performance.now() - startedAt > TURN_MS) await nextTurn();
       return shown;
     } catch (error) {
@@ -65,7 +65,7 @@ function redactedPlane(plane: Plane, redactor: Redactor): Plane {
   const redactParams = ({ method, params }: RpcNotification): JsonObject | undefined =>
     method === "notifications/message" ? redactor.value(params) : known.value(params);
 
-  /** Redacts messages that belong to one request. An upstream may split a secret over several progress messages. */
+  /** Redacts messages of one request. An upstream may split a secret over several progress messages. */
   const redactNotify = (notify: Push): Push => {
     let progress: ((part: string) => string) | undefined;
     return (notification) => {

@@ -5,7 +5,7 @@ import type { Connections } from "../connections.ts";
 import { CONNECTIONS_PAGE } from "../ui/connections.ts";
 import type { ClientSignIn, Exchange } from "./plane.ts";
 
-/** Returns how the callers of a gateway sign in to servers; undefined for clients that cannot show addresses, and without a dashboard. */
+/** Returns how the callers of a gateway sign in to servers. Undefined for clients that cannot open URLs, and without a dashboard. */
 export function createSignIn(
   connections: Connections | undefined,
   addressFor: ((called: string | undefined) => string) | undefined,
@@ -25,8 +25,8 @@ export function createSignIn(
 }
 
 /**
- * Prompts the person at the client to sign in to the server that a call needs, and waits until that is done. Returns false if the call does not
- * need it, or the person declines. The page authenticates the person, so that the tokens belong to the caller.
+ * Prompts the person at the client to sign in to the server that a call needs, and waits for the sign-in. Returns false if the call does not need it,
+ * or if the person declines. The page authenticates the person, so that the tokens belong to the caller.
  */
 export async function signInForCall(
   ran: ToolResult,
@@ -37,7 +37,7 @@ export async function signInForCall(
   const server = error.value;
   const question = {
     mode: "url",
-    message: `Sign in to ${server} to go on.`,
+    message: `Sign in to ${server} to continue.`,
     url: signIn.pageOf(server),
     elicitationId: randomUUID(),
   };

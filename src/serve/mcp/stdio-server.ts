@@ -14,15 +14,15 @@ import type { Plane } from "./plane.ts";
 export interface StdioServerOptions extends ModernRequestsOptions {
   readonly input: InputStream;
   readonly output: OutputStream;
-  /** The longest line that is read: 64 MiB. */
+  /** Maximum length of a line in bytes. Defaults to 64 MiB. */
   readonly maxLineBytes?: number;
-  /** How long requests may continue after the input has ended: 1 s. */
+  /** How long requests may continue after the input has ended. Defaults to 1 s. */
   readonly drainMs?: number;
   /** Called when the input has ended. Open requests may still be answered. */
   readonly onEnd?: () => void;
 }
 
-/** The limit of one message. The client is the operator's own, so it may send more than a remote one. */
+/** Limit for one message. The client belongs to the operator, so it may send more than a remote one. */
 const MAX_VALUES = 1_000_000;
 const MAX_DEPTH = 200;
 
@@ -43,7 +43,7 @@ export function serveStdio(plane: Plane, options: StdioServerOptions) {
 
   function send(message: RpcMessage): void {
     if (!output.writable) return;
-    // If a client does not read, its input is not read either, so that answers do not pile up.
+    // While a client does not read, its input is not read either, so that answers do not pile up.
     if (!output.write(`${JSON.stringify(message)}\n`)) input.pause();
   }
 
@@ -101,7 +101,7 @@ export function serveStdio(plane: Plane, options: StdioServerOptions) {
     return closing;
   }
 
-  /** The client has closed its input; requests that end quickly are still answered. */
+  /** Handles the end of the client's input: requests that end quickly are still answered. */
   async function drain(): Promise<void> {
     lines.end();
     options.onEnd?.();

@@ -4,14 +4,14 @@ import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Exchange, Plane } from "./plane.ts";
 import type { Leg } from "./modern/suspended-calls.ts";
 
-/** The lists whose changes are announced to clients, each with its member of a filter. */
+/** The lists whose changes are announced to clients, with the member of a filter for each. */
 const LIST_FILTERS = {
   tools: "toolsListChanged",
   prompts: "promptsListChanged",
   resources: "resourcesListChanged",
 } as const;
 
-/** Notifications that are kept until a subscription is acknowledged. */
+/** Maximum number of notifications that are kept until a subscription is acknowledged. */
 const MAX_EARLY = 1000;
 
 export type ServedList = keyof typeof LIST_FILTERS;
@@ -24,7 +24,7 @@ const FILTER_KEYS: ReadonlyMap<string, string> = new Map([
   ...SERVED_LISTS.map((list) => [listChanged(list).method, LIST_FILTERS[list]] as const),
 ]);
 
-/** The client's list that an upstream's list is part of. Templates count as resources. */
+/** Returns the client's list that contains an upstream's list. Templates count as resources. */
 export function listOf(listing: Listing): ServedList {
   return listing === "resourceTemplates" ? "resources" : listing;
 }
@@ -48,7 +48,7 @@ export function toFilter(lists: readonly ServedList[], uris: readonly string[]):
   };
 }
 
-/** Opens a modern client's subscription: acknowledges it, then passes on the plane's notifications, each under the subscription's id. */
+/** Opens a modern client's subscription: acknowledges it, then passes on the plane's notifications with the subscription's id. */
 export function openSubscription(
   plane: Plane,
   { id, params, peer, notify }: Pick<Exchange, "id" | "params" | "peer" | "notify">,
@@ -99,7 +99,7 @@ export function openSubscription(
   };
 }
 
-/** Sends an optional notification only if the client chose it. */
+/** Returns whether the client's filter includes a notification. */
 function wanted({ method }: RpcNotification, filter: JsonObject): boolean {
   const key = FILTER_KEYS.get(method);
   return key === undefined || filter[key] === true || Array.isArray(filter[key]);

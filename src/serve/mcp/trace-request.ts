@@ -8,11 +8,14 @@ import type { Exchange } from "./plane.ts";
 
 type ExchangeHandler = (exchange: Exchange) => Promise<JsonObject>;
 
-/** Answers MCP requests and reports them. Each has a span below `_meta.traceparent`, else below its HTTP request, else in a new trace. Without a listener it has none. */
+/**
+ * Answers MCP requests and reports them. The span of a request is below `_meta.traceparent`, or else below its HTTP request, or else in a new trace.
+ * Without a listener, requests have no spans.
+ */
 export function createTracing(emit: Emit = () => {}) {
   const ids = createTraceIds();
 
-  /** Reports how an answer ended, as a span below the caller's. */
+  /** Reports how an answer ended, as a span below the caller's span. */
   async function reported(
     exchange: Exchange,
     caller: TraceContext | undefined,

@@ -8,7 +8,7 @@ import type { Exchange, Plane, PlaneSession } from "./plane.ts";
 const OLD_KEY = "ui/resourceUri";
 const UI_SCHEME = "ui://";
 
-/** Shows a client the interfaces of tools (MCP Apps) only if it announces that extension. Interfaces themselves pass as they are. */
+/** Shows the interfaces of tools (MCP Apps) only to clients that announce that extension. The interfaces themselves are not changed. */
 export function withApps(plane: Plane): Plane {
   const shown = (session: PlaneSession): PlaneSession => ({
     ...session,
@@ -32,7 +32,7 @@ function forClient({ method, peer }: Exchange, result: JsonObject): JsonObject {
   };
 }
 
-/** A tool without its interface. Returns nothing for a tool that only an interface may call. */
+/** Returns a tool without its interface. Returns an empty list for a tool that only an interface may call. */
 function withoutApp(tool: unknown): readonly unknown[] {
   const meta = isPlainObject(tool) ? tool["_meta"] : undefined;
   if (!isPlainObject(tool) || !isPlainObject(meta) || (meta["ui"] === undefined && meta[OLD_KEY] === undefined))
@@ -47,7 +47,7 @@ function isApp(resource: unknown): boolean {
   return isPlainObject(resource) && typeof resource["uri"] === "string" && resource["uri"].startsWith(UI_SCHEME);
 }
 
-/** The `_meta` of a server's tool. The URI of its interface is the one that clients of the aggregate read. */
+/** Returns the `_meta` of a server's tool. The URI of its interface is converted to the one that clients of the aggregate read. */
 export function withServedApp(meta: JsonObject, upstream: string | undefined): JsonObject {
   if (upstream === undefined) return meta;
   const { ui, [OLD_KEY]: old } = meta;

@@ -7,10 +7,10 @@ import { type ServedArsenal, CHANGES_TOOLS } from "../served-arsenal.ts";
 import { setNewest } from "../../base/remember.ts";
 import { fromToolName } from "./shown-tool.ts";
 
-/** The tools one principal may see, indexed by every name that refers to one of them. */
+/** The tools that one principal may see, indexed by every name that refers to one of them. */
 export type CatalogView = ReturnType<typeof createView>;
 
-/** The number of principals whose view is cached. The least recently used one is dropped. */
+/** Maximum number of cached views. The least recently used one is dropped. */
 const MAX_VIEWS = 64;
 
 /** Caches the views of one arsenal until the catalog changes. The arsenal still checks the policy for every list, search and call. */
@@ -40,7 +40,7 @@ function createView(tools: readonly Tool[]) {
   let cut: ReadonlyMap<string, Tool> | undefined;
   let loose: ReadonlyMap<string, Tool | "several"> | undefined;
 
-  /** The tool that a client's name refers to, matched strictly. */
+  /** Returns the tool that a client's name refers to, matched strictly. */
   function named(name: string): Tool | undefined {
     const asked = fromToolName(name);
     if (asked === undefined) return undefined;
@@ -52,7 +52,8 @@ function createView(tools: readonly Tool[]) {
   return {
     named,
     /**
-     * The tool that a model refers to: also by qualified name, or by a bare or source name that only one tool has. Never for a meta-tool's name.
+     * Returns the tool that a model refers to, also by qualified name, or by a bare or source name that only one tool has. Undefined for a
+     * meta-tool's name.
      */
     meant(name: string): Tool | undefined {
       if (META_TOOL_NAMES.has(name)) return undefined;
@@ -65,7 +66,7 @@ function createView(tools: readonly Tool[]) {
   };
 }
 
-/** Names and source names that only one tool has, each with its tool. */
+/** Indexes names and source names. A name that several tools have is marked. */
 function looseNames(tools: readonly Tool[]): ReadonlyMap<string, Tool | "several"> {
   const names = new Map<string, Tool | "several">();
   for (const tool of tools) {

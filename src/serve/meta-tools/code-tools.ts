@@ -8,14 +8,14 @@ import { type ShownTool, SKILLS_PARAMETER, wantsSkills } from "./definitions.ts"
 import type { MetaCaller } from "./find-tools.ts";
 import { toObject } from "./repair-call.ts";
 
-/** The names of the meta-tools of code mode. They do not change. */
+/** The names of the meta-tools of code mode. They never change. */
 export const CODE_TOOL_NAMES: ReadonlySet<string> = new Set(["search", "describe", "run"]);
 
 const DEFAULT_LIMIT = 5;
 const MAX_LIMIT = 50;
 const MOST_DESCRIBED = 50;
 
-/** The meta-tools of code mode, as a client lists them. `hasSkills`: a server has skills, which a search can also return. */
+/** Returns the meta-tools of code mode as a client lists them. `hasSkills`: a search can also return skills. */
 export function codeTools(toolCount: number, hasSkills = false): readonly ShownTool[] {
   return [
     {
@@ -48,13 +48,12 @@ export function codeTools(toolCount: number, hasSkills = false): readonly ShownT
   ];
 }
 
-/** Returns code mode of a served arsenal. */
 export async function codeOf({ codeMode }: Pick<ServedArsenal, "codeMode">): Promise<CodeMode> {
   if (codeMode === undefined) throw new ArsenalError("INTERNAL_ERROR", "Code mode is not served here.");
   return codeMode();
 }
 
-/** The answer to `search` or `describe`: text for the model, which is a correction if `isError`. */
+/** The answer to `search` or `describe`: text for the model. If `isError` is true, it is a correction. */
 export interface CodeToolText {
   readonly text: string;
   readonly isError?: true;
@@ -103,13 +102,13 @@ export async function answerCodeTool(
   }
 }
 
-/** The structured result of `run`. */
+/** Returns the structured result of `run`. */
 export function toRunContent({ value, logs, calls, truncated, error, status, confirmationId }: CodeResult): object {
   if (status === "success") return { value: value ?? null, logs, calls, ...(truncated !== undefined && { truncated }) };
   return { error, logs, calls, ...(confirmationId !== undefined && { status, confirmationId }) };
 }
 
-/** The result of `run` for a model, without fields that a model does not need. */
+/** Returns the result of `run` as text, without fields that a model does not need. */
 export function toRunText(result: CodeResult): string {
   const { value, logs, truncated, error, calls } = result;
   if (result.status === "success") {
@@ -131,7 +130,7 @@ export function readProgram(given: unknown): { readonly code: string } | CodeToo
   return invalid(`code is ${showValue(code)}. Give a program as text.`);
 }
 
-/** Models often put code into fences. */
+/** Removes a code fence, which models often add. */
 function unfenced(code: string): string {
   const fenced = /^\s*```(?:ts|typescript|js|javascript)?\n([\s\S]*?)\n?```\s*$/.exec(code);
   return fenced?.[1] ?? code;

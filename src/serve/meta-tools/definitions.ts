@@ -1,4 +1,7 @@
-/** The part of the catalog that a client sees: all tools, the meta-tools only, those and the common tools, or the meta-tools of code mode. */
+/**
+ * The tools that a client sees: `static` all tools, `dynamic` only the meta-tools, `hybrid` the meta-tools and common tools, `code` the meta-tools of
+ * code mode.
+ */
 export type ServeMode = "static" | "dynamic" | "hybrid" | "code";
 
 /** A tool as a model sees it. */
@@ -42,16 +45,16 @@ export const META_TOOLS: readonly ShownTool[] = [
   },
 ];
 
-/** The parameter of a search by which a model asks for skills. Listed if a server has any. */
+/** The parameter with which a model requests skills in a search. Listed if a server has any. */
 export const SKILLS_PARAMETER = {
   include_skills: { type: "boolean", description: "Also return skills: instructions to read as resources" },
 } as const;
 
-/** Returns whether a model asked for skills. Models also write booleans as text. */
+/** Returns whether a model requested skills. Models also write booleans as text. */
 export const wantsSkills = ({ include_skills: given }: Readonly<Record<string, unknown>>): boolean =>
   given === true || given === "true";
 
-/** The meta-tools of a gateway with servers that serve skills: a search can also return those. */
+/** The meta-tools of a gateway whose servers have skills: a search can also return skills. */
 export const META_TOOLS_WITH_SKILLS: readonly ShownTool[] = META_TOOLS.map((tool) => {
   if (tool.name !== FIND_TOOL) return tool;
   const properties = { ...(tool.inputSchema["properties"] as object), ...SKILLS_PARAMETER };
@@ -60,14 +63,14 @@ export const META_TOOLS_WITH_SKILLS: readonly ShownTool[] = META_TOOLS.map((tool
 
 const MAX_NAMES = 20;
 
-/** One sentence on the servers whose tools are offered. */
+/** Returns one sentence about the servers whose tools are offered. */
 export function offerOf(upstreams: readonly string[]): string {
   const shown = upstreams.slice(0, MAX_NAMES).join(", ");
   const more = upstreams.length > MAX_NAMES ? ` and ${upstreams.length - MAX_NAMES} more` : "";
   return upstreams.length === 0 ? "This server offers tools." : `This server offers the tools of ${shown}${more}.`;
 }
 
-/** The server's instructions for models: whose tools it offers, and how to use them. */
+/** Returns the server's instructions for models: the offered tools, and how to use them. */
 export function instructionsFor(mode: ServeMode, offer: string): string {
   const find = `call ${FIND_TOOL} with what you want to accomplish, then run a tool that it returns with ${EXECUTE_TOOL}`;
   switch (mode) {

@@ -24,11 +24,11 @@ export interface MetaCaller {
 export interface FoundTools {
   readonly match: Match;
   readonly tools: readonly (ShownTool & { readonly score: number })[];
-  /** Skills of servers, to be read as resources. Present if the model asked for them. */
+  /** Skills of servers, to be read as resources. Present if the model requested skills. */
   readonly skills?: readonly FoundSkill[];
   /** Servers whose tools cannot be found yet, because they are still connecting. */
   readonly connecting?: readonly string[];
-  /** The model's next step. */
+  /** A suggestion for the model's next step. */
   readonly hint?: string;
 }
 
@@ -37,7 +37,7 @@ const MAX_LIMIT = 50;
 
 const NO_TOOLS = "No tool was found. Search again in other words, or tell the user.";
 
-/** The tools that were found, or a correction of the model's arguments. */
+/** The found tools, or a correction of the model's arguments. */
 export type FindAnswer = { readonly kind: "found"; readonly found: FoundTools } | ReturnType<typeof invalid>;
 
 const invalid = (message: string) => ({ kind: "invalid", message }) as const;
@@ -78,7 +78,7 @@ export async function findTools(
 }
 
 function toFound(result: RetrievalResult, most: number, connecting: readonly string[]): FoundTools {
-  // A tool below the score threshold is still the nearest match.
+  // A tool below the score threshold may still be the nearest match.
   const tools = result.tools.length > 0 ? result.tools : (result.nearest ?? []).slice(0, most);
   const match = matchOf(tools, result.nothingFits);
   const hints = [
@@ -103,14 +103,14 @@ function toFound(result: RetrievalResult, most: number, connecting: readonly str
   };
 }
 
-/** The definition that a model needs for a call. It omits `$schema`, which only programs need and which costs tokens. */
+/** Returns the definition that a model needs for a call. `$schema` is omitted: only programs need it, and it costs tokens. */
 export function foundDefinition(tool: Tool): ShownTool {
   const { name, description, inputSchema: declared } = shownTool(tool);
   const { $schema: _, ...inputSchema } = declared;
   return { name, description, inputSchema };
 }
 
-/** A number within the limits. Models also write numbers as text, or null for no value. Undefined for anything else. */
+/** Reads a limit. Models also write numbers as text, or null for no value. Undefined for other values and numbers outside the limits. */
 function toLimit(given: unknown): number | undefined {
   if (given === undefined || given === null) return DEFAULT_LIMIT;
   const number = typeof given === "string" && given.trim() !== "" ? Number(given) : given;
@@ -118,16 +118,16 @@ function toLimit(given: unknown): number | undefined {
   return Math.min(Math.max(Math.trunc(number), 1), MAX_LIMIT);
 }
 
-/** The most messages of a query. */
+/** Maximum number of messages in a query. */
 const MOST_MESSAGES = 10;
-/** Only the end of a longer text is read, because it is the latest part. */
+/** In characters. Of a longer text, only the end is read, because it is the latest part. */
 const READ_LENGTH = 20_000;
-/** The speaker of a line in a transcript: `user: …`. */
+/** Matches the speaker of a line in a transcript: `user: …`. */
 const SPEAKER = /^(user|human|assistant|ai|model|system|tool):\s*/i;
 
 /**
- * Reads the recent messages of a conversation, oldest first, as a model gives them: a transcript, a list of strings, or a list of messages. A line
- * of a transcript without a speaker belongs to the line before it. Undefined for anything else.
+ * Reads the recent messages of a conversation, oldest first, in the forms that models use: a transcript, a list of strings, or a list of messages. A
+ * line of a transcript without a speaker belongs to the previous line. Undefined for other values.
  */
 function readMessages(given: unknown): readonly Message[] | undefined {
   if (given === undefined || given === null) return [];

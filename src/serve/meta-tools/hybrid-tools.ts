@@ -5,7 +5,7 @@ import { isUnlisted, type Tool } from "../../tool/tool.ts";
 import type { ServedArsenal } from "../served-arsenal.ts";
 import { toToolName } from "./shown-tool.ts";
 
-/** The tools that hybrid mode lists besides the meta-tools. */
+/** The tools that hybrid mode lists in addition to the meta-tools. */
 export interface CommonTools {
   includes(tool: Tool): boolean;
   close(): void;
@@ -16,10 +16,10 @@ const MAX_LEARNED = 8;
 const MIN_USES = 3;
 const OUTDO = 2;
 
-/** A list that changed with every call would invalidate the prompt caches of clients, so it is updated at most this often. */
+/** Minimum time between updates of the list. A list that changed with every call would invalidate the prompt caches of clients. */
 const REVIEW_MS = 600_000;
 
-/** The tools that an operator chose: by id, by the name clients see, or by pattern. */
+/** Returns the tools that an operator chose: by id, by the name that clients see, or by pattern. */
 export function configuredTools(common: readonly string[]): CommonTools {
   const matches = compilePatterns(common, { field: "common", grants: true });
   const names = new Set(common);
@@ -29,7 +29,7 @@ export function configuredTools(common: readonly string[]): CommonTools {
   };
 }
 
-/** The most used tools, over all callers. `changed` is called when the selection changes. */
+/** Returns the most used tools, over all callers. `changed` is called when the selection changes. */
 export function learnedTools(parts: {
   readonly arsenal: Pick<ServedArsenal, "subscribe">;
   readonly clock: Clock;

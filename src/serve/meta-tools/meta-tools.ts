@@ -6,7 +6,7 @@ import { EXECUTE_TOOL, FIND_TOOL } from "./definitions.ts";
 import { type FindAnswer, findTools, type MetaCaller } from "./find-tools.ts";
 import { repairCall } from "./repair-call.ts";
 
-/** The result of a call of a meta-tool: tools that were found, a tool to run, or a correction for the model. */
+/** The result of a call of a meta-tool: found tools, a tool to run, or a correction for the model. */
 export type MetaAnswer =
   | FindAnswer
   /** Run this call for the caller, under policy. The tool may not exist. */
@@ -14,7 +14,7 @@ export type MetaAnswer =
 
 export type MetaTools = ReturnType<typeof createMetaTools>;
 
-/** The tools that find and run other tools, for any surface, which only translates. */
+/** Creates the tools that find and run other tools, for every surface. A surface only converts the results. */
 export function createMetaTools(parts: {
   readonly arsenal: Pick<ServedArsenal, "retrieve" | "listTools" | "subscribe">;
   readonly startup: Startup;
@@ -38,7 +38,7 @@ export function createMetaTools(parts: {
   }
 
   return {
-    /** Reads a call of `find_relevant_tools` or `execute_tool` in any spelling. Answers it unless a tool has to be run. */
+    /** Reads a call of `find_relevant_tools` or `execute_tool` in any spelling. Answers it, unless another tool has to be run. */
     async answer(name: string, given: unknown, caller: MetaCaller): Promise<MetaAnswer> {
       if (name === FIND_TOOL) return findTools(given, caller, parts);
       await waitUnless(caller, (view) => repairCall(given, view.meant)?.tool);
@@ -49,7 +49,7 @@ export function createMetaTools(parts: {
       const message = `tool_name is missing. Give the name of a tool that ${FIND_TOOL} returned, and its arguments.`;
       return { kind: "invalid", message };
     },
-    /** Waits for servers that are still connecting, unless the tool with this exact name exists and its own server is already connected. */
+    /** Waits for servers that are still connecting. Does not wait if the tool with this exact name exists and its own server is connected. */
     waitFor: (name: string, caller: MetaCaller): Promise<void> => waitUnless(caller, (view) => view.named(name)),
     close: views.close,
   };

@@ -4,28 +4,28 @@ import type { Tool } from "../../tool/tool.ts";
 import { EXECUTE_TOOL } from "./definitions.ts";
 import { namesProperty, takesAnyProperty } from "./schema-properties.ts";
 
-/** The call that a model meant when it called `execute_tool`. */
+/** The call that a model intended when it called `execute_tool`. */
 export interface RepairedCall {
-  /** The tool; undefined if no tool has the name. */
+  /** Undefined if no tool has the name. */
   readonly tool: Tool | undefined;
   readonly toolName: string;
-  /** Converts the given value to an object if possible. */
+  /** Converted to an object if possible. */
   readonly arguments: unknown;
 }
 
-/** The keys under which models write a tool's name and its arguments. The first of each is the correct one. */
+/** The keys under which models write a tool's name. The first is the correct one. */
 const NAME_KEYS = ["tool_name", "toolName", "tool", "name"] as const;
 /** Inside other objects, the other keys could be a tool's own parameters. */
 const INNER_NAME_KEYS = ["tool_name", "toolName"] as const;
 const ARGUMENT_KEYS = ["arguments", "params", "parameters", "input", "args"] as const;
 
-/** Models do not nest deeper by mistake. */
+/** Models do not nest calls deeper by mistake. */
 const MAX_LAYERS = 4;
 
 /**
- * Fixes mistakes of models in calls of `execute_tool`: JSON in a string, arguments nested, next to the name, or under another key, the
- * whole call inside its own arguments, a prefix before the name. A call that is right stays as it is, and a word that the tool itself has a
- * parameter for is never taken for a wrapping. Undefined if no tool is named.
+ * Fixes models' mistakes in calls of `execute_tool`: JSON in a string; arguments that are nested, next to the name, or under another key; the whole
+ * call inside its own arguments; a prefix before the name. A correct call is not changed, and a parameter of the tool is never treated as a wrapper.
+ * Returns undefined if no tool is named.
  */
 export function repairCall(given: unknown, find: (name: string) => Tool | undefined): RepairedCall | undefined {
   const call = findCall(given, NAME_KEYS, MAX_LAYERS);
@@ -46,7 +46,7 @@ interface FoundCall {
   readonly toolName: string;
 }
 
-/** The object that names the tool: the given value, or one that it wraps. */
+/** Returns the object that names the tool: the given value, or a value that it wraps. */
 function findCall(value: unknown, nameKeys: readonly string[], layers: number): FoundCall | undefined {
   const given = toObject(value);
   if (given === undefined || layers === 0) return undefined;
@@ -65,12 +65,12 @@ function findNamed(name: string, find: (name: string) => Tool | undefined): Tool
   return find(name) ?? find(unprefixed(name));
 }
 
-/** Some models write a function's name in the form of its declaration. */
+/** Removes the prefix of a function declaration, which some models write before a name. */
 function unprefixed(name: string): string {
   return name.replace(/^functions?[.:]/, "");
 }
 
-/** The arguments among the members next to the name. */
+/** Returns the arguments among the members next to the name. */
 function toArguments(others: Readonly<Record<string, unknown>>, tool: Tool | undefined): unknown {
   const names = (key: string): boolean => namesProperty(tool?.parameters, key);
   if (Object.hasOwn(others, "arguments")) {
@@ -119,7 +119,7 @@ function unwrapOnce(
   return toObject(args[key]) ?? (isNothing(args[key]) ? {} : undefined);
 }
 
-/** True if there are members, and the tool declares each of them as a parameter. */
+/** Returns true if there are members and the tool declares each of them as a parameter. */
 function namesAll(tool: Tool | undefined, members: Readonly<Record<string, unknown>>): boolean {
   const keys = Object.keys(members);
   return keys.length > 0 && keys.every((key) => namesProperty(tool?.parameters, key));
@@ -129,10 +129,10 @@ function isNothing(value: unknown): boolean {
   return value === null || value === undefined || (typeof value === "string" && value.trim() === "");
 }
 
-/** Models nest encoded JSON at most this deep. */
+/** Models encode nested JSON at most this many times. */
 const MAX_JSON_LAYERS = 3;
 
-/** Returns an object, or one that a model wrote as JSON text, possibly encoded several times; undefined for anything else. */
+/** Returns an object, or an object that a model wrote as JSON text, possibly encoded several times; undefined for other values. */
 export function toObject(value: unknown): Readonly<Record<string, unknown>> | undefined {
   let given = value;
   for (let layer = 0; layer < MAX_JSON_LAYERS && typeof given === "string"; layer++) given = parseForeign(given);

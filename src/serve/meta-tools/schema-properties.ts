@@ -1,24 +1,26 @@
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { follow, pointerSteps } from "../../tool/schema/keywords.ts";
 
-/** Keywords under which a schema has further schemas for the same object: in a list, as one schema, or by name. */
+/** Keywords that contain further schemas for the same object: in a list, as one schema, or by name. */
 const LISTS = ["allOf", "anyOf", "oneOf"] as const;
 const SINGLE = ["if", "then", "else"] as const;
 
-/** Keywords with which a schema allows properties that it does not name. */
+/** Keywords that allow properties which the schema does not name. */
 const OPEN = ["$dynamicRef", "patternProperties", "propertyNames", "unevaluatedProperties"] as const;
 
-/** The most references that are followed in a row; this ends circular ones. */
+/** Maximum number of references followed in a row, which ends circular ones. */
 const MAX_DEPTH = 8;
 
-/** True if a tool's schema names a property, anywhere among its alternatives. */
+/** Returns true if a tool's schema names a property, in any of its alternatives. */
 export function namesProperty(schema: unknown, name: string): boolean {
   return schemasOf(schema, schema, MAX_DEPTH).some(
     ({ properties }) => isPlainObject(properties) && Object.hasOwn(properties, name),
   );
 }
 
-/** True if a tool accepts properties of any name. A schema that names some properties and does not mention others accepts only the named ones. */
+/**
+ * Returns true if a tool accepts properties of any name. A schema that names some properties and does not mention others accepts only the named ones.
+ */
 export function takesAnyProperty(schema: unknown): boolean {
   const schemas = schemasOf(schema, schema, MAX_DEPTH);
   const isOpen = schemas.some(({ additionalProperties, ...keywords }) => {
@@ -32,7 +34,7 @@ export function takesAnyProperty(schema: unknown): boolean {
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** A schema, and all schemas that apply to the same object. */
+/** Returns a schema and all schemas that apply to the same object. */
 function schemasOf(schema: unknown, root: unknown, depth: number): readonly Schema[] {
   if (!isPlainObject(schema) || depth === 0) return [];
   const { $ref, dependentSchemas } = schema;
@@ -45,7 +47,7 @@ function schemasOf(schema: unknown, root: unknown, depth: number): readonly Sche
   return [schema, ...parts.flatMap((part) => schemasOf(part, root, depth - 1))];
 }
 
-/** Resolves a reference within the schema. A reference to another document could name anything. */
+/** Resolves a reference within the schema. A reference to another document could allow any property. */
 function referred(ref: string, root: unknown): unknown {
   return ref.startsWith("#") ? follow(root, pointerSteps(ref.slice(1)) ?? []) : { additionalProperties: true };
 }

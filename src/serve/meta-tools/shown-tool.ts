@@ -6,7 +6,7 @@ import type { Tool } from "../../tool/tool.ts";
 import { fromAlias, isCutAlias, toAlias } from "../../transcode/alias.ts";
 import { META_TOOL_NAMES, type ShownTool } from "./definitions.ts";
 
-/** A tool as models and clients see it, computed once. */
+/** Returns a tool as models and clients see it, computed once. */
 export const shownTool = remember((tool: Tool): ShownTool => {
   const texts = [tool.description, tool.extendedDescription];
   return {
@@ -17,8 +17,7 @@ export const shownTool = remember((tool: Tool): ShownTool => {
 });
 
 /**
- * The schema as the source gave it, except for errors because of which clients refuse the whole list: another root type, or a property that is not
- * an object.
+ * Returns the source's schema, without two errors for which clients refuse the whole list: another root type, and a property that is not an object.
  */
 function toInputSchema(schema: JsonSchema): ShownTool["inputSchema"] {
   const { type, properties } = schema;
@@ -37,15 +36,15 @@ function withoutBoolean([name, property]: [string, unknown]): [string, unknown] 
   return [name, property ? {} : { not: {} }];
 }
 
-/** The name an MCP client sees for a tool id: its alias, or with the namespace spelled out if that is a meta-tool's name. */
+/** Returns the name of a tool for MCP clients: its alias, or the alias with its namespace if the plain alias is a meta-tool's name. */
 export function toToolName(id: string): string {
   const alias = toAlias(id);
   return META_TOOL_NAMES.has(alias) ? `${DEFAULT_NAMESPACE}-${alias}` : alias;
 }
 
 /**
- * Converts the name that a client calls to a name that the arsenal can look up: an id, or a shortened alias. Undefined if the name is not a
- * tool's. A bare name means a tool of the default namespace and never another's, or a server could take over the name of a tool that was removed.
+ * Converts a client's name for a tool to a name that the arsenal can look up: an id, or a shortened alias. Undefined for an invalid name. A bare name
+ * always means a tool of the default namespace; otherwise a server could take over the name of a removed tool.
  */
 export function fromToolName(name: string): string | undefined {
   if (name.includes(".") || isCutAlias(name)) return name;

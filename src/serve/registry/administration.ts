@@ -1,6 +1,6 @@
 import type { Principal } from "../../guard/principal.ts";
 
-/** A server as a registry lists it. Its texts are the publisher's. */
+/** A server in a registry's list. Its texts come from the publisher. */
 export interface RegistryServer {
   readonly name: string;
   readonly publisher: string;
@@ -12,7 +12,7 @@ export interface RegistryServer {
   readonly statusMessage?: string;
   readonly publishedAt?: string;
   readonly repository?: string;
-  /** npm, pypi, oci, nuget, mcpb or remote. */
+  /** `npm`, `pypi`, `oci`, `nuget`, `mcpb` or `remote`. */
   readonly kinds: readonly string[];
 }
 
@@ -20,7 +20,7 @@ export interface RegistryServer {
 export interface RegistryOption {
   readonly kind: string;
   readonly label: string;
-  /** The reason why it cannot run here. Omitted if it can. */
+  /** The reason why the option cannot run here. Omitted if it can. */
   readonly missing?: string;
   readonly inputs: readonly {
     readonly key: string;
@@ -32,7 +32,7 @@ export interface RegistryOption {
   }[];
 }
 
-/** A server that was fetched, verified and connected once. */
+/** A server that was downloaded, verified and connected once. */
 export interface RegistryTrial {
   readonly name: string;
   readonly server: string;
@@ -49,7 +49,7 @@ export interface RegistryTrial {
   }[];
   readonly remarks: readonly string[];
   readonly needsSignIn?: true;
-  /** True if it was written to the configuration. */
+  /** True if the server was written to the configuration. */
   readonly persisted: boolean;
 }
 
@@ -63,18 +63,18 @@ export interface RegistryAddition {
   readonly inputs?: Readonly<Record<string, string>> | undefined;
   /** False only tries the server and writes nothing. */
   readonly confirm: boolean;
-  /** The checksum that was shown; another one is refused. */
+  /** The checksum that was shown. A different checksum is refused. */
   readonly checksum?: string | undefined;
 }
 
-/** Finds servers in registries and adds them to the configuration. A registry is contacted only by these methods. */
+/** Finds servers in registries and adds them to the configuration. Only these methods contact a registry. */
 export interface RegistryAdministration {
-  /** Best first. Rejects with SOURCE_UNAVAILABLE if no registry answers. */
+  /** Returns servers, best first. Rejects with SOURCE_UNAVAILABLE if no registry answers. */
   find(
     asked: { readonly query: string; readonly registry?: string | undefined; readonly limit: number },
     options: { readonly signal: AbortSignal },
   ): Promise<{ readonly servers: readonly RegistryServer[]; readonly remarks: readonly string[] }>;
-  /** Rejects with INPUT_INVALID if no registry has it. */
+  /** Rejects with INPUT_INVALID if no registry has the server. */
   get(
     asked: { readonly name: string; readonly version?: string | undefined; readonly registry?: string | undefined },
     options: { readonly signal: AbortSignal },

@@ -2,11 +2,11 @@ import type { RegistryAddition, RegistryOption, RegistryServer, RegistryTrial } 
 
 /** MCP servers in the gateway's registries, over REST. */
 export interface RemoteRegistries {
-  /** Servers that fit a request, best first. */
+  /** Returns the servers that fit a request, best first. */
   search(query: string, options?: RegistrySearch): Promise<RegistryResults>;
-  /** One server with its versions and the ways to run it. */
+  /** Returns one server with its versions and the ways to run it. */
   get(name: string, options?: Omit<RegistrySearch, "limit"> & { readonly version?: string }): Promise<RegistryDetails>;
-  /** Fetches, verifies and tries a server; with `confirm`, writes it to the gateway's configuration. */
+  /** Downloads, verifies and tries a server. With `confirm`, also writes it to the gateway's configuration. */
   add(asked: RegistryAddition, options?: { readonly signal?: AbortSignal }): Promise<RegistryTrial>;
 }
 

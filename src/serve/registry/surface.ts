@@ -6,28 +6,27 @@ import { decodePercent } from "../../tool/schema/keywords.ts";
 import { answerJson } from "../http/answer.ts";
 import type { HttpExchange, Surface, SurfaceContext } from "../surface.ts";
 
-/** The path of the registry. */
 const PATH = "/registry/v0.1/";
 const META = "io.modelcontextprotocol.registry/official";
 const SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
 const [DEFAULT_LIMIT, MAX_LIMIT] = [30, 100] as const;
 const MAX_DESCRIPTION = 100;
-/** A time as in RFC 3339. */
+/** Matches a time in the format of RFC 3339. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i;
 
-/** A server that a caller may use, before it is converted to the format of the registry's API. */
+/** A server that a caller may use, before its conversion to the format of the registry's API. */
 interface ListedServer {
   readonly name: string;
   readonly description: string;
   readonly version: string;
   readonly title?: string;
-  /** Below the gateway's address. */
+  /** Relative to the gateway's address. */
   readonly path: string;
 }
 
 /**
- * `/registry/v0.1`: the read part of the MCP registry's API, for the gateway, its toolsets and its MCP servers. A caller sees a server if it may see
- * one of the server's tools.
+ * Serves `/registry/v0.1`: the read part of the MCP registry's API, for the gateway, its toolsets and its MCP servers. A caller sees a server if it
+ * may see one of the server's tools.
  */
 export function registrySurface(context: SurfaceContext): Surface {
   const { arsenal, work, startup, toolset, redactor } = context;
@@ -44,7 +43,7 @@ export function registrySurface(context: SurfaceContext): Surface {
       version: own,
       path: "/mcp",
     };
-    // Only one toolset is served, and it is at /mcp.
+    // If only one toolset is served, it is at /mcp.
     if (toolset !== undefined) return [everything];
     const toolsets = arsenal.toolsets.list(principal).map(({ name, description }) => ({
       name: `toolsets.${name}`,
@@ -133,7 +132,7 @@ function refuseChange({ request, response, url }: HttpExchange): void {
     (method === "POST" && path === "publish") ||
     (/^(?:PUT|DELETE)$/.test(method) && /^servers\/[^/]+\/versions\/[^/]+$/.test(path));
   const isStatus = method === "PATCH" && /^servers\/[^/]+(?:\/versions\/[^/]+)?\/status$/.test(path);
-  const error = "This registry lists what the gateway serves, and takes no changes.";
+  const error = "This registry lists what the gateway serves, and cannot be changed.";
   if (isOptional) return answerJson(response, 501, { error });
   if (isStatus) return answerJson(response, 403, { error });
   answerJson(response, 405, { error: "This path takes GET, HEAD only." }, { allow: "GET, HEAD" });
@@ -161,7 +160,7 @@ function shorten(text: string): string {
   return text.length <= MAX_DESCRIPTION ? text : `${text.slice(0, MAX_DESCRIPTION - 1)}…`;
 }
 
-/** The reverse of the gateway's host name, as registries name publishers: `com.example.tools`. */
+/** Returns the reversed host name of the gateway, as registries name publishers: `com.example.tools`. */
 function namespaceFor(address: string): string {
   const host = URL.parse(address)?.hostname ?? "localhost";
   const isName = /^[a-z0-9.-]+$/i.test(host) && !/^[\d.]+$/.test(host);

@@ -3,20 +3,20 @@ import type { Principal } from "../../guard/principal.ts";
 import { type Administration, hasRole } from "../administration.ts";
 
 /**
- * The callers that may use an operation. Every operation declares it, the surface checks it before the operation runs, and `/openapi.json` shows
- * it as `x-access`.
+ * The callers that may use an operation. Every operation declares them, the surface checks them before the operation runs, and `/openapi.json` shows
+ * them as `x-access`.
  */
 export interface Access {
-  /** The role a caller needs. Omitted: any caller of the gateway, under policy. */
+  /** The role that a caller needs. If omitted, any caller of the gateway may use the operation, under policy. */
   readonly role?: "operator" | "approver" | "operator or approver";
   /**
-   * The rights of a caller with the role who belongs to a tenant: that tenant's part (`own`, the default), the same as other callers (`all`), or a
-   * refusal (`none`), as for operations that change what tenants share.
+   * The rights of a caller with the role who belongs to a tenant. `own` (default): only that tenant's part. `all`: the same as other callers. `none`:
+   * refused, for operations that change what tenants share.
    */
   readonly tenants?: "own" | "all" | "none";
 }
 
-/** The reason why a caller may not use an operation; undefined if it may. */
+/** Returns the reason why a caller may not use an operation; undefined if it may. */
 export function refusalOf(
   { role, tenants }: Access,
   principal: Principal,

@@ -5,15 +5,14 @@ import type { OperatorActionRecord } from "../../guard/audit.port.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { RestContext, RestResponse, RestRequest, Operation } from "./operation.ts";
 
-/** The parts of a request that its audit record needs. */
 type Recorded = Pick<RestRequest<never, never, never>, "params" | "body" | "principal" | "trace">;
 
-/** The most targets that one record names. */
+/** Maximum number of targets in one record. */
 const MAX_TARGETS = 100;
 
 /**
- * Runs an operation and audits it. A change leaves a record before it runs and another one with its outcome, so that an action that hangs or ends
- * the process is in the log. If the audit is strict and cannot be written, rejects with AUDIT_FAILED before it runs.
+ * Runs an operation and audits it. A change is recorded before it runs, and again with its outcome, so that an action that hangs or ends the process
+ * is in the log. If the audit is strict and cannot be written, rejects with AUDIT_FAILED before the operation runs.
  */
 export async function runRecorded(
   operation: Operation,
@@ -25,14 +24,14 @@ export async function runRecorded(
   if (recorder === undefined) return operation.run(asked, context);
   if (operation.targets === undefined) {
     const answer = await operation.run(asked, context);
-    // Answered approvals are recorded through events. They are stored before the answer too.
+    // Answered approvals are recorded through events. These records are also stored before the answer.
     await recorder.settled();
     return answer;
   }
   const problem = await recorder.refusal(undefined, true);
   if (problem !== undefined) throw notRecorded(`${operation.id} was refused: it cannot be recorded`, problem);
   const sent: unknown = asked.body;
-  // Settings may contain passwords, so their values are not kept, whatever is configured for calls.
+  // Settings may contain passwords, so their values are not recorded, regardless of the setting for calls.
   const given = isPlainObject(sent) ? { arguments: recorder.describe(sent, "shape") } : {};
   const id = randomUUID();
   const record = (outcome: Outcome): Promise<string | undefined> | undefined =>
@@ -71,7 +70,7 @@ function failed(code: ErrorCode): Outcome {
 function outcomeOf(answer: RestResponse): Outcome {
   if ("refused" in answer) return failed(answer.refused.code);
   const body = "body" in answer ? answer.body : undefined;
-  // A failed connection is a successful answer; the state of the ensemble is in its body.
+  // A failed connection is a successful answer, whose body contains the state of the ensemble.
   return { outcome: isPlainObject(body) && body["state"] === "failed" ? "failed" : "done", body };
 }
 

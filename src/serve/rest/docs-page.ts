@@ -33,7 +33,7 @@ textarea { min-height: 9rem; }
 button { margin: 0.75rem 0.5rem 0 0; padding: 0.5rem 1rem; border: 1px solid var(--link); border-radius: 4px; background: var(--link); color: var(--page); font-size: 1rem; cursor: pointer; }
 `;
 
-/** Runs in the browser. It writes text and never markup, so that no content of the document or an answer can become part of the page. */
+/** Runs in the browser. It writes only text and never markup, so that no content of the document or an answer can become part of the page. */
 const SCRIPT = `
 "use strict";
 const $ = (id) => document.getElementById(id);
@@ -154,7 +154,7 @@ load().catch((error) => { $("state").textContent = String(error); });
 
 const sha256 = (text: string): string => `'sha256-${hash("sha256", text, "base64")}'`;
 
-/** The page may run its own script, show its own style, and call this server, nothing else. */
+/** Lets the page only run its own script, show its own style, and call this server. */
 const POLICY = `default-src 'none'; script-src ${sha256(SCRIPT)}; style-src ${sha256(STYLE)}; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
 export const DOCS_HEADERS = {
@@ -165,7 +165,7 @@ export const DOCS_HEADERS = {
   "cache-control": "no-store",
 } as const;
 
-/** The page at `/docs`. It reads `/openapi.json` in the browser and names nothing itself, so it is public. `head` gives it its page token. */
+/** Returns the page at `/docs`. It reads `/openapi.json` in the browser and contains no names, so it is public. `head` contains its page token. */
 export const docsPage = (head: string): string => `<!doctype html>
 <html lang="en">
 <head>

@@ -5,10 +5,9 @@ import type { AnswerShape, Operation } from "./operation.ts";
 import { closed } from "./read-request.ts";
 import { COMPONENTS } from "./schemas/components.ts";
 
-/** The parts of the document besides the operations. */
 export interface DocumentParts {
   readonly version: string;
-  /** The prefix of every path: `https://tools.example.com`. Empty if it is not known. */
+  /** The prefix of every path: `https://tools.example.com`. Empty if it is unknown. */
   readonly address: string;
   /** The path of the operations: `/api/v1`. */
   readonly base: string;
@@ -28,7 +27,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Gateway: "The gateway itself.",
 };
 
-/** The refusals that any operation may return, by status. */
+/** The errors that any operation may return, by status. */
 const EVERYWHERE: Readonly<Record<number, string>> = {
   400: "The request is malformed: `INPUT_INVALID`.",
   403: "The caller may not do this, or the request comes from another web site: `PERMISSION_DENIED`.",
@@ -185,7 +184,7 @@ function mapped<Value, Changed>(
 
 const NAMES = new Map(Object.entries(COMPONENTS).map(([name, schema]) => [schema, name]));
 
-/** A schema that refers to every component by its name. */
+/** Replaces every component in a schema by a reference to its name. */
 function refer(value: unknown): unknown {
   const name = NAMES.get(value as JsonSchema);
   return name === undefined ? members(value) : { $ref: `#/components/schemas/${name}` };

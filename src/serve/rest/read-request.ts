@@ -12,7 +12,6 @@ export type ReadRequest =
   | { readonly params: unknown; readonly query: unknown; readonly body: unknown }
   | { readonly refused: ArsenalError; readonly status: number };
 
-/** Reads the requests of one operation. */
 export type RequestReader = (exchange: HttpExchange, params: Readonly<Record<string, string>>) => Promise<ReadRequest>;
 
 const NOTHING: JsonSchema = { type: "object", properties: {} };
@@ -73,7 +72,7 @@ function hasBody(headers: HttpExchange["request"]["headers"]): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) !== 0;
 }
 
-/** Parses parameters by their schemas. A text that does not fit stays a text, so that the check refuses it by name. */
+/** Parses parameters by their schemas. An invalid value stays a string, so that the check names it in the error. */
 function readQuery(given: URLSearchParams, schema: JsonSchema): Record<string, unknown> {
   const read: Record<string, unknown> = {};
   for (const name of new Set(given.keys())) {
@@ -100,7 +99,7 @@ function coerced(value: string, type: JsonSchema["type"]): unknown {
 
 function toError(where: string, value: unknown, schema: JsonSchema, problems: readonly Problem[]): ArsenalError {
   const all = problems.slice(0, 20).map((problem) => toIssue(problem, value, schema));
-  // If a parameter is missing, a misspelt name is the most likely reason.
+  // A missing parameter is usually caused by a misspelled name, so that issue comes first.
   const issues = all.toSorted((one, other) => Number(isMisspelt(other)) - Number(isMisspelt(one)));
   const [first] = issues;
   const { field = "", message = "", fix = "" } = first ?? {};

@@ -21,12 +21,11 @@ import { OPERATIONS } from "./operations/all.ts";
 import { createReader, type RequestReader } from "./read-request.ts";
 import { type AnswerWriter, createWriter } from "./write-answer.ts";
 
-/** The path of the REST API. */
 export const BASE = "/api/v1";
 
 const METHODS = ["GET", "POST", "PUT", "DELETE"] as const;
 
-/** The interval at which one of the processes that share the approvals looks for expired ones. */
+/** Interval at which one of the processes that share the approvals searches for expired ones. */
 const PRUNE_MS = 60_000;
 
 interface Served {
@@ -38,10 +37,10 @@ interface MatchedOperation extends Served {
   readonly params: Record<string, string>;
 }
 
-/** `/api/v1`: the arsenal for programs that use neither MCP nor A2A. Hono finds the operation; the host has authenticated the caller. */
+/** Serves `/api/v1`: the arsenal for programs that use neither MCP nor A2A. Hono finds the operation; the host has authenticated the caller. */
 export function restSurface(context: SurfaceContext, clock: Clock = systemClock): Surface {
   const { arsenal, replica, work, redactor, startup } = context;
-  // Counting approvals expires old ones, so the audit log records the expiry even if no caller lists them.
+  // Counting approvals expires old ones, so the audit log records the expiry even if no caller lists approvals.
   const prune = { name: "prune", everyMs: PRUNE_MS, run: () => arsenal.approvals.count() };
   const endPruning = startLeasedWork(replica.state.leases, clock, prune);
   const validator = jsonSchemaValidator();
@@ -77,7 +76,7 @@ export function restSurface(context: SurfaceContext, clock: Clock = systemClock)
     }
   }
 
-  /** The path of the operation, even if it has another method. */
+  /** Returns the path template of the operation, regardless of its method. */
   function template(method: string, path: string): string {
     for (const each of [method, ...METHODS]) {
       const [[match] = []] = router.match(each, path.slice(BASE.length));
@@ -109,11 +108,11 @@ export function restSurface(context: SurfaceContext, clock: Clock = systemClock)
     if ("refused" in given) return writer.problem(given.refused, given);
 
     const gone = new AbortController();
-    // Operations of operators are not cut off, because a caller may revoke its own key.
+    // Operator operations are not aborted, because a caller may revoke its own key.
     const unwatch = needsTools === true ? exchange.onRevoked?.((reason) => gone.abort(reason)) : undefined;
     response.once("close", () => {
       unwatch?.();
-      if (!response.writableFinished) gone.abort(new ArsenalError("CANCELLED", "The caller hung up."));
+      if (!response.writableFinished) gone.abort(new ArsenalError("CANCELLED", "The caller disconnected."));
     });
     const run = async (signal: AbortSignal): Promise<void> => {
       if (needsTools === true) await startup.wait(signal);
@@ -160,8 +159,8 @@ export function restSurface(context: SurfaceContext, clock: Clock = systemClock)
     ],
     addresses: [
       [`${BASE}/tools`, "The REST API."],
-      ["/openapi.json", "What the REST API takes and answers, as OpenAPI.", "page"],
-      ["/docs", "The same as a page to read and try.", "page"],
+      ["/openapi.json", "The description of the REST API, as OpenAPI.", "page"],
+      ["/docs", "The same description as a page, with forms to try it.", "page"],
       [`${BASE}/approvals`, "Calls that wait for a person's approval."],
     ],
     async close() {
@@ -171,7 +170,7 @@ export function restSurface(context: SurfaceContext, clock: Clock = systemClock)
   };
 }
 
-/** Answers GET and HEAD only. */
+/** Allows only GET and HEAD. */
 function readOnly(
   handle: (exchange: HttpExchange) => void | Promise<void>,
 ): (exchange: HttpExchange) => void | Promise<void> {
@@ -183,11 +182,11 @@ function readOnly(
 }
 
 function nothingAt(path: string): ArsenalError {
-  const fix = "GET /openapi.json lists what there is.";
-  return fixable("INPUT_INVALID", `Nothing is at ${BASE}${path.slice(0, 200)}.`, fix);
+  const fix = "GET /openapi.json lists all paths.";
+  return fixable("INPUT_INVALID", `There is nothing at ${BASE}${path.slice(0, 200)}.`, fix);
 }
 
-/** True for requests that another site makes a browser send without an Origin, such as an image or an old form. The host checks Origins. */
+/** Returns true for requests that another site makes a browser send without an Origin, such as an image or a form. The host checks Origins. */
 function isCrossSite({ origin, "sec-fetch-site": site }: HttpExchange["request"]["headers"]): boolean {
   return origin === undefined && (site === "cross-site" || site === "same-site");
 }

@@ -12,7 +12,6 @@ import { openEventStream } from "../mcp/reply.ts";
 import type { HttpExchange } from "../surface.ts";
 import type { RestResponse, ServerSentEvent } from "./operation.ts";
 
-/** Writes the answers to one request. */
 export type AnswerWriter = ReturnType<typeof createWriter>;
 
 interface ProblemParts {
@@ -21,10 +20,10 @@ interface ProblemParts {
   readonly headers?: OutgoingHttpHeaders;
 }
 
-/** A comment is sent this often, so that proxies keep the connection open. */
+/** Interval of keep-alive comments, so that proxies keep the connection open. */
 const KEEP_ALIVE_MS = 15_000;
 
-/** Known secrets are removed here, whatever an operation answers. */
+/** Creates the writer of a request's answers. It removes known secrets from all answers. */
 export function createWriter(
   { request, response }: Pick<HttpExchange, "request" | "response">,
   redactor: Redactor,
@@ -69,7 +68,7 @@ export function createWriter(
     response.end();
   }
 
-  /** Answers with text of another type than JSON. */
+  /** Answers with text of a type other than JSON. */
   function plain({ text: shown, type, headers }: Extract<RestResponse, { text: string }>): void {
     if (response.destroyed) return;
     const body = Buffer.from(known.value(shown));
@@ -84,11 +83,11 @@ export function createWriter(
     response.end(body);
   }
 
-  /** Writes events as they come, no faster than the caller reads them. Resolves at their end, or when the signal fires. */
+  /** Writes events no faster than the caller reads them. Resolves at their end, or when the signal fires. */
   async function events(given: AsyncIterable<ServerSentEvent>, signal: AbortSignal): Promise<void> {
     const redactPart = redactor.stream();
     const headers = { "cache-control": "no-store, no-transform", "x-request-id": requestId };
-    // Written at the reader's speed, so that at most the last batch is unread.
+    // Events are written at the reader's speed, so at most the last batch is unread.
     const options = { headers, clock, keepAliveMs: KEEP_ALIVE_MS, unreadLimit: Infinity };
     const stream = openEventStream(response, options);
     const write = (event: ServerSentEvent): void => {
@@ -108,7 +107,7 @@ export function createWriter(
     } catch (error) {
       if (!signal.aborted) write({ event: "error", data: redactor.value(toProblem(error, requestId)) });
     } finally {
-      // Does not wait for the source, which may hang.
+      // Not awaited, because the source may hang.
       source.return?.().catch(() => {});
       stream.end();
     }
@@ -117,7 +116,7 @@ export function createWriter(
   return { json, plain, events, problem };
 }
 
-/** An event without known secrets. A secret may be split over several messages of progress. */
+/** Removes known secrets from an event. A secret may be split over several progress messages. */
 function redacted(
   { data, ...event }: Extract<ServerSentEvent, { data: unknown }>,
   known: Redactor["known"],
@@ -129,12 +128,12 @@ function redacted(
   return { ...event, data: { ...shown, message: redactPart(shown["message"]) } };
 }
 
-/** Hidden characters are escaped: a program reads the same text, and a person who reads the answer sees them. */
+/** Writes JSON with hidden characters escaped: programs read the same text, and people see the characters. */
 function toJson(value: unknown): string {
   return visibleText(stringify(value));
 }
 
-/** Leaves out what JSON cannot express. */
+/** Serializes a value, without parts that JSON cannot express. */
 function stringify(value: unknown): string {
   try {
     return JSON.stringify(value) ?? "null";
@@ -152,7 +151,7 @@ async function visibleInTurns(text: string): Promise<readonly Buffer[]> {
   const pause = createPauses();
   const parts: Buffer[] = [];
   for (let from = 0; from < text.length;) {
-    // No character is split.
+    // A surrogate pair must not be split.
     const isSplit = (text.charCodeAt(from + LARGE) & 0xfc_00) === 0xdc_00;
     const part = text.slice(from, from + LARGE + (isSplit ? 1 : 0));
     parts.push(Buffer.from(visibleText(part)));

@@ -21,13 +21,13 @@ parent.postMessage({ jsonrpc: "2.0", method: ready, params: {} }, "*");
 </script>
 `;
 
-/** The origins that an interface may declare: encrypted ones, without a path. */
+/** Matches the origins that an interface may declare: encrypted ones, without a path. */
 const ORIGIN = /^(?:https|wss):\/\/(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d{1,5})?$/i;
 const MOST_ORIGINS = 50;
 
 /**
- * Returns the Content-Security-Policy of an interface that declares these domains. Its origin is opaque, also in a tab of its own, so that it reads
- * nothing of the gateway. Without declared domains it reaches no network.
+ * Returns the Content-Security-Policy of an interface that declares these domains. Its origin is opaque, even in a separate tab, so that it cannot
+ * read data of the gateway. Without declared domains, it has no network access.
  */
 export function appPolicy(declared: URLSearchParams): string {
   const origins = (name: string): string =>
@@ -52,7 +52,7 @@ export function appPolicy(declared: URLSearchParams): string {
   ].join("; ");
 }
 
-/** Serves the page. It is the same for every caller, so it is public; the interface itself comes from the dashboard. */
+/** Serves the page. It is the same for every caller, so it is public. The interface itself comes from the dashboard. */
 export const appFrameRoute: Route = {
   path: APP_FRAME,
   open: true,

@@ -5,9 +5,9 @@ import { refuseMethodWithProblem } from "../http/problem.ts";
 import type { Connections } from "../connections.ts";
 import type { HttpExchange, Route } from "../surface.ts";
 
-/** The page of the dashboard on which people sign in to servers. */
+/** The dashboard page on which people sign in to servers. */
 export const CONNECTIONS_PAGE = "/ui/connections";
-/** The path to which the authorization server sends the browser. */
+/** The path to which the authorization server redirects the browser. */
 export const CALLBACK = `${CONNECTIONS_PAGE}/callback`;
 const COOKIE_S = 600;
 
@@ -22,7 +22,7 @@ function cookieName(state: string): string {
   return `toolarsenal-connection-${createHash("sha256").update(state).digest("hex").slice(0, 16)}`;
 }
 
-/** The route to which the browser returns from an authorization server. It answers with the page that shows the outcome. */
+/** Creates the route to which the browser returns from an authorization server. It answers with the page that shows the outcome. */
 export function connectionRoute(connections: Connections): Route {
   async function finish({ url, request }: HttpExchange): Promise<readonly [name: string, value: string]> {
     const state = url.searchParams.get("state") ?? "";

@@ -23,13 +23,13 @@ export interface SignInOutcome {
 export interface SignInParts {
   readonly identity: Identity;
   readonly signIn: SignIn;
-  /** Every process on the same state can open sealed texts of the others, so any of them can answer the callback. */
+  /** Every process on the same state can open texts that another one sealed, so any process can answer the callback. */
   readonly seal: Pick<Seal, "seal" | "open">;
   readonly emit?: Emit | undefined;
   show(exchange: HttpExchange, outcome: SignInOutcome, status: number, headers: OutgoingHttpHeaders): Promise<void>;
 }
 
-/** The data that a browser keeps between leaving for the issuer and coming back. */
+/** The data that a browser stores during a sign-in at the issuer. */
 interface SealedAttempt {
   readonly state: string;
   readonly verifier: string;
@@ -42,12 +42,12 @@ const CALLBACK = `${PATH}/callback`;
 const ATTEMPT_S = 600;
 const BINDING: SealBinding = { principal: { id: "page" }, plane: "page", method: "sign-in", params: {} };
 
-/** The longest address that is stored in the cookie. */
+/** Maximum length of the address in the cookie. */
 const MAX_PLACE = 500;
 
 /**
- * The routes that sign people in to the dashboard at an issuer. The gateway keeps nothing: an attempt is sealed in a cookie that only the callback
- * gets, and the token goes into the page, which keeps it as it keeps an API key.
+ * Creates the routes for signing in to the dashboard at an issuer. The gateway stores nothing: an attempt is sealed in a cookie that only the
+ * callback gets. The token goes into the page, which stores it like an API key.
  */
 export function signInRoutes({ identity, signIn, seal, emit, show }: SignInParts): readonly Route[] {
   async function begin({ url, address, response }: HttpExchange): Promise<void> {
@@ -79,7 +79,7 @@ export function signInRoutes({ identity, signIn, seal, emit, show }: SignInParts
       const resource = `${address}/api/v1`;
       const { principal, refusal } = await identified(identity, { headers: { authorization }, resource });
       if (principal !== undefined) return await show(exchange, { token, to }, 200, done);
-      const why = refusal?.description ?? "It proves nobody.";
+      const why = refusal?.description ?? "It identifies no caller.";
       const problem = `The gateway does not accept the token that ${signIn.name} issued. ${why} Check audience, scopes and sign_in of server.auth.jwt.`;
       await fail(exchange, 403, problem, to, done);
     } catch (error) {
@@ -88,7 +88,7 @@ export function signInRoutes({ identity, signIn, seal, emit, show }: SignInParts
   }
 
   async function end({ address, response }: HttpExchange): Promise<void> {
-    // The page has already forgotten its token, so the sign-out is effective even if the issuer is unavailable.
+    // The page has already deleted its token, so the sign-out works even if the issuer is unavailable.
     const location = await signIn.end(address + UI).catch(() => undefined);
     redirect(response, location ?? basePathOf(address) + UI);
   }
@@ -110,7 +110,7 @@ export function signInRoutes({ identity, signIn, seal, emit, show }: SignInParts
     if (code === "UNAUTHENTICATED") return fail(exchange, 403, message, to, headers);
     const { request, url } = exchange;
     emit?.("request-failed", { requestId: requestIdOf(request), path: url.pathname, message });
-    const away = `Cannot sign in at ${signIn.name} now. Try again in a moment. If it goes on, ask the operator of this gateway, whose log says why.`;
+    const away = `Cannot sign in at ${signIn.name} now. Retry in a moment. If it fails again, ask the operator of this gateway to check its log.`;
     return fail(exchange, 502, code === "PROTOCOL_ERROR" ? message : away, to, headers);
   }
 
@@ -137,7 +137,7 @@ function redirect(response: HttpExchange["response"], location: string, headers:
     .end();
 }
 
-/** A page of the dashboard to open after signing in. Any other address, such as another site, becomes the dashboard's first page. */
+/** Returns the dashboard page to open after signing in. Any other address, such as another site, becomes the dashboard's first page. */
 function placeOf(to: string | null, address: string): string {
   const base = "http://localhost";
   const prefix = basePathOf(address);
@@ -150,8 +150,8 @@ function placeOf(to: string | null, address: string): string {
 }
 
 /**
- * Several tabs may sign in at once. There are 16 cookies, chosen by the first digit of the state, which separates the tabs and keeps the header
- * short.
+ * Returns a cookie name, so that several tabs can sign in at the same time. There are only 16 names, chosen by the first digit of the state, to keep
+ * the header short.
  */
 function cookieName(state: string): string {
   return `toolarsenal-sign-in-${/^[0-9a-f]/.exec(state)?.[0] ?? "0"}`;

@@ -32,7 +32,7 @@ const HEADERS = {
   "referrer-policy": "no-referrer",
 };
 
-/** True if every `%XX` of a path can be decoded. The dashboard has no page at any other path, and answers 404. */
+/** Returns true if every `%XX` of a path can be decoded. Other paths get 404. */
 function isWellFormed(path: string): boolean {
   try {
     decodeURIComponent(path);
@@ -42,13 +42,13 @@ function isWellFormed(path: string): boolean {
   }
 }
 
-/** The page with its data. Its assets are below the path of the public address, from which the page takes its own paths. */
+/** Returns the page with its data. Its assets are below the path of the public address, from which the page derives its own paths. */
 function pageAt(prefix: string, page: string, meta: string): string {
   const found = page.replace("</head>", () => `${meta}</head>`);
   return prefix === "" ? found : found.replaceAll(`"${BASE}/assets/`, () => `"${escapeHtml(prefix)}${BASE}/assets/`);
 }
 
-/** `/ui`: the dashboard. Its files reveal nothing about the gateway, so they are public; the data comes from `/api/v1`. */
+/** Serves the dashboard at `/ui`. Its files reveal nothing about the gateway, so they are public. The data comes from `/api/v1`. */
 export function uiSurface({
   replica: { seal },
   identity,
@@ -58,7 +58,7 @@ export function uiSurface({
   const folder = FOLDERS.find((each) => existsSync(new URL("index.html", each)));
   const { signIn } = identity ?? {};
 
-  /** The data that the page needs before its first request: its token, and how to sign in. */
+  /** Returns the data that the page needs before its first request: its token, and the way to sign in. */
   function metaOf(outcome: Partial<SignInOutcome>): string {
     if (signIn === undefined) return pageTokenMeta(seal);
     const known = JSON.stringify({ issuer: signIn.name, keys: !signIn.onlyWay, ...outcome });
@@ -78,7 +78,7 @@ export function uiSurface({
     }
     const file = await readFile(fileURLToPath(new URL(name, folder))).catch(() => undefined);
     if (file === undefined) {
-      response.writeHead(404, plain).end("Nothing is here.\n");
+      response.writeHead(404, plain).end("There is nothing at this path.\n");
       return;
     }
     const found = meta === undefined ? file : Buffer.from(pageAt(basePathOf(address), file.toString(), meta));
@@ -87,7 +87,7 @@ export function uiSurface({
         ...HEADERS,
         "content-type": TYPES[extname(name)] ?? "application/octet-stream",
         "content-length": found.length,
-        // The names of assets change with their content. The page has a token that expires.
+        // The names of assets change with their content. The page itself has a token that expires.
         "cache-control": meta === undefined ? "public, max-age=31536000, immutable" : "no-store",
         ...headers,
       })

@@ -249,7 +249,7 @@ describe("GET /history", () => {
     ]);
     expect((await client.history.list({ limit: 1 })).records).toMatchObject([{ kind: "call", traceId }]);
     expect((await client.stats()).calls).toBe(1);
-    await expect(client.history.trace("0".repeat(32))).rejects.toThrow("Nothing is kept of the trace");
+    await expect(client.history.trace("0".repeat(32))).rejects.toThrow("No records of the trace");
   });
 });
 

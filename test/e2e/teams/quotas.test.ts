@@ -84,7 +84,7 @@ describe.each(some(STORES, 1, "quotas"))("quotas on three gateways that share $n
     const refused = await fleet.ask(2, key, "POST", "/execute", { toolName: "default.ping" });
     expect(refused.status).toBe(429);
     expect(refused.body.detail).toMatch(
-      /^default\.ping was not called: the tenant acme has used its 100 calls of this month\. The quota begins anew at \d{4}-\d\d-\d\dT00:00:00\.000Z\./,
+      /^default\.ping was not called: the tenant acme has used its 100 calls of this month\. The quota resets at \d{4}-\d\d-\d\dT00:00:00\.000Z\./,
     );
     const other = await fleet.ask(0, ROOT_TOKEN, "POST", "/execute", { toolName: "default.ping" });
     expect(other.body.result).toBe("pong");

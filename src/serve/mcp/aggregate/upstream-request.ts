@@ -18,15 +18,14 @@ export interface AnswerParts {
   readonly arsenal: ServedArsenal;
   readonly upstream: (name: string) => McpUpstream | undefined;
   readonly listings: Listings;
-  /** The skills that a principal may read, with the URIs that clients see. */
+  /** Returns the skills that a principal may read, with the URIs that clients see. */
   readonly skills: (principal: Principal) => Promise<readonly JsonObject[]>;
-  /** True if a connected server serves skills. */
+  /** Returns true if a connected server serves skills. */
   readonly hasSkills: () => boolean;
   readonly metaTools: MetaTools;
   readonly mode: ServeMode;
   readonly common: CommonTools;
   readonly startup: Startup;
-  /** The limits of a client. */
   readonly quirksOf: (peer: Peer) => ClientQuirks;
   readonly seal: Seal;
   readonly plane: string;
@@ -34,7 +33,7 @@ export interface AnswerParts {
   readonly sessionLevel: LogLevel | undefined;
 }
 
-/** Hands a client's request, under policy, to its upstream. Undefined if the client may not see such entries there. */
+/** Passes a client's request, under policy, to its upstream. Returns undefined if the client may not see such entries there. */
 export async function requestUpstream(
   exchange: Exchange,
   upstream: McpUpstream,
@@ -54,7 +53,7 @@ export async function requestUpstream(
 }
 
 /**
- * Creates request state for an upstream that expects it in a repeated request. It is sealed, carried by the client, and valid for one caller and
+ * Creates request state for an upstream that expects it in a repeated request. The state is sealed, kept by the client, and valid for one caller and
  * one target.
  */
 export function createRequestState(
@@ -64,17 +63,20 @@ export function createRequestState(
 ) {
   const binding: SealBinding = { principal: peer.principal, plane, method, params: target };
   return {
-    /** The members of a repeated request for the upstream, including its own state. Throws if the client's state belongs to another request. */
+    /**
+     * Returns the members of a repeated request for the upstream, including the upstream's own state. Throws if the client's state belongs to another
+     * request.
+     */
     open(extra: JsonObject): JsonObject {
       if (extra["requestState"] === undefined) return extra;
       const { requestState: sealed, ...others } = extra;
       const opened = typeof sealed === "string" ? seal.open(sealed, binding) : undefined;
       if (opened !== undefined) return { ...others, requestState: opened["state"] };
       const message =
-        "requestState has expired, was changed, or belongs to another request. Make the request again without it.";
+        "requestState has expired, was changed, or belongs to another request. Repeat the request without it.";
       throw new RpcError({ code: RPC.invalidParams, message });
     },
-    /** An upstream's `input_required` result for the client. */
+    /** Returns an upstream's `input_required` result for the client, with sealed state. */
     seal(result: JsonObject): JsonObject {
       const { requestState: state } = result;
       return state === undefined ? result : { ...result, requestState: seal.seal({ state }, binding) };

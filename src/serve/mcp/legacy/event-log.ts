@@ -1,17 +1,17 @@
 import type { RequestId } from "../../../mcp/protocol.ts";
 import type { Share } from "../../../base/shares.ts";
 
-/** A position in one of a session's streams: the last event that was sent there. */
+/** A position in one of a session's streams, given by the last event sent there. */
 export interface StreamPosition {
   readonly stream: number;
   readonly sequence: number;
 }
 
-/** The position that an event id names. */
+/** The position that an event id refers to. */
 export interface LocatedEvent extends StreamPosition {
-  /** The process whose log it is in, if that is another. */
+  /** The process that stores the log, if it is another process. */
   readonly elsewhere?: string;
-  /** The request whose stream it is. */
+  /** The request that the stream belongs to. */
   readonly request?: RequestId;
 }
 
@@ -25,23 +25,24 @@ export interface LoggedEvent extends StreamPosition {
   readonly data: string;
 }
 
-/** A session's recent events, for clients that reconnect after a connection broke. */
+/** A session's recent events, for clients that reconnect after a broken connection. */
 export type EventLog = ReturnType<typeof createEventLog>;
 
 export interface EventLogOptions {
-  /** Reserves room for the log. The log is emptied if another caller needs the room, or there is none. */
+  /** Reserves memory for the log. The log is emptied if another caller needs the memory, or if none is free. */
   readonly take?: (giveWay: () => void) => Share | undefined;
-  /** 256 by default. */
+  /** Defaults to 256. */
   readonly maxEvents?: number;
-  /** Characters in all; 1,000,000 by default. The newest event is kept, however long. */
+  /** Total characters. Defaults to 1,000,000. The newest event is kept, regardless of its length. */
   readonly maxLength?: number;
 }
 
-/** Event ids contain the id of their request if it is short: with it another process can report that the request is lost. */
+/** Event ids include shorter request ids, so that another process can report that the request is lost. */
 const LONGEST_REQUEST = 96;
 
 /**
- * A bounded log; the oldest events are dropped first. Event ids name `keeper`, the process that keeps the log, and the request whose stream it is.
+ * Creates a bounded log; the oldest events are dropped first. Event ids contain `keeper`, which is the process that stores the log, and the request
+ * of the stream.
  */
 export function createEventLog(keeper: string, { maxEvents = 256, maxLength = 1_000_000, take }: EventLogOptions = {}) {
   const events: LoggedEvent[] = [];
@@ -69,7 +70,6 @@ export function createEventLog(keeper: string, { maxEvents = 256, maxLength = 1_
   }
 
   return {
-    /** Stores an event, and returns its id. */
     append(stream: number, data: string, request?: RequestId): LoggedEvent {
       sequence += 1;
       const event = { id: nameOf(stream, sequence, request), data, stream, sequence };
@@ -81,9 +81,12 @@ export function createEventLog(keeper: string, { maxEvents = 256, maxLength = 1_
       return event;
     },
     clear,
-    /** An id for a position on a stream. Defaults to the current end of the log. */
+    /** Returns an id for a position in a stream. Defaults to the current end of the log. */
     mark: (stream: number, { at = sequence, request }: MarkOptions = {}): string => nameOf(stream, at, request),
-    /** The position that an event id names, and the process that keeps its log if that is another one. Undefined if it is not an id of ours. */
+    /**
+     * Returns the position that an event id refers to, and the process that stores its log if it is another process. Returns undefined for an invalid
+     * id.
+     */
     locate(eventId: string): LocatedEvent | undefined {
       const [, other, stream, at, name] =
         /^([\w-]{1,64})\.(\d{1,15})-(\d{1,15})(?:\.([\w-]{1,128}))?$/.exec(eventId) ?? [];
@@ -93,13 +96,13 @@ export function createEventLog(keeper: string, { maxEvents = 256, maxLength = 1_
       if (other !== keeper) return { ...position, elsewhere: other };
       return position.sequence > sequence ? undefined : position;
     },
-    /** The stored events of the stream after that position, oldest first. */
+    /** Returns the stored events of the stream after a position, oldest first. */
     after: (position: StreamPosition): readonly LoggedEvent[] =>
       events.filter((event) => event.stream === position.stream && event.sequence > position.sequence),
   };
 }
 
-/** The request id in an event id, which a client may have forged. */
+/** Returns the request id in an event id, which a client may have forged. */
 function requestIn(name: string): RequestId | undefined {
   try {
     const id: unknown = JSON.parse(Buffer.from(name, "base64url").toString("utf8"));

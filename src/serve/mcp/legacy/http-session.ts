@@ -13,35 +13,35 @@ import type { McpRoom } from "../room.ts";
 import { createReply, type EventStream, openEventStream, type Reply, type StreamEvent } from "../reply.ts";
 import type { SessionRecord, SessionRecords } from "./session-records.ts";
 
-/** The reason why a stream is not opened: one is already open, or the event does not belong to this session. */
+/** The reason why a stream was not opened: another stream is already open, or the event does not belong to this session. */
 export type ListenRefusal = "conflict" | "unknown event";
 
 /** A legacy client's session over streamable HTTP. */
 export type HttpSession = ReturnType<typeof createHttpSession>;
 
-/** The destination of a stream of events: a response, or another process that has one. */
+/** The target of a stream of events: a response, or a process that has the response. */
 interface Outlet {
   open(): EventStream;
   onClose(closed: () => void): void;
 }
 
-/** The stream of one request. Its connection may break and come back. */
+/** The stream of one request. Its connection may break and be resumed. */
 interface RequestStream {
   readonly number: number;
-  /** Absent while there is no connection. */
+  /** Undefined while there is no connection. */
   reply: Reply | undefined;
 }
 
 /** The stream for messages that belong to no request. */
 const OWN_STREAM = 0;
 const RETRY_MS = 1000;
-/** From this revision on clients understand an event without data. */
+/** Clients of this revision and later understand an event without data. */
 const PRIMING_SINCE = "2025-11-25";
 
-/** After this time, a call gets a stream, so that its answer is not lost with the connection. */
+/** After this time, the reply to a call becomes a stream, so that a broken connection does not lose the answer. */
 const RESUMABLE_AFTER_MS = 250;
 
-/** Carries a legacy session over HTTP: a reply for each request, one stream for all other messages, and a log of events that can be sent again. */
+/** Carries a legacy session over HTTP: a reply for each request, one stream for all other messages, and a log of events that can be resent. */
 export function createHttpSession(parts: {
   readonly id: string;
   readonly plane: Plane;
@@ -49,16 +49,16 @@ export function createHttpSession(parts: {
   readonly clock: Clock;
   readonly quietMs: number;
   readonly replica: Replica;
-  /** The registry through which other processes find the session. */
+  /** The records through which other processes find the session. */
   readonly records: SessionRecords;
-  /** The kind of requests between processes about streams. */
+  /** The kind of messages between processes about streams. */
   readonly streamKind: string;
-  /** A session that another process began, and that continues here. */
+  /** The record of a session that another process began and that continues here. */
   readonly record: SessionRecord | undefined;
   readonly room: Pick<McpRoom, "logs">;
-  /** Receives the number of bytes that the session keeps for the client. Throws if there is no room for them. */
+  /** Receives the number of bytes that the session stores for the client. Throws if the limit is reached. */
   keeps(bytes: number): void;
-  /** Called once when the session has ended in this process, whatever ended it. */
+  /** Called once when the session has ended in this process, for any reason. */
   ended(): void;
 }) {
   const { id, plane, principal, clock, quietMs, replica, records, record, room, keeps } = parts;
@@ -71,7 +71,7 @@ export function createHttpSession(parts: {
     send,
     dropped: (requestId) => finish(requestId)?.reply?.end(),
     asker: replica.id,
-    // If the store is unavailable, the session continues in this process.
+    // If the store is unavailable, the session still works in this process.
     opened: async (peer) => {
       await Promise.all([replica.enter(), records.create(id, peer)]).catch(() => undefined);
     },
@@ -80,7 +80,7 @@ export function createHttpSession(parts: {
     keeps,
   });
   let own: EventStream | undefined;
-  /** The last event that was written to the session's own stream. */
+  /** The last event on the session's own stream. */
   let ownSequence = 0;
   let streamCount = 0;
   let failed = false;
@@ -90,13 +90,13 @@ export function createHttpSession(parts: {
     const stream = relatedTo === undefined ? undefined : streams.get(relatedTo);
     if (stream === undefined || relatedTo === undefined) return sendOnOwn(message);
     const { reply, number } = stream;
-    // No event follows the answer, so none can be lost.
+    // The answer is the last event, so no later event can be lost.
     const asked = isResponse(message) ? undefined : relatedTo;
     const event = (): StreamEvent => log.append(number, JSON.stringify(message), asked);
     if (reply === undefined) event();
     if (!isResponse(message)) return reply?.write(event);
     finish(relatedTo);
-    // A session without a version answers only a failed `initialize`.
+    // The session has no version if its `initialize` failed.
     failed = legacy.protocolVersion === undefined;
     reply?.answer(message, 200, event);
     if (failed) void end();
@@ -142,14 +142,17 @@ export function createHttpSession(parts: {
     legacy.take(message, from);
   }
 
-  /** Opens a stream on the response: the session's own, or the one that broke after that event. Resolves with the reason if it does not open. */
+  /**
+   * Opens the session's own stream on the response, or resumes the stream that broke after an event. Resolves with the reason if the stream was not
+   * opened.
+   */
   async function listen(response: ServerResponse, lastEventId: string | undefined): Promise<ListenRefusal | undefined> {
     const position = lastEventId === undefined ? undefined : log.locate(lastEventId);
     if (lastEventId === undefined || position?.elsewhere === undefined)
       return listenHere(outletOf(response), lastEventId, position);
     const { elsewhere, stream, request: asked } = position;
     if (await replica.isPresent(elsewhere)) return void listenTo(elsewhere, response, lastEventId, asked);
-    // The log of a process that has ended is lost. The session's own stream begins anew; a request's stream reports the loss.
+    // The log of an ended process is lost. The session's own stream starts again; a request's stream reports the loss.
     if (stream === OWN_STREAM) return listenHere(outletOf(response), undefined, undefined);
     if (asked === undefined) return "unknown event";
     const opened = outletOf(response).open();
@@ -158,7 +161,7 @@ export function createHttpSession(parts: {
     return undefined;
   }
 
-  /** Passes on the events of a stream that another process keeps. */
+  /** Passes on the events of a stream that another process stores. */
   async function listenTo(
     other: string,
     response: ServerResponse,
@@ -178,7 +181,7 @@ export function createHttpSession(parts: {
     stream.end();
   }
 
-  /** Sends another process the events of a stream that broke here. Resolves when the stream has ended. */
+  /** Sends the events of a stream that broke here to another process. Resolves when the stream has ended. */
   function replay(lastEventId: string, write: (event: StreamEvent) => void, signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const outlet: Outlet = {
@@ -212,7 +215,7 @@ export function createHttpSession(parts: {
     return undefined;
   }
 
-  /** Sends the events of a request's broken stream again, and continues the stream if the request is still running. */
+  /** Resends the events of a request's broken stream, and continues the stream if the request is still running. */
   function resume(outlet: Outlet, position: StreamPosition): undefined {
     const stream = outlet.open();
     for (const event of log.after(position)) stream.write(event);
@@ -246,10 +249,10 @@ export function createHttpSession(parts: {
 
   return {
     id,
-    /** Names the session among processes. */
+    /** Identifies the session among processes. */
     key,
     principal,
-    /** True if another process began it. */
+    /** True if another process began the session. */
     isRestored: record !== undefined,
     ready: legacy.ready,
     apply: legacy.apply,
@@ -259,7 +262,7 @@ export function createHttpSession(parts: {
     },
     has: (requestId: RequestId): boolean => streams.has(requestId),
     request,
-    /** Takes a message without a reply: a notification, or the answer to a question. */
+    /** Accepts a message that needs no reply: a notification, or the answer to a question. */
     take: (message: RpcMessage): void => legacy.receive(message),
     listen,
     replay,
@@ -267,7 +270,7 @@ export function createHttpSession(parts: {
   };
 }
 
-/** Answers a request whose process ended. Otherwise a client that resumes its stream would wait until its own timeout. */
+/** Returns an error answer for a request whose process ended. Without it, a client that resumes the stream would wait until its own timeout. */
 function lostEvent(id: RequestId, error: ArsenalError): StreamEvent {
   const answer: RpcResponse = { jsonrpc: "2.0", id, error: errorBody(error) };
   return { data: JSON.stringify(answer) };

@@ -117,7 +117,7 @@ describe("legacy session: initialize", () => {
     expect(await client.request(1, "initialize", {})).toMatchObject({ error: { code: -32602 } });
     await client.request(2, "initialize", { protocolVersion: "2025-11-25" });
     expect(await client.request(3, "initialize", { protocolVersion: "2025-11-25" })).toMatchObject({
-      error: { code: -32600, message: "This session is initialized already." },
+      error: { code: -32600, message: "This session is already initialized." },
     });
   });
 

@@ -27,7 +27,7 @@ export type LegacySession = ReturnType<typeof createLegacySession>;
 export interface Sender {
   /** The headers of its HTTP request. */
   readonly headers?: Headers;
-  /** The sender. The same caller may return with fewer rights. Defaults to the caller that opened the session. */
+  /** The sender, who may now have fewer rights than before. Defaults to the caller that opened the session. */
   readonly principal?: Principal;
   /** The span of its HTTP request. */
   readonly trace?: TraceContext | undefined;
@@ -37,26 +37,26 @@ export interface Sender {
 const NO_HEADERS: Headers = {};
 const NOBODY_NEW: Sender = {};
 
-/** The limits of a session's stored state, by default in characters. Real clients stay far below them. */
+/** Limits of a session's stored state, in characters unless noted. Real clients stay far below them. */
 const MAX_DESCRIPTION = 65_536;
 const MAX_SUBSCRIPTIONS = 1000;
 const MAX_URIS = 262_144;
-/** Notifications that are kept until `initialize` is answered. */
+/** Maximum number of notifications that are kept until `initialize` is answered. */
 const MAX_EARLY = 1000;
 
-/** Serves the protocol of 2025-11-25 and older to one client, and hands its requests to the plane. */
+/** Serves the protocol of 2025-11-25 and older to one client, and passes its requests to the plane. */
 export function createLegacySession(parts: {
   readonly plane: Plane;
   readonly principal: Principal;
-  /** Takes each message for the client, in order. `relatedTo` is the client's request that it answers or belongs to. */
+  /** Sends a message to the client, in order. `relatedTo` is the client's request that the message answers or belongs to. */
   send(message: RpcMessage, relatedTo?: RequestId): void;
   /** Called when a request will never be answered, because the client cancelled it. */
   dropped?(id: RequestId): void;
-  /** Names this process in the ids of questions. */
+  /** Identifies this process in the ids of questions. */
   readonly asker?: string;
-  /** A session that another process began, and that continues here. */
+  /** The record of a session that another process began and that continues here. */
   readonly record?: SessionRecord | undefined;
-  /** Receives the number of bytes that the session keeps for the client. Throws if there is no room for them. */
+  /** Receives the number of bytes that the session stores for the client. Throws if the limit is reached. */
   keeps?(bytes: number): void;
   /** Called before `initialize` is answered. */
   opened?(peer: Peer): Promise<void>;
@@ -68,7 +68,7 @@ export function createLegacySession(parts: {
   const questions = createQuestions(send, parts.asker);
   const lifetime = new AbortController();
   const waitingForIdle: (() => void)[] = [];
-  /** Notifications that the plane pushed before `initialize` was answered. */
+  /** Notifications from the plane before `initialize` was answered. */
   let early: RpcNotification[] | undefined = [];
   let peer: Peer | undefined;
   let initializing: RequestId | undefined;
@@ -77,7 +77,7 @@ export function createLegacySession(parts: {
   let opening: Promise<PlaneSession> | undefined;
   let session: PlaneSession | undefined;
   let settings: SessionSettings = { subscriptions: [] };
-  /** The most characters of the client's description of itself. */
+  /** The size of the client's description of itself, in characters. */
   let described = 0;
   if (parts.record !== undefined) ready = restore(parts.record);
   ready?.catch(() => undefined);
@@ -103,7 +103,7 @@ export function createLegacySession(parts: {
     if (method === "ping") return send(answer(id, {}), id);
     if (running.has(id)) return refuse(id, `A request with the id ${JSON.stringify(id)} is still running.`);
     if (method === "initialize") {
-      if (opening !== undefined) return refuse(id, "This session is initialized already.");
+      if (opening !== undefined) return refuse(id, "This session is already initialized.");
       ready = initialize(id, params);
     } else if (peer === undefined || opening === undefined) {
       refuse(id, "Send initialize first, or name the protocol version in the _meta of each request.");
@@ -171,7 +171,7 @@ export function createLegacySession(parts: {
     await apply(record);
   }
 
-  /** Takes over the settings that the client made in another process. */
+  /** Applies the settings that the client made in another process. */
   async function apply({ logLevel, subscriptions }: SessionSettings): Promise<void> {
     const before = settings;
     settings = { logLevel, subscriptions };
@@ -182,7 +182,7 @@ export function createLegacySession(parts: {
     for (const uri of added) await set("resources/subscribe", { uri });
   }
 
-  /** Repeats here a request that another process answered, to restore its effect. If that fails, the client loses nothing that it had. */
+  /** Repeats a request that another process answered, to restore its effect here. If that fails, the client keeps what it had. */
   async function set(method: string, params: JsonObject): Promise<void> {
     if (session === undefined || peer === undefined) return;
     const { signal } = lifetime;
@@ -190,7 +190,7 @@ export function createLegacySession(parts: {
     await session.handle({ id: "restored", method, params, peer, ...channel }).catch(() => undefined);
   }
 
-  /** Stores the settings that a request changed, for other processes. */
+  /** Stores changed settings for other processes. */
   async function keep(change: (settings: SessionSettings) => SessionSettings): Promise<void> {
     settings = change(settings);
     await parts.changed?.(change);
@@ -252,7 +252,7 @@ export function createLegacySession(parts: {
   function notification(message: RpcNotification): void {
     if (message.method === "notifications/initialized") return;
     if (message.method === "notifications/cancelled") return cancel(message.params);
-    // An unknown notification, or one that makes a plane fail, must not harm the session.
+    // An unknown notification, or one that makes the plane fail, must not harm the session.
     void ready?.then(() => session?.notified(message)).catch(() => undefined);
   }
 
@@ -265,7 +265,7 @@ export function createLegacySession(parts: {
     drop(id, controller);
   }
 
-  /** Forgets a request that will never be answered. */
+  /** Removes a request that will never be answered. */
   function drop(id: RequestId, controller: AbortController): void {
     if (running.get(id) !== controller) return;
     finish(id);
@@ -274,14 +274,14 @@ export function createLegacySession(parts: {
 
   return {
     receive,
-    /** Takes one request that was already checked. */
+    /** Accepts one request that was already checked. */
     take: request,
     /** Answers a request with an error, without running it. */
     refuse,
     /** Resolves when a session from another process can be used here. Rejects if it cannot. */
     ready: ready ?? Promise.resolve(),
     apply,
-    /** The revision agreed on; undefined until `initialize` was answered. */
+    /** The negotiated revision; undefined until `initialize` was answered. */
     get protocolVersion(): string | undefined {
       return session === undefined && parts.record === undefined ? undefined : peer?.protocolVersion;
     },
@@ -302,7 +302,7 @@ export function createLegacySession(parts: {
   };
 }
 
-/** Returns the change that a successful request makes to the session's settings; undefined for most. */
+/** Returns the change that a successful request makes to the session's settings; undefined for most requests. */
 function changeOf(method: string, params: JsonObject): ((settings: SessionSettings) => SessionSettings) | undefined {
   const { level, uri } = params;
   switch (method) {
@@ -317,12 +317,12 @@ function changeOf(method: string, params: JsonObject): ((settings: SessionSettin
   }
 }
 
-/** Counts the characters of a session's URIs, including a new one. Throws if they exceed the limit. */
+/** Counts the characters of a session's URIs with a new one. Throws if they exceed the limit. */
 function lengthWith({ subscriptions }: SessionSettings, { uri }: JsonObject): number {
   const kept = [...subscriptions, String(uri)];
   const { length } = kept.join("");
   if (kept.length <= MAX_SUBSCRIPTIONS && length <= MAX_URIS) return length;
-  const message = `A session has at most ${MAX_SUBSCRIPTIONS} subscriptions, with ${MAX_URIS} characters of URIs in all. Unsubscribe from some first.`;
+  const message = `A session has at most ${MAX_SUBSCRIPTIONS} subscriptions, with ${MAX_URIS} characters of URIs in total. Unsubscribe from some first.`;
   throw new RpcError({ code: RPC.invalidRequest, message });
 }
 

@@ -6,13 +6,13 @@ import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { Peer } from "../plane.ts";
 import type { Replica } from "../../replica.ts";
 
-/** The settings that a client made during its session. */
+/** Settings that a client made during its session. */
 export interface SessionSettings {
   readonly logLevel?: unknown;
   readonly subscriptions: readonly string[];
 }
 
-/** A legacy client's session as data: any process can continue it. */
+/** The stored data of a legacy client's session, with which any process can continue it. */
 export interface SessionRecord extends SessionSettings {
   readonly plane: string;
   readonly owner: Pick<Principal, "id" | "tenant">;
@@ -21,7 +21,7 @@ export interface SessionRecord extends SessionSettings {
   readonly capabilities: JsonObject;
 }
 
-/** A message of one process to the others about a session. */
+/** A message from one process to the others about a session. */
 export type SessionNews =
   | { readonly what: "ended" | "changed" | "roots" }
   /** The client cancelled a request, which may run in any process. */
@@ -41,7 +41,7 @@ export function createSessionRecords(
   plane: string,
   clock: Clock,
 ) {
-  /** Names a session without revealing its id. */
+  /** Returns a key for a session that does not reveal its id. */
   const keyOf = (id: string): string => createHash("sha256").update(`${plane}\0${id}`).digest("base64url");
   const tell = (id: string, news: SessionNews): Promise<void> =>
     changes.publish(TOPIC, { from: self, key: keyOf(id), news });
@@ -61,12 +61,12 @@ export function createSessionRecords(
       };
       await documents.set(RECORD + keyOf(id), record, { expiresAt: clock.now() + IDLE_MS });
     },
-    /** The record of a session, if it is this caller's. */
+    /** Returns the record of a session that belongs to this caller. */
     async load(id: string, principal: Principal): Promise<SessionRecord | undefined> {
       const record = (await documents.get(RECORD + keyOf(id)))?.value as SessionRecord | undefined;
       return record !== undefined && isSame(record.owner, principal) ? record : undefined;
     },
-    /** Changes the settings of a session and notifies the other processes. Without a change, the session only counts as used. */
+    /** Changes the settings of a session and notifies the other processes. Without a change, only marks the session as used. */
     async update(id: string, change?: (settings: SessionSettings) => SessionSettings): Promise<void> {
       for (;;) {
         const kept = await documents.get(RECORD + keyOf(id));
@@ -83,7 +83,7 @@ export function createSessionRecords(
       await documents.delete(RECORD + keyOf(id));
       await tell(id, { what: "ended" });
     },
-    /** Calls back with messages of other processes. Returns a function that stops it. */
+    /** Calls back with messages of other processes. Returns a function that unsubscribes. */
     watch: (listener: (key: string, news: SessionNews) => void): (() => void) =>
       changes.subscribe(TOPIC, (data) => {
         if (!isPlainObject(data) || data["from"] === self) return;
@@ -92,7 +92,7 @@ export function createSessionRecords(
   };
 }
 
-/** True if two principals are the same caller. */
+/** Returns true if two principals are the same caller. */
 export function isSame(owner: Pick<Principal, "id" | "tenant">, caller: Pick<Principal, "id" | "tenant">): boolean {
   return owner.id === caller.id && owner.tenant === caller.tenant;
 }

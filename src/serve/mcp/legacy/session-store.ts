@@ -16,20 +16,20 @@ interface StoredSession {
   readonly session: HttpSession;
   readonly share: Share;
   usedAt: number;
-  /** The time at which the other processes last learned that the session is in use. */
+  /** The time at which the record was last updated for other processes. */
   toldAt: number;
   stopTimer: () => void;
 }
 
-/** How often the other processes learn that a session is in use. They may consider it idle this much too early. */
+/** Interval at which the records of used sessions are updated. Other processes may consider a session idle too early by at most this time. */
 const TELL_MS = 60_000;
 const LONGEST_REASON = 500;
 /** The approximate size of a session before its client's first message. */
 const SESSION_BYTES = 16 * 1024;
 
 /**
- * The sessions of one endpoint, in every process. They are kept until they end, are idle for too long, or are dropped for callers with fewer
- * sessions.
+ * The sessions of one endpoint, in every process. A session is kept until it ends, is idle for too long, or is dropped to make room for callers with
+ * fewer sessions.
  */
 export function createSessionStore(parts: {
   readonly plane: Plane;
@@ -89,7 +89,7 @@ export function createSessionStore(parts: {
     entry.stopTimer = clock.after(Math.min(ms, IDLE_MS / 2), look, { background: true });
   }
 
-  /** Keeps the record of a session that is in use. If the store is unavailable, the session continues in this process. */
+  /** Marks the record of a session as used. If the store is unavailable, the session still works in this process. */
   function touch(entry: StoredSession): void {
     if (clock.now() - entry.toldAt < TELL_MS) return;
     entry.toldAt = clock.now();
@@ -101,7 +101,7 @@ export function createSessionStore(parts: {
     const entry: StoredSession = { session, share, usedAt: clock.now(), toldAt, stopTimer: () => undefined };
     touch(entry);
     entries.set(session.id, entry);
-    // If the store is unavailable, the session continues with the state of this process.
+    // If the store is unavailable, the session still works in this process.
     stopWatching ??= records.watch((key, news) => void heard(key, news).catch(() => undefined));
     watch(entry, IDLE_MS);
   }
@@ -110,7 +110,7 @@ export function createSessionStore(parts: {
     const share = room.sessions.take(principal, {
       bytes: SESSION_BYTES + (record === undefined ? 0 : JSON.stringify(record).length),
       isInUse: () => session.busy,
-      // Another process may still use a session that it began.
+      // A session that another process began may still be in use there.
       giveWay: () => void (session.isRestored ? session.end() : endEverywhere(session)),
     });
     if (share === undefined) return undefined;
@@ -183,18 +183,18 @@ export function createSessionStore(parts: {
   return {
     /** Starts a session. Returns undefined if all sessions are in use and no caller has more sessions than this one. */
     open: (principal: Principal): HttpSession | undefined => create(randomUUID(), principal),
-    /** The session of that id, if it is this caller's. A session of another process continues here. Rejects if it cannot. */
+    /** Returns the caller's session with this id. A session of another process continues here. Rejects if it cannot. */
     find: async (id: string, principal: Principal) => inUse(id, principal) ?? restore(id, principal),
-    /** Takes a message without a reply: a notification, or the answer to a question. Returns false if the caller has no such session. */
+    /** Accepts a message that needs no reply: a notification, or the answer to a question. Returns false if the caller has no such session. */
     async take(id: string, principal: Principal, message: RpcMessage): Promise<boolean> {
       const session = inUse(id, principal);
       if (session === undefined && (await load(id, principal)) === undefined) return false;
-      // If passing it on fails, the message still counts as delivered: its receiver may have ended.
+      // If passing it on fails, the message still counts as delivered, because its receiver may have ended.
       const isPassedOn = await passOn(id, message, session).catch(() => true);
       if (!isPassedOn) session?.take(message);
       return true;
     },
-    /** Ends a session in every process. False if the caller has no such session. */
+    /** Ends a session in every process. Returns false if the caller has no such session. */
     async end(id: string, principal: Principal): Promise<boolean> {
       const session = inUse(id, principal);
       if (session !== undefined) return endEverywhere(session).then(() => true);
@@ -211,4 +211,4 @@ export function createSessionStore(parts: {
   };
 }
 
-export const NO_ROOM = "Too many sessions are in use: try again later.";
+export const NO_ROOM = "Too many sessions are in use. Retry later.";

@@ -240,7 +240,7 @@ describe("the stream", () => {
     await stream.next();
     const shares = Array.from({ length: 256 }, () => room.posted.take({ id: "local" }));
     await post(stream.messages, { ...ping, id: 7 });
-    expect(await stream.next()).toContain("Too many requests are under way");
+    expect(await stream.next()).toContain("Too many requests are in progress");
     for (const share of shares) share?.release();
     await post(stream.messages, { ...ping, id: 8 });
     expect(await stream.next()).toContain('"result"');

@@ -24,20 +24,20 @@ interface Stream {
   readonly principal: Principal;
   readonly response: ServerResponse;
   readonly session: LegacySession;
-  /** The room that each open request takes, by request id. */
+  /** The share that each open request takes, by request id. */
   readonly running: Map<RequestId, Share>;
 }
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Requests between processes that concern these sessions. */
+/** The kind of messages between processes about these sessions. */
 const KIND = "sse";
 const STREAM_PATH = "/sse";
 const MESSAGES_PATH = "/sse/messages";
 
-const TOO_MANY = "Too many requests are under way. Wait for some to end, then send this one again.";
+const TOO_MANY = "Too many requests are in progress. Wait for some to end, then repeat this one.";
 
-/** Proxies cut a connection that is silent for half a minute or more. */
+/** Proxies close a connection that is silent for half a minute or more. */
 const KEEP_ALIVE_MS = 15_000;
 
 /** Serves clients that support only HTTP+SSE, which newer revisions of the protocol replaced. */
@@ -60,7 +60,7 @@ export function createSseEndpoint(plane: Plane, options: ModernRequestsOptions) 
     if (response.destroyed) return;
     const share = room.streams.take(principal, { isInUse: () => true, giveWay: () => response.end() });
     if (share === undefined) {
-      const message = `${room.streams.all.count} clients are connected, and no more are taken. Try again later, or connect to /mcp.`;
+      const message = `${room.streams.all.count} clients are connected, which is the limit. Retry later, or connect to /mcp.`;
       return refuse(response, { status: 503, message }, { "retry-after": "10" });
     }
     const id = `${replica.id}.${randomBytes(24).toString("base64url")}`;
@@ -113,7 +113,7 @@ export function createSseEndpoint(plane: Plane, options: ModernRequestsOptions) 
     if (stream !== undefined) receive(stream, read.value, headers);
   }
 
-  /** Passes a message to its session. A request takes room until it is answered, because no open HTTP request represents it. */
+  /** Passes a message to its session. A request takes a share until it is answered, because no open HTTP request represents it. */
   function receive({ principal, session, running }: Stream, value: unknown, headers: Headers): void {
     const received = readMessage(value);
     const { id } = received.kind === "request" ? received.message : {};
@@ -152,7 +152,7 @@ function refuseSession(response: ServerResponse): void {
   refuse(response, { status: 404, message });
 }
 
-/** The headers that belong to the protocol. The others, credentials among them, stay in this process. */
+/** Returns the headers that belong to the protocol. All others, including credentials, stay in this process. */
 function mcpHeaders(headers: Headers): Headers {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith("mcp-")));
 }

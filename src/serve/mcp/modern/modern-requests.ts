@@ -24,14 +24,14 @@ import { createSuspendedCalls, type Leg, type ModernRequestsOptions } from "./su
 export interface ModernContext {
   readonly principal: Principal;
   readonly headers: Readonly<Record<string, string>>;
-  /** The span of the HTTP request that it came in. */
+  /** The span of the HTTP request that carried it. */
   readonly trace?: TraceContext | undefined;
   readonly onRevoked?: Exchange["onRevoked"];
   notify(notification: RpcNotification): void;
 }
 
 export interface OngoingRequest {
-  /** Undefined if it was cancelled: nothing more may be sent. Never rejects. */
+  /** Undefined if the request was cancelled; no message may be sent then. Never rejects. */
   readonly response: Promise<RpcResponse | undefined>;
   /** True if the request does not identify its client properly. */
   readonly malformed: boolean;
@@ -41,19 +41,19 @@ export interface OngoingRequest {
 /** Answers requests of 2026-07-28, which has no sessions. */
 export type ModernRequests = ReturnType<typeof createModernRequests>;
 
-/** Methods of earlier revisions that this revision does not have. */
+/** Methods of earlier revisions that this revision does not support. */
 const REMOVED = ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
 
-/** Methods whose results carry a time to live. */
+/** Methods whose results have a time to live. */
 const CACHEABLE =
   /^(?:server\/discover|resources\/(?:directory\/)?read|skills\/(?:list|get)|(?:tools|prompts|resources(?:\/templates)?)\/list)$/;
 
-/** Serves the protocol of 2026-07-28, and hands requests to the plane. */
+/** Serves the protocol of 2026-07-28, and passes its requests to the plane. */
 export function createModernRequests(plane: Plane, options: ModernRequestsOptions) {
   const { room = createMcpRoom() } = options;
   const calls = createSuspendedCalls(plane.name, { ...options, room });
   const subscriptions = new Set<Leg>();
-  /** The plane's identity; read once, and again with each `server/discover`. */
+  /** The plane's identity. Read once, and again with each `server/discover`. */
   let serverInfo: JsonObject | undefined;
 
   async function discover(): Promise<JsonObject> {
@@ -78,7 +78,7 @@ export function createModernRequests(plane: Plane, options: ModernRequestsOption
       const bytes = JSON.stringify(params).length;
       const share = room.subscriptions.take(principal, { bytes, isInUse: () => true, giveWay });
       if (share === undefined)
-        throw new RpcError({ code: RPC.internalError, message: "Too many subscriptions are open: try again later." });
+        throw new RpcError({ code: RPC.internalError, message: "Too many subscriptions are open. Retry later." });
       const subscription = openSubscription(plane, { id, params, peer, notify });
       const forget = (): void => {
         share.release();
@@ -98,7 +98,7 @@ export function createModernRequests(plane: Plane, options: ModernRequestsOption
   async function complete({ id, method }: RpcRequest, leg: Leg): Promise<RpcResponse> {
     try {
       const result = await leg.answer;
-      // A plane that fails to describe itself must not break a result.
+      // A plane that fails to describe itself must not fail the request.
       if (serverInfo === undefined) await discover().catch(() => undefined);
       return answer(id, completed(method, result, serverInfo));
     } catch (error) {
@@ -127,7 +127,7 @@ export function createModernRequests(plane: Plane, options: ModernRequestsOption
         },
       };
     },
-    /** Ends subscriptions gracefully, and every other request abruptly. */
+    /** Ends subscriptions with an answer, and aborts all other requests. */
     close(): void {
       for (const subscription of subscriptions) subscription.cancel();
       calls.close();
@@ -135,7 +135,7 @@ export function createModernRequests(plane: Plane, options: ModernRequestsOption
   };
 }
 
-/** Adds the required members of every result in this revision, if the plane did not set them. Existing members keep their position. */
+/** Adds the members that every result needs in this revision, if the plane did not set them. Existing members keep their position. */
 function completed(method: string, result: JsonObject, serverInfo: JsonObject | undefined): JsonObject {
   const { resultType = "complete", ttlMs = 0, cacheScope = "private" } = result;
   const meta = isPlainObject(result["_meta"]) ? result["_meta"] : {};
@@ -148,7 +148,7 @@ function completed(method: string, result: JsonObject, serverInfo: JsonObject | 
   };
 }
 
-/** This revision has no code of its own for a resource that does not exist. */
+/** Converts an error to this revision, which has no error code for a missing resource. */
 function modernError(error: unknown): RpcErrorBody {
   const body = errorBody(error);
   return body.code === RPC.resourceNotFound ? { ...body, code: RPC.invalidParams } : body;

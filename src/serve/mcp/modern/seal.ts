@@ -10,27 +10,27 @@ export interface SealBinding {
   readonly principal: Pick<Principal, "id" | "tenant">;
   readonly plane: string;
   readonly method: string;
-  /** The request's params. `_meta`, `inputResponses` and `requestState` may differ when it is repeated. */
+  /** The request's params. `_meta`, `inputResponses` and `requestState` may differ when the request is repeated. */
   readonly params: JsonObject;
 }
 
-/** Seals data in a text that a client carries and that only this gateway can read, and only for its purpose. */
+/** Seals data in a text that a client keeps. Only this gateway can read the text, and only for the same purpose. */
 export interface Seal {
-  /** `ttlMs` is the lifetime. Defaults to that of the seal. */
+  /** `ttlMs` is the lifetime. Defaults to the lifetime of the seal. */
   seal(payload: JsonObject, binding: SealBinding, ttlMs?: number): string;
   /** Returns the sealed data; undefined if the text was changed, has expired, or belongs to another caller or request. */
   open(text: string, binding: SealBinding): JsonObject | undefined;
-  /** True for a text that was sealed with this key, whether or not it opens. */
+  /** Returns true for a text that was sealed with this key, even if it does not open. */
   owns(text: string): boolean;
 }
 
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** A seal of AES-256-GCM. */
+/** Creates a seal with AES-256-GCM. */
 export function createSeal(
   options: {
-    /** 32 bytes. Defaults to random ones, so that sealed texts open in this process only. */
+    /** 32 bytes. Defaults to random bytes, so that sealed texts open only in this process. */
     readonly key?: Uint8Array;
     /** Milliseconds until a sealed text expires. Defaults to 600,000. */
     readonly ttlMs?: number;
@@ -46,7 +46,7 @@ export function createSeal(
       details,
     );
   }
-  // The key's fingerprint separates our texts from those of another gateway behind this one, which pass through.
+  // The key's fingerprint distinguishes our texts from texts of a gateway behind this one, which pass through unchanged.
   const fingerprint = createHash("sha256").update("toolarsenal seal").update(key).digest("base64url").slice(0, 8);
   const prefix = `ta1.${fingerprint}.`;
 
@@ -60,7 +60,7 @@ export function createSeal(
     open(text, binding) {
       if (!text.startsWith(prefix)) return undefined;
       const bytes = Buffer.from(text.slice(prefix.length), "base64url");
-      // Base64 decoding skips unknown characters; only the exact text that was sealed is accepted.
+      // Base64 decoding skips unknown characters, so the text is compared: only the exact sealed text is accepted.
       if (bytes.length <= IV_BYTES + TAG_BYTES || prefix + bytes.toString("base64url") !== text) return undefined;
       const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, IV_BYTES))
         .setAAD(digest(binding))

@@ -272,7 +272,7 @@ describe("a suspended call", () => {
     const { call } = client({}, 1);
     const { requestState } = await call("greet");
     expect(await call("greet", { arguments: { b: 2 } })).toMatchObject({
-      error: { code: -32603, message: "Too many calls wait for their clients' answers: try again later." },
+      error: { code: -32603, message: "Too many calls wait for their clients' answers. Retry later." },
     });
     await call("greet", { requestState, inputResponses: { "input-1": ADA } });
     expect(await call("greet")).toMatchObject({ resultType: "input_required" });

@@ -13,10 +13,10 @@ import { createOpenSet } from "../../../base/open-entries.ts";
 import type { Share } from "../../../base/shares.ts";
 import type { SealBinding } from "./seal.ts";
 
-/** The request that a call's notifications and answer travel on at present. */
+/** The request that currently carries a call's notifications and answer. */
 export interface Carrier {
   readonly capabilities: JsonObject;
-  /** The token under which this request wants progress. */
+  /** The token for progress notifications of this request. */
   readonly progressToken: unknown;
   notify(notification: RpcNotification): void;
 }
@@ -25,52 +25,52 @@ export interface Carrier {
 export interface Leg {
   /** The call's result, or the requests that the client must answer first. */
   readonly answer: Promise<JsonObject>;
-  /** Cancels the call, if this request still carries it. The reason defaults to a cancellation by the client. */
+  /** Cancels the call, if this request still carries it. By default, the reason is a cancellation by the client. */
   cancel(reason?: ArsenalError): void;
 }
 
-/** The channel of a running call. `params` are those of the request that started it. */
+/** The channel of a running call. `params` are the params of the request that started it. */
 type CallChannel = Pick<Exchange, "params" | "signal" | "abort" | "notify" | "ask" | "resumed">;
 type Run = (channel: CallChannel) => Promise<JsonObject>;
 
 export interface ModernRequestsOptions {
-  /** This process among others that share a state: a repeat may reach any of them. */
+  /** The processes that share a state: a repeat may reach any of them. */
   readonly replica: Replica;
-  /** The open work of the gateway. While it drains, new requests are refused; requests that other processes run for this one count as work. */
+  /** The open work of the gateway. While it drains, new requests are refused. Requests that other processes run for this one also count as work. */
   readonly work: Pick<Work, "run" | "draining" | "retryAfterS">;
-  /** Shared by all addresses of the gateway. Defaults to its own room. */
+  /** Shared by all addresses of the gateway. Defaults to a new room. */
   readonly room?: McpRoom;
   readonly clock?: Clock;
 }
 
 interface Question extends Pick<PromiseWithResolvers<JsonObject>, "resolve" | "reject"> {
   readonly request: JsonObject;
-  /** Set if the call can start over from this question in any process. */
+  /** Set if any process can restart the call from this question. */
   readonly resume: JsonObject | undefined;
 }
 
 interface OngoingCall {
-  /** Continues a call that waits for its client, with the client's answers. Throws if the call is not waiting for them. */
+  /** Continues a call that waits for its client, with the client's answers. Throws if the call does not wait for these answers. */
   goOn(round: unknown, inputResponses: unknown, carrier: Carrier): Leg;
   end(message: string): void;
 }
 
 interface CallStart extends Pick<CallChannel, "params" | "resumed"> {
-  /** The number of questions that the call has sent before. */
+  /** The number of questions that the call has already sent. */
   readonly asked?: number;
 }
 
-/** Requests that the protocol lets a server answer with `input_required`. */
+/** Requests that a server may answer with `input_required`. */
 const MAY_ASK: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
-/** Marks the state of a suspended call, which a plane seals with the same key as other texts. */
+/** Prefix of the state of a suspended call. A plane seals other texts with the same key. */
 const MARK = "call.";
 const KEPT_NOTIFICATIONS = 100;
 const KEPT_CHARACTERS = 262_144;
-/** Time a call waits for its client, which is also the lifetime of its sealed state. */
+/** How long a call waits for its client, which is also the lifetime of its sealed state. */
 const LONGEST_WAIT_MS = 600_000;
 
 /**
- * Carries the calls of modern clients over several requests. A call that can start over from its question is sealed and carried by the client. Any
+ * Carries the calls of modern clients over several requests. A call that can be restarted from its question is sealed and kept by the client. Any
  * other call waits in this process, and other processes pass the answers to it.
  */
 export function createSuspendedCalls(plane: string, options: ModernRequestsOptions) {
@@ -93,7 +93,7 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
     const controller = new AbortController();
     const abort = (reason: unknown): void => controller.abort(reason);
     const questions = new Map<string, Question>();
-    /** Notifications sent while no request was open. The next repeat gets them. */
+    /** Notifications that were sent while no request was open. They are sent with the next repeat. */
     const kept: RpcNotification[] = [];
     let keptLength = 0;
     let carrier: (Carrier & Pick<Question, "resolve" | "reject">) | undefined;
@@ -187,16 +187,16 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
           return handOver(question.resume);
         const entering = replica.enter();
         if (entering === undefined) return suspend();
-        // If the store is unavailable, the call can still be answered in this process.
+        // If the store is unavailable, the call can still be continued in this process.
         void entering.catch(() => undefined).then(suspend);
       });
     }
 
-    /** Gives the client the sealed data that restarts the call, and forgets the call. */
+    /** Gives the client the sealed data that restarts the call, and removes the call here. */
     function handOver(resume: JsonObject): void {
       const { requestState, inputResponses } = params;
       answerWith({ resume, asked: questionCount - 1, given: { requestState, inputResponses } });
-      end("The call goes on when the client repeats it.");
+      end("The call continues when the client repeats the request.");
     }
 
     function suspend(): void {
@@ -207,7 +207,7 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
         giveWay: () => end("The call was dropped to make room for callers with fewer waiting calls."),
       });
       if (share === undefined) {
-        const message = "Too many calls wait for their clients' answers: try again later.";
+        const message = "Too many calls wait for their clients' answers. Retry later.";
         for (const question of questions.values()) question.reject(new RpcError({ code: RPC.internalError, message }));
         return;
       }
@@ -234,7 +234,7 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
       return true;
     }
 
-    /** Passes the outcome to the current request; without one, it is kept for the next repeat. */
+    /** Passes the outcome to the current request. Without a request, the outcome is kept for the next repeat. */
     function settle(): void {
       if (carrier === undefined || outcome === undefined) return;
       forget();
@@ -253,7 +253,7 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
         const response = responseTo(key, inputResponses);
         if (response !== undefined) question.resolve(response);
       }
-      // Open questions are sent again, unless the received answers let the call finish first.
+      // Sends open questions again, unless the received answers let the call finish first.
       schedule();
       settle();
       return leg;
@@ -270,7 +270,6 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
     return leg;
   }
 
-  /** Continues a call that waits in this process. */
   function goOn({ call: id, round, inputResponses }: JsonObject, carrier: Carrier): Leg {
     const call = typeof id === "string" ? waiting.get(id) : undefined;
     if (call === undefined) throw invalidState();
@@ -288,7 +287,7 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
   }
 
   return {
-    /** Starts a call, or continues the one that `requestState` names. Throws an `RpcError` if that state, or the answers with it, are not valid. */
+    /** Starts a call, or continues the call that `requestState` names. Throws an `RpcError` if that state, or the answers with it, are invalid. */
     handle(given: SealBinding, carrier: Carrier, run: Run): Leg {
       const { requestState, inputResponses = {}, ...others } = given.params;
       // The plane may seal with the same key, but its texts must not open here.

@@ -10,7 +10,6 @@ import { errorBody, type Peer } from "../plane.ts";
 import { isOver, POLL_MS, type TaskRecord } from "./task-record.ts";
 import type { TaskStore } from "./task-store.ts";
 
-/** A task whose call runs in this process. */
 export type RunningTask = ReturnType<typeof createRunningTask>;
 
 interface TaskParts {
@@ -19,20 +18,19 @@ interface TaskParts {
   readonly clock: Clock;
   readonly owner: string;
   readonly ttlMs: number;
-  /** Ends the call. */
   abort(reason: unknown): void;
-  /** Sends the request again with a client's answers to the questions in its result. */
+  /** Repeats the request with a client's answers to the questions in its result. */
   repeat(answers: JsonObject): Promise<JsonObject>;
 }
 
-/** The longest result that is kept, in characters of JSON. */
+/** Maximum length of a stored result, in characters of JSON. */
 const MAX_RESULT = 4 * 1024 * 1024;
-/** Delays between attempts to write the last state of a task while the store is unavailable. */
+/** Delays between attempts to write the final state of a task while the store is unavailable. */
 const PAUSES_MS: readonly number[] = [1_000, 5_000, 30_000];
-/** The longest message about a task's progress. */
+/** Maximum length of a message about a task's progress, in characters. */
 const MAX_MESSAGE = 500;
 
-/** Keeps the state of one task, and writes each change to the store. `create` has to be called first. */
+/** Tracks the state of one task, and writes each change to the store. `create` must be called first. */
 export function createRunningTask({ peer, store, clock, owner, ttlMs, abort, repeat }: TaskParts) {
   const now = (): string => new Date(clock.now()).toISOString();
   const startedAt = now();
@@ -45,7 +43,7 @@ export function createRunningTask({ peer, store, clock, owner, ttlMs, abort, rep
     owner,
   };
   const questions = new Map<string, { readonly request: JsonObject; answer(response: JsonObject): void }>();
-  /** Questions that a client of 2025-11-25 has got. */
+  /** Questions that a client of 2025-11-25 has received. */
   const claimed = new Set<string>();
   let questionCount = 0;
   let reportedAt = 0;
@@ -99,7 +97,7 @@ export function createRunningTask({ peer, store, clock, owner, ttlMs, abort, rep
     });
   };
 
-  /** Sends the questions of a result to the client, all at once. */
+  /** Sends the questions of a result to the client, all in parallel. */
   async function answersTo({ inputRequests, requestState }: JsonObject, signal: AbortSignal): Promise<JsonObject> {
     const requests = Object.entries(isPlainObject(inputRequests) ? inputRequests : {});
     const answers = await Promise.all(
@@ -113,7 +111,7 @@ export function createRunningTask({ peer, store, clock, owner, ttlMs, abort, rep
 
   function toOutcome(result: JsonObject): Partial<TaskRecord> {
     if (JSON.stringify(result).length <= MAX_RESULT) return { status: "completed", result };
-    const message = `The result has more than ${MAX_RESULT} characters, which is the most that a task keeps. Call the tool without a task.`;
+    const message = `The result has more than ${MAX_RESULT} characters, which is too long for a task. Call the tool without a task.`;
     return { status: "failed", statusMessage: message, error: { code: RPC.internalError, message } };
   }
 
@@ -122,7 +120,7 @@ export function createRunningTask({ peer, store, clock, owner, ttlMs, abort, rep
     get record(): TaskRecord {
       return record;
     },
-    /** Stores the task. Rejects if it cannot be stored: then it does not exist. */
+    /** Stores the task. Rejects if it cannot be stored; the task then does not exist. */
     async create(): Promise<void> {
       await store.write(peer.principal, record, { ifVersion: "absent" });
       written = record;
@@ -151,7 +149,7 @@ export function createRunningTask({ peer, store, clock, owner, ttlMs, abort, rep
       claimed.add(key);
       return true;
     },
-    /** Takes a client's answers. Keys without an open question are ignored. */
+    /** Accepts a client's answers. Keys without an open question are ignored. */
     update(inputResponses: unknown): void {
       if (!isPlainObject(inputResponses) || !Object.values(inputResponses).every(isPlainObject)) {
         const message = "inputResponses must map the keys of inputRequests to objects.";

@@ -14,22 +14,22 @@ export interface TaskCallParts {
   readonly replica: Replica;
   readonly clock: Clock;
   readonly room: Pick<McpRoom, "tasks">;
-  /** Milliseconds that a call may take before it becomes a task. */
+  /** Time in milliseconds after which a call becomes a task. */
   readonly afterMs: number;
   readonly ttlMs: number;
   /** Tasks whose calls run in this process, by id. */
   readonly running: Map<string, RunningTask>;
 }
 
-/** The most tasks of one caller at one address, including ended ones. */
+/** Maximum number of tasks of one caller at one address, including ended ones. */
 const MOST_TASKS = 200;
 
-/** A call, as its result, or as the task that it became. */
+/** A call's result, or the task that the call became. */
 export type TaskCallOutcome = { readonly result: JsonObject } | { readonly task: RunningTask };
 
 /**
- * Runs a call of a client that follows tasks. It becomes a task if it takes longer than `afterMs`, or if the server makes it one. From then on it
- * does not depend on its client. With `atOnce` it is a task from the start.
+ * Runs a call of a client that follows tasks. The call becomes a task if it takes longer than `afterMs`, or if the server makes it one; from then on
+ * it does not depend on its client. With `atOnce`, it is a task from the start.
  */
 export async function runTaskCall(
   exchange: Exchange,
@@ -46,7 +46,7 @@ export async function runTaskCall(
   exchange.signal.addEventListener("abort", clientGone, { once: true });
   /** The call's task, once it is stored. */
   let task: RunningTask | undefined;
-  /** Questions that the client gets instead of a result, before a task exists. */
+  /** The number of questions that the client gets before a task exists. */
   let asking = 0;
   let becomeTask = (): void => undefined;
   let share: Share | undefined;
@@ -104,7 +104,7 @@ export async function runTaskCall(
 
   const isDue = Promise.withResolvers<"due">();
   let stopTimer = clock.after(afterMs, due, { background: true });
-  /** A client must answer these questions before it can get a task. */
+  /** The timer is restarted while questions are open, because a client must answer them before it can get a task. */
   function due(): void {
     if (asking > 0) stopTimer = clock.after(afterMs, due, { background: true });
     else isDue.resolve("due");

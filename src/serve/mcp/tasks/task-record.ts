@@ -3,7 +3,7 @@ import type { JsonObject, RpcErrorBody } from "../../../mcp/protocol.ts";
 /** The states of a task. The last three are final. */
 export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";
 
-/** A call that continues without its client, as it is stored in the shared state. */
+/** The stored data of a call that continues without its client. */
 export interface TaskRecord {
   readonly taskId: string;
   readonly status: TaskStatus;
@@ -11,11 +11,11 @@ export interface TaskRecord {
   /** ISO 8601. */
   readonly createdAt: string;
   readonly lastUpdatedAt: string;
-  /** Milliseconds from its creation until it is forgotten. */
+  /** Lifetime from the creation of the task, in milliseconds. */
   readonly ttlMs: number;
   /** The process that runs the call. */
   readonly owner: string;
-  /** The unanswered questions to the client, by key. A key is used once. */
+  /** The unanswered questions to the client, by key. Keys are not reused. */
   readonly inputRequests?: JsonObject;
   readonly result?: JsonObject;
   readonly error?: RpcErrorBody;
@@ -28,12 +28,12 @@ export function isOver({ status }: Pick<TaskRecord, "status">): boolean {
   return status !== "working" && status !== "input_required";
 }
 
-/** A new task in place of a result, in the format of 2026-07-28. */
+/** Returns a new task in place of a result, in the format of 2026-07-28. */
 export function toCreated(record: TaskRecord): JsonObject {
   return { resultType: "task", ...commonOf(record), ttlMs: record.ttlMs, pollIntervalMs: POLL_MS };
 }
 
-/** A task with its questions, its result or its error, in the format of 2026-07-28. */
+/** Returns a task with its questions, its result or its error, in the format of 2026-07-28. */
 export function toDetailed(record: TaskRecord): JsonObject {
   const { status, inputRequests, result, error, ttlMs } = record;
   return {
@@ -46,7 +46,7 @@ export function toDetailed(record: TaskRecord): JsonObject {
   };
 }
 
-/** A task in the format of 2025-11-25, without its result, which `tasks/result` returns. */
+/** Returns a task in the format of 2025-11-25, without its result, which `tasks/result` returns. */
 export function toLegacyTask(record: TaskRecord): JsonObject {
   return { ...commonOf(record), ttl: record.ttlMs, pollInterval: POLL_MS };
 }

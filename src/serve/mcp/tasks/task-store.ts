@@ -8,13 +8,13 @@ import { isOver, type TaskRecord } from "./task-record.ts";
 
 type Owner = Pick<Principal, "id" | "tenant">;
 
-/** Keeps tasks as sealed documents that only their own caller's requests open, in any process. */
+/** Stores tasks as sealed documents. Only requests of the same caller can open them, in any process. */
 export type TaskStore = ReturnType<typeof createTaskStore>;
 
 const DOCUMENTS = "mcp/task/";
 const TOPIC = "mcp/tasks";
 
-/** The store of one plane's tasks: a task of one address does not exist at another. */
+/** Creates the store of one plane's tasks. Tasks of other addresses are not visible in it. */
 export function createTaskStore(replica: Replica, plane: string, clock: Clock) {
   const { seal, state } = replica;
   const { documents, changes } = state;
@@ -40,7 +40,7 @@ export function createTaskStore(replica: Replica, plane: string, clock: Clock) {
     const left = Math.max(1, expiresAt - clock.now());
     const sealed = seal.seal({ ...record }, bindingOf(owner, taskId), left);
     const isWritten = await documents.set(prefixOf(owner) + taskId, sealed, { expiresAt, ...condition });
-    // The task is stored. Without the message, other processes read its state when they next poll.
+    // The task is stored. Without the message, other processes read its state with their next poll.
     if (isWritten) await changes.publish(TOPIC, prefixOf(owner) + taskId).catch(() => undefined);
     return isWritten;
   }
@@ -50,7 +50,7 @@ export function createTaskStore(replica: Replica, plane: string, clock: Clock) {
     return record as TaskRecord | undefined;
   }
 
-  /** Reads a task. One whose process has ended becomes a failed one. `isRunning` is true for a task that this process still runs. */
+  /** Reads a task. If its process has ended, the task becomes a failed one. `isRunning` is true for a task that this process still runs. */
   async function read(
     owner: Owner,
     taskId: string,
@@ -73,7 +73,7 @@ export function createTaskStore(replica: Replica, plane: string, clock: Clock) {
     write,
     delete: (owner: Owner, taskId: string) => documents.delete(prefixOf(owner) + taskId),
     count: async (owner: Owner): Promise<number> => (await documents.keys(prefixOf(owner))).length,
-    /** All tasks of a caller, newest first. */
+    /** Returns all tasks of a caller, newest first. */
     async list(owner: Owner): Promise<readonly TaskRecord[]> {
       const prefix = prefixOf(owner);
       const kept = await documents.list(prefix);
@@ -81,7 +81,7 @@ export function createTaskStore(replica: Replica, plane: string, clock: Clock) {
         .flatMap(({ key, value }) => opened(owner, key.slice(prefix.length), value) ?? [])
         .toSorted((one, other) => other.createdAt.localeCompare(one.createdAt));
     },
-    /** Calls back after each change of one task, in any process. Returns a function that stops it. */
+    /** Calls back after each change of one task, in any process. Returns a function that unsubscribes. */
     watch(owner: Owner, taskId: string, changed: () => void): () => void {
       const key = prefixOf(owner) + taskId;
       return changes.subscribe(TOPIC, (data) => {

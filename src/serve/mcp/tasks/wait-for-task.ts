@@ -5,7 +5,7 @@ import { untilAborted } from "../../../base/turns/until-aborted.ts";
 import type { Exchange } from "../plane.ts";
 import { isOver, type TaskRecord } from "./task-record.ts";
 
-/** Connects one request to its task, in whichever process the task runs. */
+/** Access for one request to its task, in whichever process the task runs. */
 export interface TaskWays {
   find(): Promise<TaskRecord>;
   answer(record: TaskRecord, inputResponses: JsonObject): Promise<unknown>;
@@ -17,10 +17,10 @@ export interface TaskWays {
 
 type Asker = Pick<Exchange, "ask" | "signal">;
 
-/** The state is read again after this time, in case the process that runs the task has ended. */
+/** Interval at which the state is read again, in case the process that runs the task has ended. */
 const LOOK_AGAIN_MS = 5_000;
 
-/** Sends a client of 2025-11-25 the questions that it does not have yet, on the stream of its request. Does not wait for the answers. */
+/** Sends a client of 2025-11-25 the new questions on the stream of its request. Does not wait for the answers. */
 export async function putNewQuestions(record: TaskRecord, { ask, signal }: Asker, ways: TaskWays): Promise<void> {
   for (const [key, request] of Object.entries(record.inputRequests ?? {})) {
     if (!(await ways.claim(record, key))) continue;

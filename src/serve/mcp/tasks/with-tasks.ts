@@ -13,9 +13,9 @@ import { createTaskStore } from "./task-store.ts";
 import { putNewQuestions, type TaskWays, waitForTask } from "./wait-for-task.ts";
 
 export interface TaskSettings {
-  /** Milliseconds that a call may take before it becomes a task. */
+  /** Time in milliseconds after which a call becomes a task. */
   readonly afterMs: number;
-  /** Milliseconds that a task is kept, from its creation. */
+  /** Lifetime of a task from its creation, in milliseconds. */
   readonly ttlMs: number;
 }
 
@@ -23,7 +23,7 @@ export const TASK_DEFAULTS: TaskSettings = { afterMs: 5_000, ttlMs: 3_600_000 };
 
 /** The revision before 2026-07-28 that includes tasks. */
 const TASKS_IN_CORE = "2025-11-25";
-/** The longest lifetime of a task that a client can request. */
+/** Maximum lifetime of a task that a client can request. */
 const MAX_TTL_MS = 86_400_000;
 const RELATED_TASK = "io.modelcontextprotocol/related-task";
 const CORE_CAPABILITY = { list: {}, cancel: {}, requests: { tools: { call: {} } } };
@@ -52,7 +52,7 @@ export function withTasks(
     return task === undefined ? {} : apply(task, given);
   });
 
-  /** The state of a caller's task. Throws the protocol's error if the caller has no such task. */
+  /** Returns the state of a caller's task. Throws the protocol's error if the caller has no such task. */
   async function find({ params, peer }: Pick<Exchange, "params" | "peer">): Promise<TaskRecord> {
     const { taskId } = params;
     const known = typeof taskId === "string" ? await store.read(peer.principal, taskId, isRunning) : undefined;
@@ -71,7 +71,7 @@ export function withTasks(
     return own === undefined ? replica.call(owner, kind, { taskId, ...given }, { signal }) : apply(own, given);
   }
 
-  /** Connects a request of 2025-11-25 to a task, and may carry the task's questions to the client. */
+  /** Gives a request of 2025-11-25 access to a task. The request may carry the task's questions to the client. */
   const waysOf = (exchange: Exchange): TaskWays => ({
     find: () => find(exchange),
     answer: (record, inputResponses) => change(record, exchange, { inputResponses }),
@@ -104,7 +104,7 @@ export function withTasks(
     async "tasks/cancel"(exchange) {
       const record = await find(exchange);
       if (isOver(record)) {
-        const message = `The task has ended already, as ${record.status}.`;
+        const message = `The task has already ended as ${record.status}.`;
         throw new RpcError({ code: RPC.invalidParams, message });
       }
       await change(record, exchange, { cancel: true });
@@ -120,7 +120,7 @@ export function withTasks(
     },
   };
 
-  /** Runs a call. `session` answers it; `held` if the call may become a task. */
+  /** Runs a call. `held` answers it if the call may become a task, otherwise `session` does. */
   async function call(exchange: Exchange, session: PlaneSession, held: PlaneSession): Promise<JsonObject> {
     const { task: asked } = exchange.params;
     const { era, protocolVersion, capabilities } = exchange.peer;
@@ -149,7 +149,7 @@ export function withTasks(
     return answer(exchange);
   }
 
-  /** Sends a client the state of its tasks after each change. Returns those of the tasks that exist. */
+  /** Sends a client the state of its tasks after each change. Returns the ids of the existing tasks. */
   async function listenTo(
     taskIds: readonly unknown[],
     push: Push,
@@ -204,7 +204,7 @@ export function withTasks(
           return { ...described, capabilities: hasTasks ? { ...capabilities, tasks: CORE_CAPABILITY } : capabilities };
         },
         handle: (exchange) => handle(exchange, session, held),
-        // A task may need the session's own connection to its server after the client has left.
+        // After the client has left, a task may still need the session's own connection to its server.
         async close() {
           if (calls.size === 0) return session.close();
           void Promise.allSettled(calls).then(() => session.close());
@@ -239,16 +239,16 @@ async function apply(task: RunningTask, { cancel, claim, inputResponses }: TaskC
   return {};
 }
 
-/** The request without the member that requests a task, which only the gateway reads. */
+/** Removes the member that requests a task, because only the gateway reads it. */
 function withoutTask(exchange: Exchange): Exchange {
   const { task: _, ...params } = exchange.params;
   return { ...exchange, params };
 }
 
-/** The most tasks that one subscription follows. */
+/** Maximum number of tasks that one subscription follows. */
 const MOST_FOLLOWED = 100;
 
-/** In 2025-11-25, a client may call a tool as a task only if the tool declares support for it. */
+/** Adds support for tasks to listed tools: in 2025-11-25, a client may call a tool as a task only if the tool declares it. */
 function withTaskSupport(result: JsonObject): JsonObject {
   const { tools } = result;
   if (!Array.isArray(tools)) return result;

@@ -8,12 +8,12 @@ import { createMcpEndpoints } from "../http-endpoint.ts";
 
 const PATH = "/mcp/toolsets/";
 
-/** Each toolset as an MCP server of its own. It is opened with the first request, and closed when the toolset is removed. */
+/** Serves each toolset as a separate MCP server. It is opened with the first request, and closed when the toolset is removed. */
 export function toolsetsSurface(context: SurfaceContext): Surface {
   const { toolsets } = context.arsenal;
   const endpoints = createMcpEndpoints((name: string) => {
     const scoped = servedToolset(context, name);
-    // The wait for servers is everybody's, and does not end with one toolset.
+    // The wait for servers is shared, so removing a toolset does not end it.
     const { mode = context.mode } = toolsets.find(name, localOperator()) ?? {};
     return aggregateOf({ ...scoped, mode, startup: { ...scoped.startup, close: () => undefined } });
   }, context);

@@ -4,10 +4,10 @@ import { LATEST_VERSION, type RpcNotification } from "../../../mcp/protocol.ts";
 import type { McpUpstream } from "../../../adapters/sources/mcp/upstream/upstream.ts";
 import type { Exchange, Peer, Plane } from "../plane.ts";
 
-/** The connection of one client's session alone. */
+/** A connection that belongs to one client's session. */
 export type OwnConnection = Awaited<ReturnType<typeof createOwnConnection>>;
 
-/** Opens a connection to an upstream in a client's name, with the client's own capabilities. */
+/** Opens a connection to an upstream with the client's name and capabilities. */
 export async function createOwnConnection(
   upstream: McpUpstream,
   peer: Peer,
@@ -23,7 +23,7 @@ export async function createOwnConnection(
     const { info = { name: "unknown", version: LATEST_VERSION.legacy }, capabilities, principal: caller } = peer;
     const connection = await upstream.openSession({ info, capabilities }, { caller, ...(signal && { signal }) });
     connection.setAsk((method, params, options) => {
-      // A client without an open stream of its own still reads that of its latest request.
+      // A client without an open stream still reads the stream of its latest request.
       const { ask } = running.values().at(-1) ?? channel;
       return ask(method, params, options);
     });
@@ -51,10 +51,10 @@ export async function createOwnConnection(
     /** `modern` if the server has no sessions and the connection is the shared one. */
     era,
     server,
-    /** Sends a request over the connection, which is reopened first if it has ended. */
+    /** Sends a request over the connection. A connection that has ended is reopened first. */
     request: (async (method, params, options) =>
       (await get(options?.signal)).request(method, params, options)) satisfies McpConnection["request"],
-    /** Runs a request while the server's questions go to that request's own stream. */
+    /** Runs a request. Until it ends, the server's questions go to the stream of that request. */
     async during<Result>(exchange: Exchange, run: () => Promise<Result>): Promise<Result> {
       const key = ++count;
       running.set(key, exchange);

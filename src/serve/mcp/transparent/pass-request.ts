@@ -21,7 +21,7 @@ export interface Relay {
 
 type Pass = (exchange: Exchange, relay: Relay) => Promise<JsonObject>;
 
-/** The handling of each known request. */
+/** The handler of each known request. */
 const PASSES: Readonly<Record<string, Pass>> = {
   "tools/call": callTool,
   "tools/list": async (exchange, relay) => withoutHidden(await forward(exchange, relay), exchange.peer, relay.names),
@@ -35,7 +35,7 @@ const PASSES: Readonly<Record<string, Pass>> = {
   "resources/subscribe": guarded,
   "prompts/get": guarded,
   "completion/complete": guarded,
-  // These requests reveal nothing: they end a subscription, set the log level of the session, and check the connection.
+  // These requests reveal no data: they end a subscription, set the session's log level, and check the connection.
   "resources/unsubscribe": forward,
   "logging/setLevel": forward,
   ping: forward,
@@ -45,7 +45,7 @@ const passes = new Map(Object.entries(PASSES));
 /** The known methods of one upstream's plane. Any other method is passed on as the tool `mcp/request`. */
 export const TRANSPARENT_METHODS: readonly string[] = [...passes.keys()];
 
-/** Hands one request to the upstream, under policy if it reads or runs anything, and returns its answer. */
+/** Passes one request to the upstream, under policy if it reads or runs anything, and returns the upstream's answer. */
 export async function passRequest(given: Exchange, relay: Relay): Promise<JsonObject> {
   const { method } = given;
   const exchange = { ...given, headers: mirroredHeaders(given) };
@@ -54,7 +54,7 @@ export async function passRequest(given: Exchange, relay: Relay): Promise<JsonOb
   return pass(exchange, relay);
 }
 
-/** The protocol's error for an entry of the server that the client may not see. */
+/** Returns the error for an entry of the server that the client may not see. */
 export function unknownTo({ method, params }: Pick<Exchange, "method" | "params">): RpcError {
   const { uri, name, ref } = params;
   switch (method) {
@@ -64,7 +64,7 @@ export function unknownTo({ method, params }: Pick<Exchange, "method" | "params"
     case "resources/subscribe":
       return new RpcError({ code: RPC.resourceNotFound, message: "Resource not found", data: { uri } });
     case "completion/complete": {
-      const message = "There is nothing of that name to complete.";
+      const message = "There is no prompt or resource template of that name.";
       return new RpcError({ code: RPC.invalidParams, message, data: { ref } });
     }
     default:
@@ -113,7 +113,7 @@ async function forward(exchange: Exchange, { upstream, connection }: Relay): Pro
   return upstream.request(method, params, asked);
 }
 
-/** A list that is empty for callers who may not see its entries. */
+/** Handles a list, which is empty for callers who may not see its entries. */
 function listed(tool: RequestTool, nothing: JsonObject): Pass {
   return async (exchange, relay) => {
     const { upstream, arsenal } = relay;
@@ -121,7 +121,7 @@ function listed(tool: RequestTool, nothing: JsonObject): Pass {
   };
 }
 
-/** Only those headers of a request that mirror arguments are passed on to the server. */
+/** Returns the headers that mirror arguments. Only these are passed on to the server. */
 function mirroredHeaders({ headers }: Exchange): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith("mcp-param-")));
 }

@@ -7,7 +7,7 @@ import { CHANGES_TOOLS, type ServedTools } from "../../served-arsenal.ts";
 /** Finds the registered tool for a name of the upstream. */
 export type NameIndex = ReturnType<typeof createNameIndex>;
 
-/** Keeps the index of one ensemble's names, read again only after the catalog changed. */
+/** Creates the index of one ensemble's names. It is read again only after a change of the catalog. */
 export function createNameIndex(arsenal: ServedTools, ensemble: string) {
   let ids: Promise<ReadonlyMap<string, string>> | undefined;
   const unsubscribe = arsenal.subscribe(() => (ids = undefined), { names: CHANGES_TOOLS });
@@ -25,10 +25,10 @@ export function createNameIndex(arsenal: ServedTools, ensemble: string) {
   }
 
   return {
-    /** The tool's id; undefined if the catalog has no such tool of this upstream. */
+    /** Returns the tool's id; undefined if the catalog has no such tool of this upstream. */
     idOf: async (sourceName: string): Promise<string | undefined> => (await (ids ??= read())).get(sourceName),
     /**
-     * Returns a function that checks whether a principal gets an entry of the upstream's list: it may call the tool, and the entry's content was
+     * Returns a check for the entries of the upstream's list: a principal sees an entry if it may call the tool, and if the entry's content was
      * accepted.
      */
     async shownTo(principal: Principal): Promise<(listed: JsonObject) => boolean> {

@@ -8,7 +8,9 @@ import { transparentPlane } from "./transparent-plane.ts";
 
 const PATH = "/mcp/upstreams/";
 
-/** Each upstream at its own address, names and results untouched. A plane is created on first use, and again if its upstream is replaced. */
+/**
+ * Serves each upstream at its own address, with unchanged names and results. A plane is created on first use, and again if its upstream is replaced.
+ */
 export function upstreamsSurface(context: SurfaceContext): Surface {
   const { arsenal, isLocal } = context;
   const endpoints = createMcpEndpoints((upstream: McpUpstream) => {

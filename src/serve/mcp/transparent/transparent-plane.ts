@@ -9,14 +9,16 @@ import { createOwnConnection, type OwnConnection } from "./own-connection.ts";
 import { passRequest, type Relay, unknownTo } from "./pass-request.ts";
 import { createNameIndex } from "./served-tools.ts";
 
-/** One upstream, with names, URIs and results unchanged. A legacy client of a legacy server has its own connection; the others share one. */
+/**
+ * Serves one upstream with unchanged names, URIs and results. A legacy client of a legacy server has its own connection; all other clients share one.
+ */
 export function transparentPlane({ upstream, arsenal }: Pick<Relay, "upstream" | "arsenal">): Plane {
   const names = createNameIndex(arsenal, upstream.name);
   const sessions = new Set<PlaneSession>();
   const relay = { upstream, arsenal, names };
 
   return {
-    // Not the upstream's bare name, because another plane may have that name.
+    // The prefix is needed because another plane may have the upstream's bare name.
     name: `upstreams/${upstream.name}`,
     shared: {
       describe: () => describe(relay),
@@ -43,14 +45,17 @@ export function transparentPlane({ upstream, arsenal }: Pick<Relay, "upstream" |
 
 type Channel = Parameters<Plane["openSession"]>[1];
 
-/** The only notifications that are passed on: no policy checks them, and a careless server could run a request without an id. */
+/**
+ * The only notifications that are passed on. Others are dropped, because no policy checks them, and a careless server could run a request without an
+ * id.
+ */
 const CLIENT_NOTIFICATIONS: ReadonlySet<string> = new Set([
   "notifications/progress",
   "notifications/roots/list_changed",
   "notifications/tasks/status",
 ]);
 
-/** A legacy client of a legacy server: one session on each side. */
+/** Creates the session of a legacy client at a legacy server: one session on each side. */
 function ownSession(own: OwnConnection, relay: Relay, closed: () => void): PlaneSession {
   return {
     describe: () => withAcceptedInstructions(own.server, relay.upstream.name, relay.arsenal.pins),
@@ -65,7 +70,7 @@ function ownSession(own: OwnConnection, relay: Relay, closed: () => void): Plane
   };
 }
 
-/** A legacy client of a modern server, which stores nothing for the client. */
+/** Creates the session of a legacy client at a modern server, which stores no data for the client. */
 function sharedSession(
   own: OwnConnection,
   peer: Peer,
@@ -78,7 +83,7 @@ function sharedSession(
   let logLevel: unknown;
   void listen(relay, toFilter(SERVED_LISTS, []), channel.push, { peer, signal: ended.signal }).catch(() => {});
 
-  /** Adds the members of `_meta` that a modern server needs. This session set them once. */
+  /** Adds the members of `_meta` that a modern server needs. The client sent them once for its session. */
   const withSessionMeta = (exchange: Exchange): Exchange => {
     const { _meta, ...params } = exchange.params;
     const meta = {
@@ -129,13 +134,13 @@ async function describe({ upstream, arsenal }: Relay): Promise<ServerDescription
   const { state } = upstream;
   if (state.kind === "connected") return withAcceptedInstructions(state.server, upstream.name, arsenal.pins);
   const why = state.error === undefined ? "." : `: ${state.error.message}`;
-  const fix = "Try again in a moment, or look at /readyz.";
+  const fix = "Retry in a moment, or check /readyz.";
   throw new ArsenalError("SOURCE_UNAVAILABLE", `The MCP server ${upstream.name} is not connected${why} ${fix}`, {
     fix,
   });
 }
 
-/** A server's description of itself, with the accepted instructions in place of its current ones. */
+/** Replaces a server's current instructions by the accepted ones. */
 async function withAcceptedInstructions(
   { instructions: offered, ...server }: ServerDescription,
   upstream: string,
@@ -145,7 +150,7 @@ async function withAcceptedInstructions(
   return instructions === undefined ? server : { ...server, instructions };
 }
 
-/** Sends a client the notifications of one upstream that match its filter until the signal fires. Returns the part of the filter that is honoured. */
+/** Sends a client the notifications of one upstream that match its filter, until the signal fires. Returns the supported part of the filter. */
 async function listen(
   relay: Relay,
   filter: JsonObject,
@@ -165,7 +170,7 @@ async function listen(
   return toFilter(lists, uris);
 }
 
-/** Notifies a client of one resource's changes until the signal fires. Rejects if policy or the server refuses. */
+/** Notifies a client of one resource's changes until the signal fires. Rejects if the policy or the server refuses. */
 async function subscribe(
   exchange: Pick<Exchange, "params" | "peer" | "ask">,
   { upstream, arsenal }: Relay,

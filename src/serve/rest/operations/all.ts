@@ -18,7 +18,7 @@ import { tenantOperations } from "./tenants.ts";
 import { toolOperations } from "./tools.ts";
 import { workflowOperations } from "./workflows.ts";
 
-/** Every operation, in the order the document shows them. */
+/** Every operation, in the order of the document. */
 export const OPERATIONS: readonly Operation[] = [
   ...searchOperations,
   ...executeOperations,

@@ -6,7 +6,7 @@ import { anything, choice, entry, list, refined, string, text, time, whole } fro
 
 const operation = operationsOf({ tag: "Approvals", role: "approver" });
 
-const params = entry("", { id: string("The approval's id, as the call was answered with.") }, ["id"]);
+const params = entry("", { id: string("The approval's id, from the answer to the call.") }, ["id"]);
 
 const APPROVAL = entry(
   "A call that waits for a person.",
@@ -15,8 +15,8 @@ const APPROVAL = entry(
     toolId: string("The tool that is to be called."),
     arguments: anything("The arguments. The call runs with exactly these."),
     requestedBy: string("Who asked."),
-    reason: string("Why a person must look."),
-    state: choice("Approved ones wait for the call to be made again.", ["pending", "approved"]),
+    reason: string("Why the call needs approval."),
+    state: choice("An approved call waits until the caller repeats it.", ["pending", "approved"]),
     requestedAt: time("When it was requested."),
     expiresAt: time("When it expires."),
     traceId: string("The trace of the call."),
@@ -30,10 +30,10 @@ const DECIDED = entry(
     id: string("Its id."),
     toolId: string("The tool that was to be called."),
     requestedBy: string("Who asked."),
-    reason: string("Why a person had to look."),
+    reason: string("Why the call needed approval."),
     requestedAt: time("When it was requested."),
     traceId: string("The trace of the call."),
-    outcome: choice("What was answered.", ["approved", "denied"]),
+    outcome: choice("The approver's answer.", ["approved", "denied"]),
     decidedBy: string("Who answered."),
     decidedAt: time("When it was answered."),
     note: string("The reason, if the approver gave one."),
@@ -50,13 +50,12 @@ const STATUS: Readonly<Record<Refused["because"], number>> = {
 
 type Refused = Extract<ApprovalAnswer, { readonly outcome: "refused" }>;
 
-/** Answers for one of the two verdicts. */
 function answering(verdict: "approve" | "deny", summary: string, description: string): Operation {
   return operation(`${verdict}Call`, `POST /approvals/{id}/${verdict}`, {
     summary,
     description,
     params,
-    // A call is approved unchanged, or denied: the body cannot change it.
+    // The body cannot change the call: it is approved unchanged, or denied.
     body: entry("", {
       note: refined(text("Why. It is kept with the decision and in the audit log; the caller does not get it."), {
         maxLength: 1_000,
@@ -68,7 +67,7 @@ function answering(verdict: "approve" | "deny", summary: string, description: st
         "It is settled.",
         {
           id: string("Its id."),
-          outcome: choice("What was answered.", ["approved", "denied"]),
+          outcome: choice("The approver's answer.", ["approved", "denied"]),
         },
         ["id", "outcome"],
       ),
@@ -83,7 +82,7 @@ function answering(verdict: "approve" | "deny", summary: string, description: st
   });
 }
 
-/** Calls that wait for a person's approval. */
+/** Operations on calls that wait for approval. */
 export const approvalOperations: readonly Operation[] = [
   operation("listApprovals", "GET /approvals", {
     summary: "List the calls that you may approve",
@@ -91,15 +90,15 @@ export const approvalOperations: readonly Operation[] = [
     query: entry("", {
       limit: whole("Approvals on a page. Default 100.", 1, 1_000),
       cursor: refined(text("`next` of the previous page."), { maxLength: 1_024 }),
-      decided: whole("Also list this many of the calls that were answered last, within a day. Default 0.", 0, 100),
+      decided: whole("Also list this many of the latest answered calls of the last day. Default 0.", 0, 100),
     }),
     answers: {
       200: answer(
-        "One page. It may be shorter than asked for: it ends after 1 MiB of arguments.",
+        "One page. It may be shorter than the limit, because it ends after 1 MiB of arguments.",
         {
           approvals: list("Oldest first.", APPROVAL),
           next: string("The cursor of the next page. Omitted on the last."),
-          decided: list("The calls that were answered last, newest first, if `decided` asks for them.", DECIDED),
+          decided: list("The latest answered calls, newest first, if `decided` is set.", DECIDED),
         },
         ["approvals"],
       ),
@@ -122,7 +121,7 @@ export const approvalOperations: readonly Operation[] = [
     async run({ params: { id }, principal }, { arsenal }) {
       const found = await arsenal.approvals.get(id, { approver: principal });
       if (found !== undefined) return { body: found };
-      const problem = "No call that you may approve waits with this id.";
+      const problem = "There is no waiting call with this id that you may approve.";
       const details = { field: "id", value: id };
       return { refused: fixable("APPROVAL_INVALID", problem, "List the approvals that wait.", details), status: 404 };
     },

@@ -10,7 +10,7 @@ const operation = operationsOf({ tag: "Audit", role: "operator" });
 const short = (description: string) => refined(text(description), { maxLength: 1_024 });
 
 const HEAD = entry(
-  "An end of the log: what was checked, or what you kept from an earlier check.",
+  "The end of the log: as checked now, or as you stored it after an earlier check.",
   {
     seq: whole("The sequence number of the last record.", 0),
     hash: refined(string("SHA-256 of everything up to it."), { pattern: "^[0-9a-f]{64}$" }),
@@ -23,7 +23,7 @@ const RECORD = openEntry(
   {
     seq: whole("Its position in the log."),
     at: number("Milliseconds since the epoch."),
-    kind: string("What it records."),
+    kind: string("The kind of the record."),
   },
   ["seq", "at", "kind"],
 );
@@ -41,7 +41,7 @@ const VERIFIED = openEntry(
   "",
   {
     ok: flag("Whether every record is as it was written."),
-    records: whole("How many there are."),
+    records: whole("The number of records."),
     head: HEAD,
     signedUpTo: whole("The last record that a checked signature covers."),
     missing: whole("How many records its `gap` records report as missing. Omitted if there are none."),
@@ -51,7 +51,7 @@ const VERIFIED = openEntry(
   ["ok"],
 );
 
-/** Reading and checking the audit log. */
+/** Operations that read and verify the audit log. */
 export const auditOperations: readonly Operation[] = [
   operation("queryAudit", "GET /audit", {
     summary: "Read the audit log, newest records first",
@@ -62,12 +62,12 @@ export const auditOperations: readonly Operation[] = [
         "`call`, `approval`, `pin-accepted`, `operator-action`, `connection`, `scan-failed`, `gap`, `checkpoint`, …",
       ),
       tool: short("A tool's id, or what else an operator changed."),
-      action: short("What an operator did: `addEnsemble`, `deleteTool`, …"),
-      principal: short("The id of who called, asked, answered, accepted or changed something."),
+      action: short("The operator's action: `addEnsemble`, `deleteTool`, …"),
+      principal: short("The id of the principal that called, requested, answered, accepted or changed something."),
       trace: short("A trace id."),
       status: short("How a call or an operator's action ended, or the outcome of an approval."),
-      from: short("Not before this time: 2026-05-04T12:00:00Z."),
-      to: short("Before this time."),
+      from: short("Only records from this time on: 2026-05-04T12:00:00Z."),
+      to: short("Only records before this time."),
       limit: whole("Records on a page. Default 50.", 1, 1_000),
       cursor: short("`next` of the previous page."),
     }),
@@ -92,7 +92,8 @@ export const auditOperations: readonly Operation[] = [
     body: entry("", { head: HEAD }),
     answers: {
       200: {
-        description: "Whether the log is whole. Keep `head` elsewhere, and send it the next time.",
+        description:
+          "Whether the log is complete and unchanged. Store `head` elsewhere, and send it with the next check.",
         schema: VERIFIED,
       },
     },
@@ -106,7 +107,7 @@ export const auditOperations: readonly Operation[] = [
 ];
 
 function noAudit(): RestResponse {
-  const problem = "This gateway keeps no audit log that can be read.";
+  const problem = "This gateway has no audit log that can be read.";
   return {
     refused: fixable("CONFIG_INVALID", problem, "Set audit.file, or audit.type.", { field: "audit" }),
     status: 404,

@@ -20,7 +20,7 @@ const CONNECTION = entry(
 
 const params = entry("", { server: string("The server's name.") }, ["server"]);
 
-/** Signs the caller in to servers. A token is never part of an answer. */
+/** Operations with which a caller signs in to servers. Answers never contain a token. */
 export const connectionOperations: readonly Operation[] = [
   operation("listConnections", "GET /connections", {
     summary: "List the servers that you sign in to yourself",

@@ -1,11 +1,11 @@
 import { fixable } from "../../../errors/arsenal-error.ts";
 
-/** The start of the next page. Cursors are opaque to callers, so that their content can change. */
+/** Returns the cursor of the next page. Cursors are opaque to callers, so that their content can change. */
 export function toCursor(kind: string, place: string): string {
   return Buffer.from(`${kind}:${place}`).toString("base64url");
 }
 
-/** The groups of `place` in a cursor of that kind; undefined without a cursor. Throws INPUT_INVALID for any other text. */
+/** Returns the groups of `place` in a cursor of that kind; undefined without a cursor. Throws INPUT_INVALID for an invalid cursor. */
 export function fromCursor(kind: string, place: RegExp, cursor: string | undefined): readonly string[] | undefined {
   if (cursor === undefined) return undefined;
   const [given, text] = Buffer.from(cursor, "base64url").toString().split(/:(.*)/s);

@@ -16,7 +16,7 @@ const LINE = entry(
   "One line.",
   {
     id: whole("Increases with every line."),
-    at: time("When it was written."),
+    at: time("The time of the line."),
     from: choice("Standard error of a program, a log message of the server, or an observation of the gateway.", [
       "stderr",
       "mcp",
@@ -34,9 +34,9 @@ export const STATUS = openEntry(
     name: { type: "string" },
     source: { enum: TOOL_SOURCES, description: "Where its tools come from." },
     state: { enum: ["connecting", "connected", "failed", "disconnected"] },
-    problem: string("Why it is not connected, or could not be read the last time."),
-    tools: whole("How many tools it has registered."),
-    persisted: flag("False if it was added over this API: a restart removes it."),
+    problem: string("Why it is not connected, or why its tools could not be listed."),
+    tools: whole("The number of registered tools."),
+    persisted: flag("False if it was added over this API; it is then gone after a restart."),
   },
   ["name", "source", "state", "tools", "persisted"],
 );
@@ -45,7 +45,7 @@ const ADDED = openEntry(
   "",
   {
     name: { type: "string" },
-    tools: whole("How many tools came."),
+    tools: whole("The number of added tools."),
     persisted: {
       const: false,
       description: "It lasts until the process ends. Write it into the configuration to keep it.",
@@ -54,7 +54,6 @@ const ADDED = openEntry(
   ["name", "tools", "persisted"],
 );
 
-/** Changes an ensemble, and answers with its state. */
 function changing(
   action: "connect" | "disconnect" | "reload" | "restart",
   about: Pick<Operation, "summary" | "description">,
@@ -71,7 +70,7 @@ function changing(
   });
 }
 
-/** Servers, documents and other sources whose tools are used: their state, connecting, disconnecting, adding and removing them. */
+/** Operations on ensembles: servers, documents and other sources of tools. */
 export const ensembleOperations: readonly Operation[] = [
   operation("listEnsembles", "GET /ensembles", {
     summary: "List the ensembles and their state",
@@ -79,7 +78,7 @@ export const ensembleOperations: readonly Operation[] = [
     tenants: "own",
     answers: {
       200: {
-        description: "Those that are connected or connecting in the order they were added, then the others.",
+        description: "Connected and connecting ensembles in the order in which they were added, then the others.",
         schema: openEntry("", { ensembles: list("", STATUS) }, ["ensembles"]),
       },
     },

@@ -10,7 +10,7 @@ const EVENT = entry(
   "One thing that happened.",
   {
     name: string("Its name, such as `call-finished`."),
-    level: choice("How loud it is.", EVENT_LEVELS),
+    level: choice("The severity.", EVENT_LEVELS),
     at: time("When it happened."),
     data: anything("What happened. It holds no arguments, results or secrets."),
   },
@@ -22,9 +22,9 @@ const GAP = entry(
   {
     name: choice("Always `gap`.", ["gap"]),
     level: choice("Always `warn`.", ["warn"]),
-    at: time("When it was noticed."),
+    at: time("When the gap was noticed."),
     data: entry(
-      "What is missing.",
+      "The missing events.",
       {
         missed: whole("How many events, of all kinds. Omitted if that is not known."),
         reason: string("Why they are missing."),
@@ -35,7 +35,7 @@ const GAP = entry(
   ["name", "level", "at", "data"],
 );
 
-/** Streams the events of the gateway. */
+/** Operations that stream the events of the gateway. */
 export const eventOperations: readonly Operation[] = [
   operation("followEvents", "GET /events", {
     summary: "Follow what happens in every process on the same state, as server-sent events",

@@ -9,7 +9,7 @@ import { BATCH_CALL, BATCH_RESULT, PROGRESS, TOOL_CALL, TOOL_RESULT } from "../s
 
 const operation = operationsOf({ tag: "Execute" });
 
-/** Running tools, under the guard. */
+/** Operations that run tools, under the guard. */
 export const executeOperations: readonly Operation[] = [
   operation("execute", "POST /execute", {
     summary: "Run a tool",
@@ -25,7 +25,7 @@ export const executeOperations: readonly Operation[] = [
     examples: { invoice: { toolName: "billing.get_invoice", arguments: { invoiceId: "INV-1042" } } },
     answers: {
       200: {
-        description: "The call ran. Look at `status`: the tool may have failed.",
+        description: "The call ran. Check `status`: the tool may have failed.",
         schema: TOOL_RESULT,
         events: { progress: PROGRESS, result: TOOL_RESULT },
       },
@@ -75,7 +75,7 @@ function keyOf(header: string | undefined, member: string | undefined): string |
   throw fixable("INPUT_INVALID", problem, "Send one of them.", { field: "idempotencyKey", value: member });
 }
 
-/** A call that ran is an answer; a call that was refused before it ran is a problem. */
+/** Returns the response to a call. A call that was refused before it ran is a problem; any other result is an answer. */
 function answerOf(result: ToolResult): RestResponse {
   const { status, attempts, error } = result;
   if (status === "pending_confirmation") return { status: 202, body: result };
@@ -86,7 +86,7 @@ function answerOf(result: ToolResult): RestResponse {
   return { refused: new ArsenalError(code, message, details), ...own, result };
 }
 
-/** Progress as it comes, and the result at the end. A caller that reads slowly misses progress, never the result. */
+/** Yields progress while the call runs, and the result at the end. A slow reader may miss progress, but never the result. */
 async function* streamed(
   run: (onProgress: (update: Progress) => void) => Promise<ToolResult>,
 ): AsyncGenerator<ServerSentEvent> {

@@ -22,7 +22,7 @@ const INFO = entry(
     scoreThreshold: number("The semantic score below which a search drops a tool."),
     dialects: strings("The formats that tools can be exported in."),
     caller: entry(
-      "Who you are.",
+      "The authenticated caller.",
       {
         id: string("Your id."),
         roles: strings("Your roles."),
@@ -39,7 +39,7 @@ const SHOWN_TOOLSET = entry("A curated view over the catalog.", { ...TOOLSET.pro
   ...(["name", "description", "tags", "filter", "view", "policy", "createdAt", "updatedAt"] as const),
 ]);
 
-/** The gateway itself, and its toolsets. */
+/** Operations on the gateway and its toolsets. */
 export const gatewayOperations = (all: () => readonly Operation[]): readonly Operation[] => [
   ofToolsets("listToolsets", "GET /toolsets", {
     summary: "List the toolsets that you may use",
@@ -113,9 +113,9 @@ export const gatewayOperations = (all: () => readonly Operation[]): readonly Ope
     tenants: "none",
     answers: {
       200: answer(
-        "How many tools were new or changed.",
+        "The number of new or changed tools.",
         {
-          synced: whole("How many tools were new or changed."),
+          synced: whole("The number of new or changed tools."),
         },
         ["synced"],
       ),
@@ -126,7 +126,7 @@ export const gatewayOperations = (all: () => readonly Operation[]): readonly Ope
   }),
 ];
 
-/** True for an operator of the whole gateway. */
+/** Returns true for an operator of the whole gateway. */
 function operatesAll(principal: Principal, { administration }: RestContext): boolean {
   return principal.tenant === undefined && hasRole(principal, "operator", administration);
 }
@@ -136,8 +136,8 @@ function toolsetsFor(principal: Principal, context: RestContext): readonly Tools
 }
 
 /**
- * A toolset as a caller may see it. Only operators of the whole gateway see its definition, which can name other tenants and hidden tools. Other
- * callers see its roles, and of its tenants only their own.
+ * Returns a toolset as a caller may see it. Only operators of the whole gateway see its definition, which can name other tenants and hidden tools.
+ * Other callers see its roles and, of its tenants, only their own.
  */
 async function shownTo(principal: Principal, toolset: Toolset, context: RestContext): Promise<MarkedToolset> {
   const { name } = toolset;

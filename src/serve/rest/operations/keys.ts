@@ -17,7 +17,7 @@ const { statusOf } = NO_TEAMS;
 const problems = [...NO_TEAMS.problems, "TENANT_NOT_FOUND"] as const;
 
 const NEW_KEY = {
-  description: "The key. Its text is shown this once.",
+  description: "The key. Its text is shown only once.",
   schema: entry("", { key: KEY, text: string("The key, to be sent as `X-API-Key` or as a bearer token.") }, [
     "key",
     "text",
@@ -26,7 +26,7 @@ const NEW_KEY = {
 
 const HOUR_MS = 3_600_000;
 
-/** API keys in the shared state. */
+/** Operations on API keys in the shared state. */
 export const keyOperations: readonly Operation[] = [
   operation("listKeys", "GET /keys", {
     summary: "List the API keys in the shared state, without the keys themselves",
@@ -56,7 +56,7 @@ export const keyOperations: readonly Operation[] = [
     summary: "Replace the secret of a key and show the new one once",
     params,
     body: entry("", {
-      overlapHours: whole("Hours for which the old one is accepted too. Default 24.", 0, 720),
+      overlapHours: whole("Hours for which the old secret is still accepted. Default 24.", 0, 720),
       expiresAt,
     }),
     answers: { 200: NEW_KEY },
@@ -94,7 +94,7 @@ const USAGE_QUERY = entry("", {
 });
 
 const ROW = entry(
-  "The sums of one day, tenant, key and tool. What is not asked for is empty.",
+  "The sums of one day, tenant, key and tool. A field that is not in `by` is empty.",
   {
     day: string("The day, by UTC."),
     tenant: string("The tenant. Empty for callers without one."),
@@ -103,12 +103,12 @@ const ROW = entry(
     calls: whole("Calls."),
     errors: whole("Calls that failed or were refused."),
     tokens: whole("Estimated tokens of arguments and results."),
-    cost: number("What they cost, as the tools declare."),
+    cost: number("The cost that the tools declare."),
   },
   ["day", "tenant", "key", "tool", "calls", "errors", "tokens", "cost"],
 );
 
-/** The usage of tenants. */
+/** Operations on the usage of tenants. */
 export const usageOperations: readonly Operation[] = [
   usage("getUsage", "GET /usage", {
     summary: "Add up calls, tokens and cost by day, tenant, key and tool",

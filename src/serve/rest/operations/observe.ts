@@ -35,22 +35,22 @@ const STEP = {
 const RETRIEVAL = openEntry(
   "A past search. `kind` is `retrieval`.",
   {
-    kind: { type: "string", const: "retrieval", description: "What it is." },
+    kind: { type: "string", const: "retrieval", description: "The kind of the record." },
     at: time("When it ended."),
     traceId: string("The trace it is part of."),
     query: string("The request. Omitted if no text is kept."),
-    principal: string("Who asked; omitted for the local operator."),
+    principal: string("The caller; omitted for the local operator."),
     tenant: string("The tenant of the caller."),
-    confidence: number("How likely it is that the tools serve the request."),
-    nothingFits: flag("Whether nothing was likely to serve it."),
+    confidence: number("The probability that the tools fit the request."),
+    nothingFits: flag("True if probably no tool fits the request."),
     durationMs: number("How long it took, in milliseconds."),
-    queryEmbeddingTimeMs: number("The part of it that embedded the request."),
-    searchTimeMs: number("The part of it that searched the catalog."),
-    rerankTimeMs: number("The part of it that reranked."),
+    queryEmbeddingTimeMs: number("The part that embedded the request."),
+    searchTimeMs: number("The part that searched the catalog."),
+    rerankTimeMs: number("The part that reranked."),
     steps: RETRIEVAL_STEPS,
-    toolIds: strings("The tools it found, best first. In a list only."),
+    toolIds: strings("The found tools, best first. Only in lists."),
     explanation: refined(RETRIEVAL_RESULT.properties.explanation, {
-      description: "Every signal of every tool that was chosen or left out. In a trace only.",
+      description: "Every signal of every tool that was chosen or left out. Only in traces.",
     }),
   },
   ["kind", "at", "traceId", "durationMs"],
@@ -59,14 +59,14 @@ const RETRIEVAL = openEntry(
 const CALL = openEntry(
   "A past call, without its arguments and result. `kind` is `call`.",
   {
-    kind: { type: "string", const: "call", description: "What it is." },
+    kind: { type: "string", const: "call", description: "The kind of the record." },
     at: time("When it ended."),
     traceId: string("The trace it is part of."),
     spanId: string("Its span."),
     parentSpanId: string("The span that it is part of."),
     toolId: string("The tool."),
     ensemble: string("The ensemble of the tool, such as its MCP server."),
-    status: string("How it ended."),
+    status: string("The outcome."),
     code: string("The code of its error."),
     message: string("Why it failed. Omitted if no text is kept."),
     attempts: whole("The number of attempts."),
@@ -75,9 +75,9 @@ const CALL = openEntry(
     principal: string("Who called."),
     tenant: string("The tenant of the caller."),
     cost: number("What it cost, as the tool declares."),
-    startedAt: time("When it came."),
-    durationMs: number("How long it took until it was answered."),
-    steps: entry("When its steps happened.", {
+    startedAt: time("When the call arrived."),
+    durationMs: number("The time until the answer, in milliseconds."),
+    steps: entry("The times of its steps.", {
       policy: entry("The guard's decision.", STEP),
       queue: entry("Limits, breaker, and waiting for a turn.", STEP),
       attempts: list(
@@ -100,11 +100,11 @@ const STATS = entry(
     retrievals: whole("Searches."),
     retrievalMs: PERCENTILES("How long searches took, in milliseconds."),
     tokens: entry(
-      "Estimated tokens of definitions.",
+      "Estimated tokens of tool definitions.",
       {
-        returned: whole("What searches returned."),
-        saved: whole("What sending every definition for each search would have added."),
-        catalog: whole("Every definition in the catalog, sent once. Omitted for a tenant."),
+        returned: whole("Tokens of the definitions that searches returned."),
+        saved: whole("Additional tokens if every definition had been sent for each search."),
+        catalog: whole("Tokens of all definitions in the catalog. Omitted for a tenant."),
         savedCost: number("What the saved tokens would have cost. Omitted if no price is configured."),
       },
       ["returned", "saved"],
@@ -118,7 +118,7 @@ const STATS = entry(
     droppedEvents: whole("Events that a sink lost. Omitted for a tenant."),
     openBreakers: strings("Tools whose circuit breaker is open, of those you may see."),
     conflicts: strings(
-      "Tools that the shared catalog holds with another definition than this process runs. It is not used.",
+      "Tools whose definition in the shared catalog differs from the one in this process. The shared definition is not used.",
     ),
     ensembles: list("The sources of tools, and the state of each.", STATUS),
     keeps: entry(
@@ -136,8 +136,8 @@ const STATS = entry(
         "One minute.",
         {
           at: time("Its start."),
-          calls: whole("Calls that ended in it."),
-          errors: whole("The calls among them that failed."),
+          calls: whole("Calls that ended in this period."),
+          errors: whole("Failed calls of this period."),
           p95Ms: number("95 % ran for less than this, in milliseconds."),
         },
         ["at", "calls", "errors"],
@@ -186,7 +186,7 @@ const COSTS = entry(
   ["costs"],
 );
 
-/** The state of the gateway, and its history of searches and calls. */
+/** Operations on the state of the gateway, and on its history of searches and calls. */
 export const observeOperations: readonly Operation[] = [
   operation("getStats", "GET /stats", {
     summary: "Show what this process did since it started, and how it is doing",
@@ -202,10 +202,10 @@ export const observeOperations: readonly Operation[] = [
     query: entry("", {
       kind: choice("Only searches, or only calls.", ["retrieval", "call"]),
       tool: refined(text("Only calls of this tool: its id, or a pattern such as `shop.*`."), { maxLength: 512 }),
-      status: choice("Only calls that ended like this.", EXECUTION_STATUSES),
+      status: choice("Only calls with this outcome.", EXECUTION_STATUSES),
       ensemble: string("Only calls of the tools of this ensemble, such as an MCP server."),
-      from: refined(text("Only what ended at this time or later: 2026-05-04T12:00:00Z."), { maxLength: 1_024 }),
-      to: refined(text("Only what ended before this time."), { maxLength: 1_024 }),
+      from: refined(text("Only records that ended at this time or later: 2026-05-04T12:00:00Z."), { maxLength: 1_024 }),
+      to: refined(text("Only records that ended before this time."), { maxLength: 1_024 }),
       limit: whole("Records on a page. Default 50.", 1, 500),
       cursor: refined(string("`next` of the previous page."), { maxLength: 1_024 }),
     }),
@@ -242,8 +242,8 @@ export const observeOperations: readonly Operation[] = [
       const traceId = params.traceId.toLowerCase();
       const found = await history.trace(traceId, { tenant, signal });
       if (found.retrievals.length + found.calls.length > 0) return { body: found };
-      const problem = `Nothing is kept of the trace ${showValue(params.traceId)}.`;
-      const fix = "List what is kept with GET /api/v1/history.";
+      const problem = `No records of the trace ${showValue(params.traceId)} are stored.`;
+      const fix = "List the stored records with GET /api/v1/history.";
       const details = { field: "traceId", value: params.traceId };
       return { refused: fixable("INPUT_INVALID", problem, fix, details), status: 404 };
     },
@@ -253,7 +253,7 @@ export const observeOperations: readonly Operation[] = [
     description:
       "Only calls of tools that declare a cost count. An operator who belongs to a tenant sees that tenant's.",
     query: entry("", {
-      by: choice("What to add up by. Default tool.", ["tool", "tenant", "day"]),
+      by: choice("The grouping. Default tool.", ["tool", "tenant", "day"]),
       days: whole("The last days, today included. Default 30.", 1, 400),
     }),
     answers: { 200: { description: "The sums.", schema: COSTS } },
@@ -269,11 +269,11 @@ export const observeOperations: readonly Operation[] = [
   }),
 ];
 
-/** A time, and the number of records of that time that were already shown, as in a cursor. */
+/** Matches the content of a cursor: a time, and the number of shown records with that time. */
 const PLACE = /^(\d{1,15}(?:\.\d{1,9})?):(\d{1,9})$/;
 
 function noHistory(): RestResponse {
-  const problem = "This gateway keeps no history of searches and calls.";
+  const problem = "This gateway has no history of searches and calls.";
   const fix = "Set state.type to something that outlives the process, or telemetry.history.enabled to true.";
   return { refused: fixable("CONFIG_INVALID", problem, fix, { field: "telemetry.history" }), status: 404 };
 }

@@ -8,7 +8,7 @@ import { administrationOf } from "./administered.ts";
 const operation = operationsOf({ tag: "Pins" });
 
 const PIN = entry(
-  "A tool of a server, its instructions (`NAME#instructions`) or its command (`NAME#command`), as it was accepted and as it is now.",
+  "A tool of a server, its instructions (`NAME#instructions`) or its command (`NAME#command`), with its accepted and its current definition.",
   {
     id: string("The tool's id, or `NAME#instructions`."),
     ensemble: string("The server or document it belongs to."),
@@ -16,8 +16,10 @@ const PIN = entry(
       "What is changed or new cannot be called. `conflict`: accepted, but another process wrote another definition into the shared catalog.",
       PIN_STATES,
     ),
-    hash: string("SHA-256 of what is there now."),
-    diff: strings("Lines: `-` for what was accepted, `+` for what is there now. Empty if it is accepted."),
+    hash: string("SHA-256 of the current definition."),
+    diff: strings(
+      "Lines: `-` for the accepted definition, `+` for the current one. Empty if the current one is accepted.",
+    ),
     seenAt: time("When it entered this state."),
     acceptedBy: string("Who accepted it. Omitted if it was accepted at first sight, or is not accepted."),
     refusedBy: string("Who decided to keep refusing exactly this version. Omitted if it waits for a decision."),
@@ -27,11 +29,11 @@ const PIN = entry(
         "A sign of an attack.",
         {
           rule: string("The rule: `injection.override`."),
-          severity: choice("How bad it is.", SEVERITIES),
-          message: string("What it means."),
-          path: string("Where it is: `parameters.properties.city.description`."),
+          severity: choice("The severity.", SEVERITIES),
+          message: string("The meaning of the finding."),
+          path: string("The position: `parameters.properties.city.description`."),
           excerpt: string("The words, shortened."),
-          hidden: string("The hidden text, if there is some."),
+          hidden: string("The hidden text, if any."),
         },
         ["rule", "severity", "message", "excerpt"],
       ),
@@ -43,11 +45,11 @@ const PIN = entry(
 const params = entry("", { id: string("The pin's id.") }, ["id"]);
 
 const HASH = refined(
-  string("The hash that the list showed, or its first 16 digits or more: what came after that is not decided on."),
+  string("The hash from the list, or at least its first 16 digits. Definitions that arrived later are not affected."),
   { pattern: "^[0-9a-f]{16,64}$" },
 );
 
-/** Compares the offers of servers with the accepted ones. */
+/** Operations on pins, which compare the offers of servers with the accepted ones. */
 export const pinOperations: readonly Operation[] = [
   operation("listPins", "GET /pins", {
     summary: "List what servers offer, and what changed since it was accepted",
@@ -97,7 +99,7 @@ export const pinOperations: readonly Operation[] = [
   }),
 ];
 
-/** Runs a decision on a pin. Answers 404 if no pin has the id. */
+/** Applies a decision to a pin. Answers 404 if no pin has the id. */
 async function decide(
   id: string,
   context: RestContext,
@@ -114,7 +116,7 @@ async function decide(
   } catch (error) {
     if (known.length > 0) throw error;
   }
-  const problem = "Nothing with this id was offered by a server.";
+  const problem = "No server offers anything with this id.";
   const details = { field: "id", value: id };
   return { refused: fixable("INPUT_INVALID", problem, "List them with GET /api/v1/pins.", details), status: 404 };
 }

@@ -31,8 +31,8 @@ const RULE = openEntry(
   {
     rule: { type: "string" },
     effect: { enum: ["allow", "deny", "confirm"] },
-    conditions: strings("What a call must meet. Empty for a rule about every call."),
-    tenants: strings("The tenants whose calls it is about. Absent if it is about every tenant's."),
+    conditions: strings("The conditions on a call. Empty for a rule about every call."),
+    tenants: strings("The tenants whose calls the rule applies to. Omitted if it applies to all tenants."),
     obligations: strings("The obligations of the call."),
     reason: string("The reason that a caller reads."),
   },
@@ -42,11 +42,11 @@ const RULE = openEntry(
 const CASE = entry(
   "",
   {
-    name: string("What the case is about."),
+    name: string("The name of the case."),
     tool: { description: "A tool's id, or { id, risk, … }.", type: ["string", "object"] },
     principal: { description: "A caller's id, or { id, roles, … }.", type: ["string", "object"] },
     args: anything("The arguments."),
-    toolset: string("The toolset that the caller looks through."),
+    toolset: string("The toolset that the caller uses."),
     now: string("When the call is made: 2026-05-04T12:00:00Z."),
     expect: { enum: ["allow", "deny", "require_approval", "hidden"], description: "The expected decision." },
     rule: string("The rule that must decide."),
@@ -71,7 +71,7 @@ const EXPLAINED = openEntry(
   "",
   {
     toolId: { type: "string" },
-    visible: flag("Whether the caller may know of the tool."),
+    visible: flag("Whether the caller may see the tool."),
     effect: { enum: ["allow", "deny", "confirm"], description: "`confirm`: a person must approve it." },
     rule: string("The rule that decides."),
     reason: { type: "string" },
@@ -81,14 +81,14 @@ const EXPLAINED = openEntry(
   ["toolId", "visible", "effect", "explains"],
 );
 
-/** Lists, explains, tests and reloads the policy. Nothing is run or counted, and no approval is requested. */
+/** Operations on the policy. They run and count nothing, and request no approval. */
 export const policyOperations: readonly Operation[] = [
   operation("listPolicyRules", "GET /policy/rules", {
     summary: "List the rules in force, in the order they are looked at",
     answers: {
       200: {
         description:
-          "The rules, without those about other tenants than the operator's own. Absent if the policy cannot list them.",
+          "The rules, except rules about other tenants than the operator's. Omitted if the policy cannot list its rules.",
         schema: openEntry("", { rules: list("", RULE) }),
       },
     },
@@ -103,7 +103,7 @@ export const policyOperations: readonly Operation[] = [
       {
         toolName: refined(text("The tool's id or name."), { maxLength: 512 }),
         arguments: anything("The arguments of the call. Default none."),
-        toolset: string("The toolset that the caller looks through."),
+        toolset: string("The toolset that the caller uses."),
         principal: refined(bodyOf(PRINCIPAL), {
           description:
             "The caller. It has no roles, scopes or capabilities unless they are named. The tenant defaults to yours, if you have one.",

@@ -25,29 +25,28 @@ import { fromCursor, toCursor } from "./cursor.ts";
 const operation = operationsOf({ tag: "Programs" });
 
 const CALL = openEntry(
-  "A call that it made.",
+  "A call of the run.",
   {
     tool: string("The tool's id."),
-    status: choice("How it ended.", EXECUTION_STATUSES),
+    status: choice("The outcome.", EXECUTION_STATUSES),
     durationMs: number("Milliseconds that it took."),
   },
   ["tool", "status", "durationMs"],
 );
 
 const ERROR = openEntry(
-  "Why it failed, or what it waits for.",
+  "Why it failed, or the approval that it waits for.",
   { message: string("What happened."), line: whole("The line of the program.", 0, 1_000_000) },
   ["message"],
 );
 
-/** The outcome of a program. */
 const CODE_RESULT = entry(
   "The outcome of a program.",
   {
     runId: string("The run, which is kept for a day."),
-    status: choice("How it ended.", ["success", "failure", "pending_confirmation", "cancelled"]),
+    status: choice("The outcome.", ["success", "failure", "pending_confirmation", "cancelled"]),
     value: schema({ description: "The value that it returned: any JSON value." }),
-    logs: list("What it printed.", string("A line.")),
+    logs: list("The printed lines.", string("A line.")),
     calls: list("Its calls, in the order in which they ended.", CALL),
     truncated: string("Names the part that was cut from the value, and how to get the rest."),
     error: ERROR,
@@ -59,14 +58,14 @@ const CODE_RESULT = entry(
 
 const head = {
   id: string("Its id."),
-  kind: choice("What it is.", ["program", "workflow"]),
+  kind: choice("The kind of the run.", ["program", "workflow"]),
   title: string("The workflow's name, or the beginning of the program."),
   tool: string("The id of the tool whose call started it: a workflow or a saved program."),
   depth: whole("1 for a run that no other run called, 2 for one that such a run called, and so on.", 1, 100),
-  owner: string("Whose run it is."),
+  owner: string("The caller that started the run."),
   tenant: string("The owner's tenant."),
-  toolset: string("The toolset that it looks through."),
-  status: choice("Where it stands.", ["running", "waiting", "done", "failed", "cancelled"]),
+  toolset: string("The toolset that the run uses."),
+  status: choice("The state of the run.", ["running", "waiting", "done", "failed", "cancelled"]),
   startedAt: time("When it started."),
   endedAt: time("When it ended."),
   traceId: string("Its trace, which its calls belong to."),
@@ -87,7 +86,7 @@ const RUN = entry(
   "A run with its calls.",
   {
     ...head,
-    work: anything("What was run: the program, or the workflow and its inputs."),
+    work: anything("The program, or the workflow and its inputs."),
     calls: list("Its calls, in the order in which they ended.", CALL),
     result: schema<unknown>({ description: "Its result, if it has ended." }),
   },
@@ -96,7 +95,7 @@ const RUN = entry(
 
 const params = entry("", { id: string("The run's id.") }, ["id"]);
 
-/** Callers see their own runs. Operators see those of their tenant, or all. */
+/** Returns true for a caller's own runs. Operators see the runs of their tenant, or all runs. */
 function maySee({ owner, toolset }: RunHead, principal: Principal, context: RestContext): boolean {
   if (context.toolset !== undefined && toolset !== context.toolset) return false;
   if (owner.id === principal.id && owner.tenant === principal.tenant) return true;
@@ -110,7 +109,7 @@ function shown({ owner, waits, spanId: _span, parentSpanId: _parent, asked: _ask
   return { ...rest, owner: id, ...(tenant !== undefined && { tenant }), waits: shownWaits };
 }
 
-/** A workflow may name tools that its caller must not see, so its definition is left out. */
+/** Hides the definition of a workflow, because it may name tools that the caller must not see. */
 function shownWork({ kind, work }: Run): unknown {
   if (kind === "program" || !isPlainObject(work)) return work;
   const { tool, inputs } = work;
@@ -128,7 +127,7 @@ const unknown = (id: string) =>
     },
   );
 
-/** Running programs, and looking at runs. */
+/** Operations that run programs and read runs. */
 export const programOperations: readonly Operation[] = [
   operation("runCode", "POST /programs", {
     summary: "Run a program that calls tools",
@@ -140,7 +139,7 @@ export const programOperations: readonly Operation[] = [
       "A program.",
       {
         code: text("JavaScript or TypeScript. Its value is what it returns, or its last expression."),
-        input: anything("JSON data that the program finds as `input`, in place of the value that it declares."),
+        input: anything("JSON data for the program's `input`, in place of the value that the program declares."),
         toolset: text("Limits the request to the tools of this toolset."),
       },
       ["code"],
@@ -197,7 +196,7 @@ export const programOperations: readonly Operation[] = [
     }),
     answers: {
       200: answer(
-        "One page. It may be shorter than asked for, or empty, though there is a next one.",
+        "One page. It may be short or empty and still have a next one.",
         { runs: list("Newest first.", RUN_HEAD), next: string("The cursor of the next page. Omitted on the last.") },
         ["runs"],
       ),
@@ -226,7 +225,7 @@ export const programOperations: readonly Operation[] = [
     summary: "End a program or a workflow and its calls",
     params,
     answers: {
-      200: answer("It is over.", { id: string("Its id."), cancelled: flag("False if it had already ended.") }, [
+      200: answer("The run has ended.", { id: string("Its id."), cancelled: flag("False if it had already ended.") }, [
         "id",
         "cancelled",
       ]),

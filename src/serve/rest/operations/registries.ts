@@ -71,8 +71,8 @@ const TRIAL = openEntry(
       "What the scanner found in the texts of the server.",
       openEntry("A finding.", {
         subject: string("A tool, or instructions."),
-        severity: string("How serious it is."),
-        message: string("What it means."),
+        severity: string("The severity."),
+        message: string("The meaning of the finding."),
         excerpt: string("The words."),
       }),
     ),
@@ -90,7 +90,7 @@ const named = {
   registry: text("Ask only this registry."),
 };
 
-/** Finding servers in registries, and adding them to the configuration. */
+/** Operations that find servers in registries and add them to the configuration. */
 export const registryOperations: readonly Operation[] = [
   operation("searchRegistries", "GET /registries/servers", {
     summary: "Search the configured registries for MCP servers",
@@ -100,7 +100,7 @@ export const registryOperations: readonly Operation[] = [
       {
         query: refined(text("The request."), { maxLength: 1_000, examples: ["weather forecast"] }),
         registry: named.registry,
-        limit: whole("The most servers.", 1, 50),
+        limit: whole("The maximum number of servers.", 1, 50),
       },
       ["query"],
     ),

@@ -26,7 +26,7 @@ const SAVED = entry(
 
 const params = entry("", { name: string("Its name.") }, ["name"]);
 
-/** Saving programs that worked as tools. */
+/** Operations that save programs as tools. */
 export const savedProgramOperations: readonly Operation[] = [
   operation("saveProgram", "POST /programs/saved", {
     summary: "Save a program that worked as a tool",
@@ -82,7 +82,7 @@ export const savedProgramOperations: readonly Operation[] = [
     summary: "Remove a saved program and its tool",
     description: "Needs an operator, unless it is your own proposal.",
     params,
-    answers: { 204: { description: "It is gone." } },
+    answers: { 204: { description: "It was removed." } },
     problems: ["TOOL_NOT_FOUND", "PERMISSION_DENIED", "AUDIT_FAILED"],
     async run({ params: { name }, principal }, { arsenal }) {
       await (await arsenal.savedPrograms()).remove(name, { principal });

@@ -9,29 +9,30 @@ const operation = operationsOf({ tag: "Tenants", role: "operator", feature: "tea
 
 const tenant = refined(text("The tenant's id."), { maxLength: 63, examples: ["acme"] });
 const params = entry("", { tenant }, ["tenant"]);
-const memberParams = entry("", { tenant, id: refined(text("Who it is."), { maxLength: 256, examples: ["ada"] }) }, [
-  "tenant",
-  "id",
-]);
+const memberParams = entry(
+  "",
+  { tenant, id: refined(text("The id of the person."), { maxLength: 256, examples: ["ada"] }) },
+  ["tenant", "id"],
+);
 
-/** Without tenants, operations on them answer as if none existed. */
+/** If teams are off, their operations answer 404. */
 export const NO_TEAMS = { problems: ["CONFIG_INVALID"], statusOf: { CONFIG_INVALID: 404 } } as const;
 
 const STATUS = entry(
-  "How much of a quota or budget is used.",
+  "The used amount of a quota or budget.",
   {
-    unit: choice("What is counted.", QUOTA_UNITS),
+    unit: choice("The counted unit.", QUOTA_UNITS),
     period: choice("The period.", QUOTA_PERIODS),
-    used: number("What was used in this period."),
+    used: number("The amount used in this period."),
     soft: number("The soft limit."),
     hard: number("The hard limit."),
     budget: number("The amount of the budget."),
-    endsAt: time("When counting begins anew."),
+    endsAt: time("When the counter resets."),
   },
   ["unit", "period", "used", "endsAt"],
 );
 
-/** The actions on tenants, members and keys. Throws CONFIG_INVALID if they are not switched on. */
+/** Returns the actions on tenants, members and keys. Throws CONFIG_INVALID if teams are off. */
 export function teamsOf(context: Pick<RestContext, "administration">): TeamAdministration {
   const { teams } = administrationOf(context);
   if (teams !== undefined) return teams;
@@ -43,7 +44,7 @@ export function teamsOf(context: Pick<RestContext, "administration">): TeamAdmin
 const problems = [...NO_TEAMS.problems, "TENANT_NOT_FOUND"] as const;
 const { statusOf } = NO_TEAMS;
 
-/** Tenants, their members and their quotas. */
+/** Operations on tenants, their members and their quotas. */
 export const tenantOperations: readonly Operation[] = [
   operation("listTenants", "GET /tenants", {
     summary: "List the tenants",

@@ -1,7 +1,7 @@
 import { fixable } from "../../../errors/arsenal-error.ts";
 import { showValue } from "../../../errors/show-value.ts";
 
-/** The time of a query parameter, in milliseconds since the epoch. Throws INPUT_INVALID if it is not a time. */
+/** Returns the time in a query parameter, in milliseconds since the epoch. Throws INPUT_INVALID if it is not a time. */
 export function timeOf(field: string, value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   const time = Date.parse(value);

@@ -65,7 +65,7 @@ const registering = {
     (body as Pick<RegisteredBatch, "registered"> | undefined)?.registered.map(({ id }) => id) ?? [],
 } as const;
 
-/** Looking at tools, adding and removing them. */
+/** Operations that list, add and remove tools. */
 export const toolOperations: readonly Operation[] = [
   operation("listTools", "GET /tools", {
     summary: "List the tools that you may call, ordered by id",
@@ -104,7 +104,7 @@ export const toolOperations: readonly Operation[] = [
     async run({ params: { id }, query, principal }, { arsenal }) {
       const tool = await arsenal.getTool(...split(id), { ...query, principal });
       if (tool === undefined) throw notFound(id);
-      // The reason of a refusal can change although the tool does not.
+      // The reason of a refusal can change while the tool stays the same.
       return { body: tool, ...(tool.refused === undefined && { headers: { etag: `"${tool.contentHash}"` } }) };
     },
   }),
@@ -196,7 +196,7 @@ export const toolOperations: readonly Operation[] = [
   }),
 ];
 
-/** A namespace may contain dots; a name does not. */
+/** Splits an id at its last dot: a namespace may contain dots, a name does not. */
 function split(id: string): [name: string, namespace: string] {
   const dot = id.lastIndexOf(".");
   return [id.slice(dot + 1), dot === -1 ? DEFAULT_NAMESPACE : id.slice(0, dot)];

@@ -57,7 +57,7 @@ const RUN = entry(
         {
           step: string("The step that made it."),
           undo: flag("True if it undoes the step."),
-          status: choice("How it ended.", EXECUTION_STATUSES),
+          status: choice("The outcome.", EXECUTION_STATUSES),
           durationMs: number("Milliseconds that it took."),
         },
         ["step", "undo", "status", "durationMs"],
@@ -74,7 +74,7 @@ const RUN = entry(
   ["id", "status", "owner", "startedAt", "traceId", "calls", "waits"],
 );
 
-/** Looking at workflows. They are run like any other tool. */
+/** Operations that read workflows. Workflows are run like any other tool. */
 export const workflowOperations: readonly Operation[] = [
   operation("listWorkflows", "GET /workflows", {
     summary: "List the workflows, and the workflow files that are not tools",

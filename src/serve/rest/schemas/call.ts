@@ -10,8 +10,8 @@ const issue = entry(
   {
     field: string("Which field."),
     message: string("What is wrong with it."),
-    value: { description: "What it held." },
-    fix: string("What to do."),
+    value: { description: "The invalid value." },
+    fix: string("How to fix it."),
   },
   ["field", "message"],
 );
@@ -21,18 +21,18 @@ const details = {
   value: { description: "Its value; shortened if it is long." },
   fix: string("The fix."),
   issues: list("Each problem, if there are several.", issue),
-  retryAfterMs: number("Milliseconds after which trying again can succeed."),
+  retryAfterMs: number("Milliseconds after which a retry can succeed."),
 } as const;
 
 export const TOOL_CALL = bodyOf(CALL);
 
 export const TOOL_RESULT = entry(
-  "The outcome of one call. A failing tool is an outcome too: look at `status`.",
+  "The outcome of one call. A failed tool is an outcome too: check `status`.",
   {
     toolName: string("The name as you gave it."),
-    toolId: string("The tool that was meant."),
+    toolId: string("The id of the tool."),
     status: choice("How the call ended.", EXECUTION_STATUSES),
-    result: { description: "What the tool returned." },
+    result: { description: "The tool's output." },
     error: entry(
       "Why the call did not succeed.",
       {
@@ -63,9 +63,9 @@ export const TOOL_RESULT = entry(
 export const PROGRESS = entry(
   "The progress of a running call.",
   {
-    progress: number("How much is done."),
-    total: number("Out of how much."),
-    message: string("What it is doing."),
+    progress: number("The finished amount."),
+    total: number("The total amount."),
+    message: string("The current activity."),
   },
   ["progress"],
 );
@@ -101,7 +101,7 @@ export const PROBLEM = entry(
   ["type", "title", "status", "detail", "code", "requestId"],
 );
 
-/** An error within an answer: why one of many was refused. */
+/** The error of one rejected item within an answer. */
 export const TOLD_ERROR = entry(
   "Why it was refused.",
   {

@@ -4,7 +4,7 @@ import { RETRIEVAL_RESULT, RETRIEVE_TOOLS, SCORED_TOOL, TOOL_QUERY } from "./sea
 import { HEALTH, TOOL, TOOL_DRAFT } from "./tool.ts";
 import { TOOLSET } from "../../../toolset/toolset.ts";
 
-/** Schemas with a name of their own in the document. The document refers to these objects wherever they are used. */
+/** Schemas with their own name in the document. The document refers to these objects wherever they are used. */
 export const COMPONENTS: Readonly<Record<string, JsonSchema>> = {
   Tool: TOOL,
   ToolDraft: TOOL_DRAFT,

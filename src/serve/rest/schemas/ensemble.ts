@@ -5,7 +5,7 @@ const NAME = { pattern: "^[A-Za-z][A-Za-z0-9_-]*$", maxLength: 64 };
 
 const DECLARED = declared.sources as unknown as Readonly<Record<string, { readonly config: JsonSchema }>>;
 
-/** The settings of each type of source in a request: those of the configuration, with names that need no rewriting. */
+/** The settings of each type of source in a request. They are the settings of the configuration, with the same names. */
 export const SOURCES: Readonly<Record<string, JsonSchema>> = Object.fromEntries(
   Object.entries(DECLARED).map(([type, { config }]) => {
     const { properties = {}, ...rest } = withoutDefaults(config) as JsonSchema;
@@ -19,7 +19,7 @@ export const SOURCES: Readonly<Record<string, JsonSchema>> = Object.fromEntries(
 
 const CONDITIONAL = ["if", "then"];
 
-/** A source of any type. Its `type` names the type. */
+/** A source of any type, which its `type` names. */
 export const ANY_SOURCE: JsonSchema = {
   type: "object",
   description: "The type of the source, and the settings of that type.",
@@ -33,7 +33,7 @@ export const ANY_SOURCE: JsonSchema = {
   }),
 };
 
-/** The source applies its defaults itself, and formats of files mean nothing to callers. */
+/** Removes defaults, which the source applies itself, and formats of files, which callers do not need. */
 function withoutDefaults(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutDefaults);
   if (!isPlainObject(value)) return value;

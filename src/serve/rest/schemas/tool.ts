@@ -9,18 +9,17 @@ export const TOOL_DRAFT = bodyOf(DRAFT);
 
 const { name: _name, ...draft } = DRAFT.properties;
 
-/** Why a caller may not call a tool, or use a toolset. */
+/** The reason why a caller may not call a tool, or use a toolset. */
 export const REFUSAL = entry(
   "Present if you may not call it.",
   {
-    rule: string("The rule that refuses, or what you lack: `capabilities`, `scopes`."),
+    rule: string("The rule that refuses, or the missing rights: `capabilities`, `scopes`."),
     reason: string("Why, in words."),
-    listed: flag("True if lists and searches have the tool all the same, as a rule with `hide: false` says."),
+    listed: flag("True if lists and searches still show the tool, because of a rule with `hide: false`."),
   },
   ["rule", "reason"],
 );
 
-/** A registered tool. */
 export const TOOL = entry(
   "One callable thing, whatever source it came from.",
   {

@@ -28,7 +28,7 @@ const entryOf = remember((tool: Tool): Readonly<Record<Era, JsonObject>> => {
   return { modern, legacy: returns === undefined || returns.type === "object" ? modern : common };
 });
 
-/** The hints, and the server's other annotations. Malformed ones are left out, because a client could refuse the whole list for them. */
+/** Returns the hints and the server's other annotations. Malformed ones are left out, because a client could refuse the whole list for them. */
 function annotationsOf({ annotations }: Tool, given: unknown): JsonObject {
   const { readOnly, destructive, idempotent, openWorld } = annotations;
   const others = isPlainObject(given) ? given : {};
@@ -44,7 +44,7 @@ function annotationsOf({ annotations }: Tool, given: unknown): JsonObject {
   return told.length === 0 ? {} : { annotations: Object.fromEntries(told) };
 }
 
-/** Other members that an MCP server set on its tool. */
+/** Returns other members that an MCP server set on its tool. */
 function othersOf({ icons, _meta }: JsonObject, ensemble: string | undefined): JsonObject {
   const shown = Array.isArray(icons)
     ? icons.filter((icon) => isPlainObject(icon) && typeof icon["src"] === "string")
