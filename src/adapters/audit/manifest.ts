@@ -1,4 +1,4 @@
-/** Audit logs by name, each loaded when it is first used. A new one is one line here; see CONTRIBUTING.md. */
+/** Audit logs by name, each loaded on first use. A new audit log is one line here; see CONTRIBUTING.md. */
 export const auditLogs = {
   file: () => import("./file/file.ts"),
   memory: () => import("./memory.ts"),

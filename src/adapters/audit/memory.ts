@@ -8,18 +8,18 @@ import { type Clock, systemClock } from "../../observe/clock.ts";
 
 export interface MemoryAuditOptions {
   readonly clock?: Clock;
-  /** Signs checkpoints. Omitted: no signatures. */
+  /** The key that signs checkpoints. If omitted, there are no signatures. */
   readonly key?: AuditKey;
   readonly checkpointEvery?: number;
 }
 
 /** An audit log whose lines are in memory. */
 export interface MemoryAudit extends AuditLog {
-  /** The lines as they would be in a file, without line breaks. */
+  /** The lines as in a file, without line breaks. */
   readonly lines: readonly string[];
 }
 
-/** Keeps an audit log in this process, for tests and for programs that store it themselves. It grows without limit. */
+/** Keeps an audit log in this process, for tests and for programs that store the log themselves. It grows without limit. */
 export function memoryAudit({ clock = systemClock, key, checkpointEvery }: MemoryAuditOptions = {}): MemoryAudit {
   const writer = createChainWriter({ key, every: checkpointEvery });
   const lines: string[] = [];

@@ -17,35 +17,35 @@ import type { config as fileConfig } from "./file/file.ts";
 import { type AuditWriter, queuedAudit } from "./queued.ts";
 
 export interface PostgresAuditOptions {
-  /** `postgres://user:password@host:5432/database`, or a function that returns it whenever it is needed. */
+  /** `postgres://user:password@host:5432/database`, or a function that returns the URL for each connection. */
   readonly url: string | (() => Promise<string>);
-  /** The schema of the table. It is created. Defaults to `toolarsenal`. */
+  /** The schema of the table, which is created. Defaults to `toolarsenal`. */
   readonly schema?: string;
-  /** A pool of the package pg, or PGlite, to use instead of connecting to `url`. The caller closes it. */
+  /** A pool of the package pg, or PGlite, instead of connecting to `url`. The caller closes it. */
   readonly client?: PostgresClient;
-  /** Signs checkpoints; a function is called on the first write. The same in every process. Omitted: no signatures. */
+  /** The key that signs checkpoints, the same in every process. A function is called on the first write. If omitted, there are no signatures. */
   readonly key?: AuditKey | (() => Promise<AuditKey>);
   /** The number of records between two checkpoints. Defaults to 1,000. */
   readonly checkpointEvery?: number;
   readonly clock?: Clock;
 }
 
-/** The time limit of a batch, in milliseconds, including waiting for other processes. */
+/** The time limit of a batch, in milliseconds, including the wait for other processes. */
 const PATIENCE_MS = 15_000;
 
-/** How long the server waits for a silent process that holds the end of the log. */
+/** How long the server waits for a silent process that holds the lock on the log's end. */
 const SILENCE = "5s";
 
-/** The number of lines read at once. */
+/** The number of lines to read at once. */
 const PAGE = 1_000;
 
-/** Keeps the audit log in a PostgreSQL table that any number of processes write: one chain, one record after the other. */
+/** Keeps the audit log in a PostgreSQL table that any number of processes may write. All records form one chain. */
 export function postgresAudit(options: PostgresAuditOptions): AuditLog {
   const { key, checkpointEvery, schema = SCHEMA, clock = systemClock } = options;
   const opened = open(options);
   const { postgres, table, ready } = opened;
   let parts: ReturnType<typeof prepare> | undefined;
-  /** The last end known to this process. */
+  /** The last end that this process has read or written. */
   let known: AuditHead | undefined;
 
   async function prepare() {
@@ -54,7 +54,7 @@ export function postgresAudit(options: PostgresAuditOptions): AuditLog {
     return createChainWriter({ key: given, every: checkpointEvery });
   }
 
-  /** Appends lines at the end of the log and, in the same transaction, runs `more`. */
+  /** Appends lines at the end of the log, and runs `more` in the same transaction. */
   async function addWith(
     lines: (chain: ChainWriter) => string,
     more?: (query: Postgres["query"]) => Promise<unknown>,
@@ -87,7 +87,7 @@ export function postgresAudit(options: PostgresAuditOptions): AuditLog {
     }
   }
 
-  /** Takes the lock, which ends with the transaction, and reads the end of the log. A commit waits for the server's disk, whatever its default. */
+  /** Takes a lock that ends with the transaction, and reads the end of the log. The commit always waits for the server's disk. */
   async function lockedEnd(query: Postgres["query"]): Promise<AuditHead> {
     const [row] = await query<{ seq: number | string; line: string }>(`
       SET LOCAL synchronous_commit = on;
@@ -134,14 +134,14 @@ export function postgresAudit(options: PostgresAuditOptions): AuditLog {
 
 type LogTable = Pick<PostgresAuditOptions, "url" | "schema" | "client">;
 
-/** Reads a log that other processes may be writing. @internal */
+/** Opens a log for reading, while other processes may write it. @internal */
 export function postgresAuditTable(place: LogTable) {
   const opened = open(place);
   const { postgres, table, ready } = opened;
   return {
-    /** Every line, oldest first. */
+    /** Yields every line, oldest first. */
     lines: () => auditLines(opened),
-    /** The last lines, oldest first. */
+    /** Returns the last lines, oldest first. */
     async last(count: number): Promise<readonly string[]> {
       await ready();
       const sql = `SELECT line FROM (SELECT seq, line FROM ${table} ORDER BY seq DESC LIMIT $1) AS last ORDER BY seq`;
@@ -153,7 +153,7 @@ export function postgresAuditTable(place: LogTable) {
 
 type OpenLogTable = ReturnType<typeof open>;
 
-/** Lines from a sequence number on, in the given order, in pages. */
+/** Yields lines from a sequence number on, in the given order, page by page. */
 async function* linesOf({ postgres, table, ready }: OpenLogTable, order: string, from: number): AsyncGenerator<string> {
   await ready();
   const sql = `SELECT seq, line FROM ${table} WHERE seq ${order} LIMIT ${PAGE}`;
@@ -200,12 +200,12 @@ export function create(
   return postgresAudit({ ...placeOf(settings, surroundings), key, checkpointEvery, clock });
 }
 
-/** Opens the configured log to read it. @internal */
+/** Opens the configured log for reading. @internal */
 export function openTable(settings: Settings, surroundings: Pick<Surroundings, "secrets">) {
   return postgresAuditTable(placeOf(settings, surroundings));
 }
 
-/** Connects like the arsenal, and reads the end of the log. A key made from `audit.secret` is checked when the log is opened. */
+/** Connects like the arsenal does, and reads the end of the log. A key derived from `audit.secret` is checked when the log is opened. */
 export async function check(settings: Settings, surroundings: Surroundings): Promise<string> {
   if (settings.keyFile !== undefined) await existingKey(settings.keyFile);
   const table = openTable(settings, surroundings);
@@ -223,7 +223,7 @@ function placeOf({ url = "", schema }: Settings, { secrets }: Pick<Surroundings,
   return { url: () => filledUrl(url, secrets, use), ...(schema !== undefined && { schema }) };
 }
 
-/** The key is never created here: every process must sign with the same one. */
+/** Reads the key, but never creates it, because every process must sign with the same key. */
 async function existingKey(file: string): Promise<AuditKey> {
   const key = await readKeyFile(file);
   if (key?.sign !== undefined) return key;

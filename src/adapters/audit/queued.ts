@@ -15,16 +15,16 @@ import type { ChainWriter } from "../../guard/audit/chain.ts";
 import { requireIntact } from "../../guard/audit/prune.ts";
 import type { Clock } from "../../observe/clock.ts";
 
-/** The most records waiting to be written, and their bytes. More are refused, so that a hanging store does not fill the memory. */
+/** The most records that may wait to be written, and their bytes. Further records are refused, so a hanging store does not fill the memory. */
 const MAX_WAITING = { records: 100_000, bytes: 64 * 1024 * 1024 };
 
-/** The most records written at once, and their bytes: hashing them takes a few milliseconds. */
+/** The most records of one write, and their bytes. Hashing them takes a few milliseconds. */
 const MAX_BATCH = { records: 1_000, bytes: 4 * 1024 * 1024 };
 
 /** The assumed size of a record without the values of its arguments. */
 const SMALL_RECORD_BYTES = 1_024;
 
-/** How long records that no caller waits for may stay in the memory of the operating system, in milliseconds. */
+/** How long records without a waiting caller may stay in the operating system's memory, in milliseconds. */
 const LAZY_SYNC_MS = 100;
 
 interface QueuedRecord extends PromiseWithResolvers<void> {
@@ -38,9 +38,12 @@ interface QueuedRecord extends PromiseWithResolvers<void> {
 /** The storage of a log's lines. */
 export interface AuditWriter {
   readonly name: string;
-  /** Appends lines at the actual end of the log, atomically and exclusively. Returns the new end. From then on the lines survive a crash of this process. */
+  /**
+   * Appends lines at the actual end of the log, atomically and exclusively. Returns the new end. When it resolves, the lines survive a crash of this
+   * process.
+   */
   add(lines: (chain: ChainWriter) => string): Promise<AuditHead>;
-  /** Makes everything appended survive a power failure. Omitted if `add` does, or this log does not promise it. */
+  /** Makes all appended lines survive a power failure. Omitted if `add` already does, or if the log does not promise it. */
   sync?(): Promise<void>;
   /** Releases files and connections. */
   release(): Promise<void>;
@@ -51,7 +54,7 @@ export interface AuditWriter {
   prune(options: PruneAuditOptions): Promise<PrunedAudit>;
 }
 
-/** An audit log that writes records in order, batching those that arrive together. */
+/** Creates an audit log that writes records in order, and batches records that arrive together. */
 export function queuedAudit(writer: AuditWriter, clock: Clock): AuditLog {
   let waiting: QueuedRecord[] = [];
   let waitingBytes = 0;
@@ -59,7 +62,7 @@ export function queuedAudit(writer: AuditWriter, clock: Clock): AuditLog {
   let closing: Promise<void> | undefined;
   let signed = false;
   const syncs = createSyncs(writer, clock);
-  /** Reads of the log that closing waits for: they would open its files again. */
+  /** Reads in progress. Closing waits for them, because they would open the files again. */
   const reading = new Set<Promise<unknown>>();
 
   async function read<Value>(one: () => Promise<Value>): Promise<Value> {
@@ -90,7 +93,7 @@ export function queuedAudit(writer: AuditWriter, clock: Clock): AuditLog {
         syncs.throwIfFailed();
         await writer.add(
           (chain) =>
-            // Signs first, to record the signing key and the checkpoint interval from here on.
+            // Signs first. The signature records the signing key and the checkpoint interval from here on.
             (signed ? "" : chain.checkpoint(clock.now())) +
             batch.map(({ record, at }) => chain.write(record, at)).join(""),
         );
@@ -100,11 +103,11 @@ export function queuedAudit(writer: AuditWriter, clock: Clock): AuditLog {
         for (const { reject } of batch) reject(error);
       }
     }
-    // In the same turn as the check of the queue: later records start a new batch.
+    // Reset in the same turn as the check of the queue, so later records start a new batch.
     draining = undefined;
   }
 
-  /** Resolves the records of an appended batch, each as soon as it is durable enough. The next batch is written meanwhile. */
+  /** Resolves the records of an appended batch, each as soon as it is durable enough. Does not delay the next batch. */
   function settle(batch: readonly QueuedRecord[]): void {
     const isSafe = ({ survives }: QueuedRecord): boolean => writer.sync === undefined || survives === "crash";
     for (const each of batch) if (isSafe(each)) each.resolve();
@@ -117,7 +120,7 @@ export function queuedAudit(writer: AuditWriter, clock: Clock): AuditLog {
   }
 
   function startDrain(): Promise<void> {
-    // Runs after this turn of the event loop, so that concurrent records are written together.
+    // Runs after this turn of the event loop, so concurrent records are written together.
     draining ??= Promise.resolve().then(drain);
     return draining;
   }
@@ -174,7 +177,7 @@ export function queuedAudit(writer: AuditWriter, clock: Clock): AuditLog {
   };
 }
 
-/** Calls `sync` of a writer, one call at a time: each covers everything appended before it began. */
+/** Calls a writer's `sync`, one call at a time. Each call covers everything that was appended before it began. */
 function createSyncs(writer: AuditWriter, clock: Clock) {
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;
@@ -198,14 +201,14 @@ function createSyncs(writer: AuditWriter, clock: Clock) {
 
   return {
     now,
-    /** For records that no caller waits for. */
+    /** Schedules a sync for records without a waiting caller. */
     later(): void {
       if (writer.sync === undefined || next !== undefined) return;
       cancelLater ??= clock.after(LAZY_SYNC_MS, () => void now().catch((error: unknown) => (failure = { error })), {
         background: true,
       });
     },
-    /** Throws once if a sync without a waiting caller has failed. */
+    /** Throws once if a sync without a waiting caller failed. */
     throwIfFailed(): void {
       const failed = failure;
       failure = undefined;
@@ -219,7 +222,7 @@ function createSyncs(writer: AuditWriter, clock: Clock) {
   };
 }
 
-/** The approximate size of a record. Only the values of arguments are large; shapes are limited. */
+/** Returns the approximate size of a record. Only the values of arguments are large, because shapes are limited. */
 function bytesOf(record: AuditRecord): number {
   if (record.kind !== "call" || record.arguments === undefined || !("value" in record.arguments))
     return SMALL_RECORD_BYTES;

@@ -6,19 +6,19 @@ import type { Handler } from "../../tool/handler.ts";
 import { RISK_LEVELS, type RiskLevel, type Tool, type ToolSource } from "../../tool/tool.ts";
 import { directExecutor } from "./direct.ts";
 
-/** The tools that run in a sandbox, and the sandbox. */
+/** The sandbox, and the tools that run in it. */
 export interface SandboxedSettings {
   readonly sandbox: Sandbox;
-  /** The confined sources. Defaults to `function`: handlers of other sources only call a server. */
+  /** The sources whose tools run in the sandbox. Defaults to `function`, because handlers of other sources only call a server. */
   readonly sources?: readonly ToolSource[];
-  /** The least risk of confined tools. Defaults to `low`: all of them. */
+  /** The lowest risk of tools that run in the sandbox. Defaults to `low`, which means all tools. */
   readonly fromRisk?: RiskLevel;
   readonly limits?: Partial<SandboxLimits>;
 }
 
 /**
- * Runs handlers in a sandbox. The handler's source text is sent there, so it must be self-contained: it cannot use anything else from its
- * file. Tools that are not confined run in this process.
+ * Runs handlers in a sandbox. The handler's source text is sent to the sandbox, so it cannot use anything else from its file. Other tools run in this
+ * process.
  *
  * @example
  * new ToolArsenal({ executors: [sandboxedExecutor({ sandbox: isolateSandbox(), fromRisk: "high" })] });
@@ -34,11 +34,11 @@ export function sandboxedExecutor(settings: SandboxedSettings): Executor {
     supports: (source) => sources.includes(source),
     async run(request) {
       const { tool, handler, context } = request;
-      // The serializable part of a handler's context.
+      // Only this part of a handler's context can be serialised.
       const { auxdata, traceId, spanId, attempt } = context;
       const isConfined = RISK_LEVELS.indexOf(tool.riskLevel) >= RISK_LEVELS.indexOf(fromRisk);
       if (handler === undefined || !isConfined) return here.run(request);
-      // The handler's source is read and checked once.
+      // Each handler's source is read and checked once.
       const code = codes.get(handler) ?? toCode(handler, tool);
       codes.set(handler, code);
       const outcome = await sandbox.run({
@@ -56,7 +56,7 @@ export function sandboxedExecutor(settings: SandboxedSettings): Executor {
 function toCode(handler: Handler, tool: Tool): string {
   const text = String(handler);
   try {
-    // Parses the text as an expression without running it. Fails for a method, or a native function.
+    // Parses the text as an expression without running it. Fails for a method or a native function.
     compileFunction(`return (${text});`);
   } catch (cause) {
     const problem = `The handler of ${tool.id} cannot be sent to a sandbox.`;

@@ -13,7 +13,7 @@ export interface BearerTokenOptions {
 
 const MIN_LENGTH = 16;
 
-/** Authenticates callers by a secret sent as `Authorization: Bearer …`. Only hashes of the tokens are kept. */
+/** Authenticates callers by a secret, sent as `Authorization: Bearer …`. Keeps only hashes of the tokens. */
 export function bearerToken(options: BearerTokenOptions): Identity {
   const known: { readonly digest: Buffer; readonly principal: Principal }[] = [];
   for (const [index, entry] of options.tokens.entries()) {
@@ -36,7 +36,7 @@ export function bearerToken(options: BearerTokenOptions): Identity {
       if (token === undefined) return undefined;
       const digest = digestOf(token);
       let caller: Principal | undefined;
-      // Compares all tokens, by hashes of equal length, so that the timing reveals nothing.
+      // Compares all tokens, by hashes of equal length, so the timing reveals nothing.
       for (const { digest: expected, principal } of known) if (timingSafeEqual(digest, expected)) caller = principal;
       return caller;
     },
@@ -47,7 +47,7 @@ function digestOf(token: string): Buffer {
   return hash("sha256", token, "buffer");
 }
 
-/** Distinguishes unnamed callers: one must not reach the other's sessions. */
+/** Distinguishes unnamed callers, so no caller can use another's sessions. */
 function operator(index: number): Principal {
   return { id: `token-${index + 1}`, roles: ["operator"], capabilities: CAPABILITIES, scopes: ["*"], local: false };
 }

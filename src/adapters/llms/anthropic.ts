@@ -23,10 +23,10 @@ type AnthropicBlock =
   | { type: "text"; text: string }
   | { type: "tool_use"; id: string; name: string; input: Readonly<Record<string, unknown>> };
 
-/** The version of the API. It does not accept a temperature. */
+/** The version of the API, which accepts no temperature. */
 const VERSION = "2026-10-21";
 
-/** The API has no default. */
+/** Required by the API. */
 const MAX_TOKENS = 8192;
 
 const DIALECT = anthropicDialect();
@@ -71,7 +71,7 @@ const API: LlmApi<AnthropicTool> = {
     let message: Readonly<Record<string, unknown>> = {};
     let isComplete = false;
 
-    /** Adds a delta to its block. Returns the text in it. */
+    /** Adds a delta to its block. Returns the delta's text. */
     function add(block: Record<string, unknown>, delta: Readonly<Record<string, unknown>>): string {
       const { type } = delta;
       const [, member] = /^(text|thinking|signature)_delta$/.exec(String(type)) ?? [];
@@ -98,7 +98,7 @@ const API: LlmApi<AnthropicTool> = {
           case "content_block_delta":
             return block === undefined ? "" : add(block, asRecord(delta));
           case "message_delta":
-            // Null counts were already sent at the start.
+            // The counts that are null here were sent at the start.
             message = { ...message, ...asRecord(delta), usage: { ...asRecord(message["usage"]), ...counted(usage) } };
             return "";
           case "message_stop":
@@ -126,7 +126,7 @@ export function anthropicLlm(settings: RemoteLlmSettings = {}, surroundings?: Mo
   return createRemoteLlm(API, settings, surroundings);
 }
 
-/** A conversation with calls must define tools, even if the model may call none of them now. */
+/** A conversation with calls must define tools, even if the model must not call any now. */
 function withoutTools(turns: readonly SentTurn[]): Pick<MessagesBody, "tools" | "tool_choice"> {
   const results = turns.flatMap((turn) => (turn.kind === "results" ? turn.results : []));
   const names = [...new Set(results.map((each) => each.read.call.toolName))];
@@ -142,7 +142,7 @@ function write(turn: SentTurn): AnthropicMessage[] {
       return [{ role: "user", content: turn.text }];
     case "native": {
       const content = turn.content as AnthropicBlock[];
-      // The API sends empty turns, but does not accept them.
+      // The API sends empty turns, but refuses to receive them.
       return content.length === 0 ? [] : [{ role: "assistant", content }];
     }
     case "assistant":

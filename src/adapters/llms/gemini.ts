@@ -31,7 +31,7 @@ type GeminiPart = {
   thoughtSignature?: string;
 };
 
-/** The API's placeholder for a call of another provider's model, which has no signature. */
+/** The API's placeholder for a call by another provider's model, which has no signature. */
 const UNSIGNED = "skip_thought_signature_validator";
 
 const DIALECT = geminiDialect();
@@ -39,7 +39,7 @@ const DIALECT = geminiDialect();
 /** A model behind Google's Gemini API. */
 export function geminiLlm(settings: RemoteLlmSettings = {}, surroundings?: ModelApiSurroundings): Llm {
   const { model = "" } = settings;
-  // A name with a slash is a full path: a tuned model, or one on Vertex AI.
+  // A name with a slash is a full path: a tuned model, or a model on Vertex AI.
   const path = `/${model.includes("/") ? model : `models/${model}`}`;
   const paths = { path: `${path}:generateContent`, streamPath: `${path}:streamGenerateContent` };
   return createRemoteLlm({ ...API, ...paths }, settings, surroundings);
@@ -128,7 +128,7 @@ function write(turn: SentTurn): GeminiContent[] {
       return [{ role: "user", parts: [{ text: turn.text }] }];
     case "native": {
       const content = turn.content as GeminiContent;
-      // The API sends empty turns, but does not accept them.
+      // The API sends empty turns, but refuses to receive them.
       return asRecords(content.parts).length === 0 ? [] : [content];
     }
     case "assistant": {
@@ -143,7 +143,7 @@ function write(turn: SentTurn): GeminiContent[] {
   }
 }
 
-/** Reasons to stop that are the model's fault. The conversation cannot continue from such a turn. */
+/** Stop reasons that are the model's fault. The conversation cannot continue from such a turn. */
 const BROKEN = /MALFORMED|UNEXPECTED_TOOL_CALL|TOO_MANY_TOOL_CALLS|MISSING_THOUGHT_SIGNATURE/;
 
 function stopOf(reason: unknown, message: unknown, title: string): ReadAnswer["stop"] {
@@ -155,7 +155,7 @@ function stopOf(reason: unknown, message: unknown, title: string): ReadAnswer["s
   throw fixable("EXECUTION_FAILED", problem, "Ask again, or offer fewer tools.", { answered: true });
 }
 
-/** Text alone. A part with a signature stays unchanged. */
+/** True for a part with only text. A part with a signature must stay unchanged. */
 function isPlainText(part: Readonly<Record<string, unknown>>): boolean {
   return typeof part["text"] === "string" && Object.keys(part).every((name) => name === "text" || name === "thought");
 }

@@ -1,4 +1,4 @@
-/** Language models by the API they are behind, each loaded when it is first used. A new one is one line here; see CONTRIBUTING.md. */
+/** Language models by API, each loaded on first use. A new API is one line here; see CONTRIBUTING.md. */
 export const llms = {
   anthropic: () => import("./anthropic.ts"),
   gemini: () => import("./gemini.ts"),

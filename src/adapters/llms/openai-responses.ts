@@ -30,10 +30,10 @@ type ResponsesItem =
 
 const DIALECT = openaiResponsesDialect();
 
-/** Models without reasoning refuse the reasoning option. Every newer one reasons. */
+/** Models without reasoning, which refuse the reasoning option. Every newer model reasons. */
 const WITHOUT_REASONING = /^(?:ft:)?(?:gpt-3|gpt-4|chatgpt|gpt-5[^/]*-chat)/;
 
-/** A model behind OpenAI's Responses API. Nothing is stored there: reasoning is sent encrypted with the conversation. */
+/** A model behind OpenAI's Responses API. The API stores nothing: reasoning is sent encrypted with the conversation. */
 export function openaiResponsesLlm(settings: RemoteLlmSettings = {}, surroundings?: ModelApiSurroundings): Llm {
   return createRemoteLlm({ ...API, ...openaiPlace(settings) }, settings, surroundings);
 }

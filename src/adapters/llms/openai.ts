@@ -67,7 +67,7 @@ export function openaiLlm(settings: RemoteLlmSettings = {}, surroundings?: Model
     collect() {
       const stream = DIALECT.readStream();
       const calls: ReadCall[] = [];
-      /** Additional members of a call from some servers, such as signatures, by its id. */
+      /** Additional members of calls, such as signatures, which some servers send, by the call's id. */
       const extras = new Map<unknown, object>();
       const message: Record<string, unknown> = { role: "assistant", content: null };
       let finish: unknown;
@@ -109,7 +109,7 @@ export function openaiLlm(settings: RemoteLlmSettings = {}, surroundings?: Model
   return createRemoteLlm(api, settings, surroundings);
 }
 
-/** OpenAI's address, and the key header of the configured server. @internal */
+/** Returns the address of the API, and the key header of the configured server. @internal */
 export function openaiPlace({ apiBase }: RemoteLlmSettings) {
   const base = "https://api.openai.com/v1";
   const host = URL.parse(apiBase ?? base)?.hostname ?? "";
@@ -120,7 +120,7 @@ export function openaiPlace({ apiBase }: RemoteLlmSettings) {
     key: "env:OPENAI_API_KEY",
     keyHeaders: (key: string): Record<string, string> =>
       isAzure ? { "api-key": key } : { authorization: `Bearer ${key}` },
-    /** OpenAI's own API, also on Azure. Others get only members that every server supports. */
+    /** True for OpenAI's own API, including Azure. Other servers get only members that every server supports. */
     isOpenAi: isAzure || host === "api.openai.com",
   };
 }
@@ -133,7 +133,7 @@ function write(turn: SentTurn): ChatMessage[] {
       const { content, tool_calls, function_call, refusal } = asRecord(turn.content);
       const isEmpty =
         (content ?? "") === "" && [tool_calls, function_call, refusal].every((each) => each === undefined);
-      // The API sends empty turns, but does not accept them.
+      // The API sends empty turns, but refuses to receive them.
       return isEmpty ? [] : [turn.content as ChatMessage];
     }
     case "assistant": {
@@ -150,13 +150,13 @@ function toChatCall(id: string, name: string, args: string): ChatCall {
   return { id, type: "function", function: { name, arguments: args } };
 }
 
-/** Empty members (`refusal: null`, `annotations: []`) are not streamed, and some servers reject them. */
+/** Removes empty members (`refusal: null`, `annotations: []`). They are not streamed, and some servers reject them. */
 function withoutEmpty(message: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const isEmpty = (value: unknown): boolean => value === null || (Array.isArray(value) && value.length === 0);
   return Object.fromEntries(Object.entries(message).filter(([, value]) => !isEmpty(value)));
 }
 
-/** Joins the pieces of one member of a message. */
+/** Joins the streamed pieces of one member of a message. */
 function joined(before: unknown, piece: unknown): unknown {
   if (piece === null || piece === undefined) return before ?? null;
   if (typeof before === "string" && typeof piece === "string") return before + piece;

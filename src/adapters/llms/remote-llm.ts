@@ -13,13 +13,13 @@ export interface RemoteLlmSettings {
   /** A reference to the key (`env:NAME`, `file:PATH`), or the key itself. */
   readonly apiKey?: string;
   readonly apiBase?: string;
-  /** The most tokens one answer may have. */
+  /** The most tokens of one response. */
   readonly maxTokens?: number;
-  /** Sent if it is set; some models accept only their default. */
+  /** Sent only if it is set, because some models accept only their default. */
   readonly temperature?: number;
   /** Whether tools use the provider's strict mode if they support it. Defaults to false. */
   readonly strict?: boolean;
-  /** The longest silence of the model: until the whole answer, or until the next piece of a streamed one. Defaults to 2 minutes. */
+  /** The longest silence of the model: until the whole response, or until the next piece of a streamed one. Defaults to 2 minutes. */
   readonly timeoutMs?: number;
   /** The most retries of a failed request. Defaults to 2. */
   readonly maxRetries?: number;
@@ -27,16 +27,16 @@ export interface RemoteLlmSettings {
   readonly extraBody?: Readonly<Record<string, unknown>>;
 }
 
-/** One provider's API: its request and response formats. */
+/** A provider's API: its request and response formats. */
 export interface LlmApi<Definition extends object = object> {
-  /** The name of the adapter, which saved turns carry. */
+  /** The name of the adapter, which saved turns record. */
   readonly name: string;
-  /** For messages: `Anthropic`. */
+  /** The name in messages: `Anthropic`. */
   readonly title: string;
   /** The provider's own address, and the default reference to its key. */
   readonly base: string;
   readonly key: string;
-  /** The end of the address. */
+  /** The path of the endpoint, below the address. */
   readonly path: string;
   /** Defaults to `path`. */
   readonly streamPath?: string;
@@ -45,13 +45,12 @@ export interface LlmApi<Definition extends object = object> {
   readonly headers?: Readonly<Record<string, string>>;
   readonly dialect: StreamingDialect<Definition>;
   toBody(asked: ModelRequest<Definition>): object;
-  /** Reads a whole answer. Undefined if it has another format. `title` is for messages. */
+  /** Reads a whole response. Returns undefined if it has another format. `title` is for messages. */
   read(answer: unknown, title: string): ReadAnswer | undefined;
-  /** Assembles a streamed answer into the same form as an unstreamed one. */
+  /** Assembles a streamed response into the form of an unstreamed one. */
   collect(): AnswerCollector;
 }
 
-/** The inputs of a request body. */
 export interface ModelRequest<Definition> {
   readonly model: string;
   readonly system: string | undefined;
@@ -62,17 +61,15 @@ export interface ModelRequest<Definition> {
   readonly streamed: boolean;
 }
 
-/** The contents of an answer. */
 export interface ReadAnswer {
   readonly text: string;
-  /** The part of the answer that is sent back with the next request. */
+  /** The part of the response that is sent back with the next request. */
   readonly content: unknown;
-  /** `answer` also if there are calls. */
+  /** Also `answer` if there are calls. */
   readonly stop: "answer" | "length" | "refused";
   readonly usage: TokenUsage;
 }
 
-/** Assembles one streamed answer. */
 interface AnswerCollector {
   /** Takes an event and returns its text. */
   push(event: unknown): string;
@@ -80,7 +77,7 @@ interface AnswerCollector {
   answer(): unknown;
 }
 
-/** An answer may contain images and long reasoning. */
+/** A response may contain images and long reasoning. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /** Creates a model for a provider's API. Sends nothing before the first request. */
@@ -95,7 +92,7 @@ export function createRemoteLlm<Definition extends object>(
   if (model === undefined) throw neededSetting("llm.model", api.name, needs.model);
   const host = apiBase === undefined ? undefined : URL.parse(apiBase)?.host;
   const title = apiBase === undefined ? api.title : `The model at ${host ?? "llm.api_base"}`;
-  // Another server cannot read signed or encrypted content of this one.
+  // Another server cannot read this server's signed or encrypted content.
   const provider = apiBase === undefined ? api.name : `${api.name}@${host ?? apiBase}`;
   let connection: ModelApi | undefined;
 
@@ -197,7 +194,7 @@ export function createRemoteLlm<Definition extends object>(
   }
 }
 
-/** Merges additional members into a body, including nested objects: Gemini keeps most settings in one. */
+/** Merges additional members into a body, including nested objects, because Gemini keeps most settings in one. */
 function merged(body: object, extra: Readonly<Record<string, unknown>>): object {
   const own = body as Readonly<Record<string, unknown>>;
   const entries = Object.entries(extra).map(([name, value]) => {
@@ -207,7 +204,7 @@ function merged(body: object, extra: Readonly<Record<string, unknown>>): object 
   return { ...own, ...Object.fromEntries(entries) };
 }
 
-/** Marks a prompt refused by a content filter. */
+/** Marks a prompt that a content filter refused. */
 const FILTERED = "content_filter";
 const BLOCKED: LlmTurn = {
   message: { role: "assistant", text: "", calls: [] },
@@ -218,7 +215,7 @@ const BLOCKED: LlmTurn = {
 const TOO_LONG =
   /context_length_exceeded|maximum context length|context window|context size|prompt is too long|token count.{0,40}exceeds|request_too_large/i;
 
-/** Distinguishes the meanings of an ambiguous status by the provider's text. */
+/** Uses the provider's text to distinguish the meanings of an ambiguous status. */
 function diagnose(status: number, text: string): Diagnosis | undefined {
   if ((status === 400 || status === 413 || status === 422) && TOO_LONG.test(text))
     return { code: "CONTEXT_TOO_LONG", fix: "Start a new conversation, shorten this one, or offer fewer tools." };
@@ -231,10 +228,10 @@ function diagnose(status: number, text: string): Diagnosis | undefined {
   return undefined;
 }
 
-/** The required settings of every remote model. */
+/** The settings that every remote model requires. */
 export const needs = { model: "Set it to the name of a model that can call tools." };
 
-/** The text of a message's content: a text, or blocks. */
+/** Returns the text of a message's content, which is a text or blocks. */
 export function textIn(content: unknown): string {
   if (typeof content === "string") return content;
   return asRecords(content)
@@ -242,12 +239,12 @@ export function textIn(content: unknown): string {
     .join("");
 }
 
-/** A token count; 0 if there is none. */
+/** Returns the sum of token counts. Missing counts are 0. */
 export function tokens(...counts: readonly unknown[]): number {
   return counts.reduce<number>((sum, count) => sum + (typeof count === "number" && count > 0 ? count : 0), 0);
 }
 
-/** Returns an adapter's `check`: it resolves to a status text, or rejects with the problem. */
+/** Creates an adapter's `check`. It resolves with a status text, or rejects with the problem. */
 export function checkOf(create: (settings: RemoteLlmSettings, surroundings?: ModelApiSurroundings) => Llm) {
   return async (settings: RemoteLlmSettings, surroundings?: ModelApiSurroundings): Promise<string> => {
     const llm = create(settings, surroundings);

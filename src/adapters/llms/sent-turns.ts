@@ -2,12 +2,12 @@ import type { AgentMessage, AssistantMessage, ToolMessage } from "../../agent/ll
 import { formatResult } from "../../execute/results/format-result.ts";
 import type { AnsweredCall, Dialect, ReadCall } from "../../transcode/dialect.port.ts";
 
-/** One turn of a conversation, ready to be written in a provider's format. */
+/** A turn of a conversation, ready to be written in a provider's format. */
 export type SentTurn =
   | { readonly kind: "user"; readonly text: string }
   /** A turn of this provider, sent back unchanged. */
   | { readonly kind: "native"; readonly content: unknown }
-  /** A turn of another provider, or one whose calls are not part of the request. */
+  /** A turn of another provider, or a turn whose calls are not part of the request. */
   | { readonly kind: "assistant"; readonly text: string; readonly calls: readonly SentCall[] }
   /** The results of the previous turn's calls. */
   | { readonly kind: "results"; readonly results: readonly AnsweredCall[] };
@@ -23,15 +23,15 @@ export interface SentCall {
 type RenamedCalls = ReadonlyMap<string, ReadCall>;
 
 /**
- * The turns of a conversation for one provider. Every provider refuses a call without a result and a result without a call, so an
- * unanswered call is left out, and a result whose call is not in the request becomes text.
+ * Converts a conversation to turns for one provider. Every provider refuses calls without results and results without calls. An unanswered call is
+ * therefore omitted, and a result whose call is not in the request becomes text.
  */
 export function toTurns(messages: readonly AgentMessage[], provider: string, dialect: Dialect<object>): SentTurn[] {
   const ownCalls = (message: AgentMessage): readonly ReadCall[] =>
     message.role === "assistant" && message.native?.provider === provider
       ? dialect.readCalls(message.native.content)
       : [];
-  /** Ids in the request: turns of this provider keep theirs. */
+  /** Ids in the request. Turns of this provider keep their ids. */
   const taken = new Set(messages.flatMap(ownCalls).map(({ id }) => id));
   let written: RenamedCalls = new Map();
 
@@ -64,12 +64,12 @@ export function toTurns(messages: readonly AgentMessage[], provider: string, dia
   });
 }
 
-/** Returns true if the calls were read from the text: they have made-up ids and are answered as text. */
+/** True if the calls were read from the text. Such calls have generated ids and are answered as text. */
 function isInText({ calls }: AssistantMessage, results: ToolMessage | undefined): boolean {
   return results?.format === "text" && calls.every(({ idMadeUp }) => idMadeUp === true);
 }
 
-/** Ids and names that every provider accepts. Made-up ids repeat in each turn, and ids of several servers may collide. */
+/** Returns the call with an id and a name that every provider accepts. Generated ids repeat in each turn, and ids of several servers may collide. */
 function rename({ id, idMadeUp, call, ...rest }: ReadCall, fresh: string, taken: Set<string>): ReadCall {
   const toolName = call.toolName.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "unknown";
   const isFit = idMadeUp !== true && !taken.has(id) && /^[a-zA-Z0-9_-]{1,40}$/.test(id);

@@ -7,12 +7,12 @@ import { splitWords } from "../../tool/split-words.ts";
 import { EVERY_TOOL, type ToolFilter } from "../../tool/tool-filter.ts";
 import type { Tool } from "../../tool/tool.ts";
 
-/** The default patterns of tools whose calls need approval. @internal */
+/** Default patterns of tools whose calls need approval. @internal */
 export const DEFAULT_CONFIRMATION: readonly string[] = ["delete_*", "payment_*", "drop_*", "refund_*"];
 
 /**
- * The words by which an operation of an API does what a tool named `delete_x` or `payment_x` does. Its name alone does not show it: POST /transfers
- * becomes `post_transfers`.
+ * Words that give an API's operation the effect of a tool named `delete_x` or `payment_x`. The tool's own name may not show the effect: POST
+ * /transfers becomes `post_transfers`.
  */
 const OPERATION_WORDS: ReadonlyMap<string, string> = new Map(
   Object.entries({
@@ -27,20 +27,20 @@ const OPERATION_WORDS: ReadonlyMap<string, string> = new Map(
 export interface PatternsOptions {
   /** Calls that need approval. Defaults to `DEFAULT_CONFIRMATION`. */
   readonly requireConfirmation?: readonly string[];
-  /** Further calls that need approval. */
+  /** More calls that need approval. */
   readonly humanInTheLoop?: readonly string[];
   /** Tools that may run in `strict`. */
   readonly allow?: readonly string[];
-  /** Tools that no caller may see or run. */
+  /** Tools that no caller may see or call. */
   readonly deny?: readonly string[];
   /** `strict` refuses tools that no `allow` pattern matches. Defaults to `standard`. */
   readonly mode?: "standard" | "strict";
 }
 
 /**
- * The policy of a configuration file: lists of tool patterns. Denying wins over allowing, and confirming over both allowing and
- * the caller's wish. A tool that is destructive, critical or to be confirmed is confirmed whatever the lists say; another server's hints
- * about its own tool count only in `strict`, because most such servers mark nearly everything and their clients already ask the user.
+ * Creates the policy of a configuration file, from lists of tool patterns. Denying has precedence over allowing. Confirmation has precedence over
+ * allowing and over the caller's preference. A tool whose definition is destructive, critical or requires confirmation is always confirmed. Hints of
+ * another server about its own tools count only in `strict`, because most such servers mark nearly everything and their clients already ask the user.
  */
 export function patternsPolicy(options: PatternsOptions = {}): Policy {
   const { mode = "standard" } = options;
@@ -67,7 +67,7 @@ export function patternsPolicy(options: PatternsOptions = {}): Policy {
     patterns.length === 0 ? [] : [{ rule, effect, conditions: [`tools: ${patterns.join(", ")}`] }];
   const strictRule = { rule: "security.policy: strict", effect: "deny", conditions: ["no rule allows it"] } as const;
 
-  /** Depends on the tool alone; the lists of patterns keep their answers. */
+  /** Depends only on the tool. The pattern lists cache their results. */
   function refuses(tool: Tool): Refusal | undefined {
     const refusedBy = denied.match(tool);
     if (refusedBy !== undefined)
@@ -117,7 +117,7 @@ export function patternsPolicy(options: PatternsOptions = {}): Policy {
 export const UNMATCHED_FIX =
   "Check the names with: toolarsenal list. A tool that waits to be accepted, or whose server is not connected, does not count.";
 
-/** Returns the patterns that match no tool; none without any tools. Set `grants` for patterns that permit calls. @internal */
+/** Returns the patterns that match no tool. Returns none if there are no tools. Set `grants` for patterns that permit calls. @internal */
 export function unmatchedPatterns(
   patterns: readonly string[],
   tools: readonly Tool[],
@@ -131,8 +131,8 @@ export function unmatchedPatterns(
 }
 
 /**
- * Matches the names of tools, and what operations of an API do: one that changes something and moves money or deletes, by the words of its path
- * and id and the first word of its summary, matches like a tool named `payment_x` or `delete_x`. Cached per tool. @internal
+ * Matches tools by name, and operations of an API by effect. An operation matches like a tool named `payment_x` or `delete_x` if it changes
+ * something, and its path, id or the first word of its summary names such an effect. Cached per tool. @internal
  */
 export function confirmationMatcher(...given: Parameters<typeof matchPatterns>): (tool: Tool) => string | undefined {
   const match = matchPatterns(...given);
@@ -158,7 +158,7 @@ function operationNames({ sourceMeta, title = "" }: Tool): readonly string[] {
   });
 }
 
-/** Every tool except the named ones; undefined unless all are named exactly. `sees` handles a source's own names. */
+/** Returns a filter for every tool except the named ones; undefined unless every entry is an exact name. `sees` handles a source's own names. */
 function withoutNamed(deny: readonly string[]): ToolFilter | undefined {
   if (deny.length === 0) return EVERY_TOOL;
   if (deny.some((pattern) => /[*?]/.test(pattern))) return undefined;
@@ -166,7 +166,7 @@ function withoutNamed(deny: readonly string[]): ToolFilter | undefined {
   return { not: { any: [{ ids: names }, { names }] } };
 }
 
-/** The confirmation that a tool's own definition requires, whatever a policy's lists or rules. @internal */
+/** Returns the confirmation that a tool's own definition requires, regardless of lists and rules. @internal */
 export function askedByTool(tool: Tool, mode: "standard" | "strict"): Confirmation | undefined {
   if (tool.requiresConfirmation) return confirm(tool, "tool.requires_confirmation", "its definition asks for it");
   if (tool.annotations.destructive === true && (mode === "strict" || isOurWord(tool)))
@@ -175,7 +175,7 @@ export function askedByTool(tool: Tool, mode: "standard" | "strict"): Confirmati
   return undefined;
 }
 
-/** The rules of `askedByTool`. @internal */
+/** Returns the rules of `askedByTool`. @internal */
 export function definitionRules(mode: "standard" | "strict"): readonly PolicyRule[] {
   const author = mode === "strict" ? "anybody" : "you, not only its server,";
   return [
@@ -188,7 +188,7 @@ export function definitionRules(mode: "standard" | "strict"): readonly PolicyRul
 /** @internal */
 export type Confirmation = Extract<PolicyDecision, { readonly effect: "confirm" }>;
 
-/** Returns true if the operator wrote or confirmed the definition, rather than its server. */
+/** True if the operator, not the tool's server, wrote or confirmed the definition. */
 function isOurWord({ annotations, source }: Tool): boolean {
   return annotations.confirmed || (source !== "mcp" && source !== "a2a");
 }

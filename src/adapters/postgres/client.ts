@@ -6,7 +6,7 @@ export interface PostgresRows {
 /** One connection of a pool. */
 export interface PostgresConnection {
   query(sql: string, values?: unknown[]): Promise<PostgresRows | readonly PostgresRows[]>;
-  /** Returns the connection to the pool, or closes it with true. */
+  /** Returns the connection to the pool, or closes it if `destroy` is true. */
   release(destroy?: boolean): void;
   on(event: string, listener: (value: never) => void): unknown;
   removeListener(event: string, listener: (value: never) => void): unknown;
@@ -32,7 +32,6 @@ export interface EmbeddedPostgres extends EmbeddedTransaction {
 /** A client that the caller created and closes. */
 export type PostgresClient = PostgresPool | EmbeddedPostgres;
 
-/** Returns true for an in-process database. */
 export function isEmbedded(client: PostgresClient): client is EmbeddedPostgres {
   return "transaction" in client && "exec" in client;
 }

@@ -1,14 +1,14 @@
 import { type ArsenalError, fixable, isArsenalError } from "../../errors/arsenal-error.ts";
 
-/** The user of a connection that failed. */
+/** The part of the system that uses a connection, for error messages. */
 export interface PostgresUse {
-  /** For messages: "The catalog". */
+  /** The subject of messages: "The catalog". */
   readonly what: string;
   /** The setting with the URL. */
   readonly field: string;
 }
 
-/** The error code of the server or the operating system. */
+/** Returns the error code of the server or the operating system. */
 export function codeOf(error: unknown): string {
   const { code, errors } = (error ?? {}) as { readonly code?: unknown; readonly errors?: readonly unknown[] };
   // Node tries every address of a name and wraps the failures.
@@ -16,12 +16,12 @@ export function codeOf(error: unknown): string {
   return typeof code === "string" ? code : "";
 }
 
-/** Returns true if another transaction conflicted: a retry is safe and usually succeeds. */
+/** True if another transaction conflicted. A retry is safe and usually succeeds. */
 export function isConflict(error: unknown): boolean {
   return ["40001", "40P01"].includes(codeOf(isArsenalError(error) ? error.cause : error));
 }
 
-/** Returns true if the server was unreachable or disconnected: it may recover. */
+/** True if the server was unreachable or disconnected, and so may recover. */
 export function isAway(error: unknown): boolean {
   const code = codeOf(error);
   if (AWAY.has(code) || code.startsWith("08")) return true;

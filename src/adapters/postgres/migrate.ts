@@ -7,18 +7,18 @@ export const SCHEMA = "toolarsenal";
 /** The tables of one part of the system. */
 export interface PostgresPart {
   readonly name: string;
-  /** The schema of the tables. It is created. Defaults to `toolarsenal`. The steps include its name. */
+  /** The schema of the tables, which is created. Defaults to `toolarsenal`. The steps include its name. */
   readonly schema?: string;
-  /** The migrations between versions. Append to it; never change a released one. */
+  /** The migrations between versions. Append only; never change a released migration. */
   readonly steps: readonly string[];
 }
 
-/** Migrates tables in one transaction, under a lock. Refuses tables of a newer version and changes nothing. */
+/** Migrates tables in one transaction, under a lock. Refuses tables of a newer version without changing them. */
 export async function migrate(postgres: Postgres, { name, schema = SCHEMA, steps }: PostgresPart): Promise<void> {
   const versions = `${quoted(schema)}.versions`;
 
   async function versionOf(query: Postgres["query"]): Promise<number> {
-    // Read as a table: to_regclass may return the state from before the lock was taken.
+    // Read from pg_class, because to_regclass may return the state from before the lock was taken.
     const [found] = await query(
       "SELECT 1 FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = $1 AND relname = 'versions'",
       [schema],

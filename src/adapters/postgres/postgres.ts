@@ -14,19 +14,19 @@ import {
 import { codeOf, isAway, isConflict, postgresFailure, type PostgresUse } from "./failure.ts";
 
 /**
- * A connection pool. Values are bound; rows are objects; bigint arrives as a number. Errors are ArsenalErrors with the fix. A query without values
- * may hold several statements, and returns the rows of the last one.
+ * A connection pool. Values are bound, rows are objects, and bigint arrives as a number. Errors are ArsenalErrors with the fix. A query without
+ * values may have several statements, and returns the rows of the last one.
  */
 export interface Postgres {
   query<Row extends object>(sql: string, values?: readonly unknown[], options?: QueryOptions): Promise<readonly Row[]>;
-  /** One transaction on one connection. Rolled back if the work rejects; serialization failures and deadlocks are retried a few times. */
+  /** Runs one transaction on one connection. Rolls back if the work rejects. Retries serialization failures and deadlocks a few times. */
   transaction<Value>(work: (query: Postgres["query"]) => Promise<Value>, options?: QueryOptions): Promise<Value>;
   /**
-   * Receives NOTIFY on a channel, on its own connection that reconnects automatically; calls `again` after each (re)connect, when notifications may
-   * have been missed. Returns a function that unsubscribes.
+   * Receives NOTIFY on a channel, on a connection of its own that reconnects automatically. Calls `again` after each (re)connect, because
+   * notifications may have been missed. Returns a function that unsubscribes.
    */
   listen(channel: string, listener: (payload: string) => void, again?: () => void): () => void;
-  /** Closes the connections. An injected client stays open. Safe to call twice. */
+  /** Closes the connections, but not an injected client. Safe to call twice. */
   close(): Promise<void>;
 }
 
@@ -36,9 +36,9 @@ export interface QueryOptions {
 }
 
 export interface PostgresOptions extends PostgresUse {
-  /** `postgres://user:password@host:5432/database`. A function is called whenever a pool is created, so a changed password is picked up. */
+  /** `postgres://user:password@host:5432/database`. A function is called for each new pool, so a changed password takes effect. */
   readonly url: string | (() => Promise<string>);
-  /** A pool of the package pg, or PGlite, to use instead. */
+  /** A pool of the package pg, or PGlite, instead of a URL. */
   readonly client?: PostgresClient | undefined;
 }
 
@@ -69,7 +69,7 @@ export function openPostgres({ url, client: injected, what, field }: PostgresOpt
     return opened.pool;
   }
 
-  /** One use of one connection. */
+  /** Uses one connection once. */
   async function use<Value>(
     { signal }: QueryOptions,
     work: (query: RawQuery) => Promise<Value>,
@@ -83,7 +83,7 @@ export function openPostgres({ url, client: injected, what, field }: PostgresOpt
         : usePool(opened, signal, work, inTransaction));
     } catch (error) {
       signal?.throwIfAborted();
-      // The password may have changed: the next use reads it again.
+      // The password may have changed. The next use reads it again.
       if (codeOf(error) === "28P01") await dropPool();
       throw fail(error);
     }
@@ -155,7 +155,7 @@ async function connect(
   return { pool, place };
 }
 
-/** The type number of bigint. */
+/** The type id of bigint. */
 const BIGINT = 20;
 
 async function loadPg({ what }: PostgresUse): Promise<PgLibrary> {
@@ -166,9 +166,9 @@ async function loadPg({ what }: PostgresUse): Promise<PgLibrary> {
   }
 }
 
-/** The URL without its password and options. */
+/** Returns the URL without password and options. */
 function placeOf(url: string, { what, field }: PostgresUse): string {
-  // A socket's URL has no host, which the URL parser requires.
+  // The URL parser requires a host, which the URL of a socket does not have.
   const parsed = /^postgres(?:ql)?:/.test(url) ? URL.parse(url.replace("@/", "@localhost/")) : null;
   if (parsed === null) {
     const fix = `Write ${field}: postgres://USER@HOST:5432/DATABASE`;
@@ -199,7 +199,7 @@ async function usePool<Value>(
     return untilAborted(connection.query(sql, values && [...values]).then(rowsOf), signal);
   };
   const ignore = (): void => {};
-  // A lost connection in use reports it twice: to the query, and by this event.
+  // A connection that is lost during a query reports it twice: to the query, and by this event.
   connection.on("error", ignore);
   try {
     if (inTransaction) await query("BEGIN");

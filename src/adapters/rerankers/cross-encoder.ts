@@ -13,7 +13,10 @@ import {
 
 /** The settings of the cross-encoder. */
 export interface CrossEncoderSettings extends RemoteRerankerSettings {
-  /** The server's protocol: `tei` for Text Embeddings Inference, `jina` for Jina, vLLM and others. Defaults to `jina` if `apiBase` ends with `/v1`, else to `tei`. */
+  /**
+   * The server's protocol: `tei` for Text Embeddings Inference, `jina` for Jina, vLLM and others. Defaults to `jina` if `apiBase` ends with `/v1`,
+   * otherwise to `tei`.
+   */
   readonly format?: "tei" | "jina";
 }
 
@@ -35,7 +38,7 @@ type Format = Pick<RemoteReranking, "model" | "maxTexts" | "toBody" | "toScores"
 function tei(title: string, model = "tei"): Format {
   return {
     model: `cross_encoder/${model}`,
-    // The default limit of the server. It scores each text by itself, so scores of different requests are comparable.
+    // The default limit of the server. The server scores each text independently, so scores of different requests are comparable.
     maxTexts: 32,
     toBody: (query, texts) => ({ query, texts, truncate: true, raw_scores: false }),
     toScores: (answer, count) => readRanks(title, answer, "score", count),

@@ -8,11 +8,11 @@ import { checkOf, createRemoteReranker, type RemoteRerankerSettings } from "./re
 
 /** The settings of the LLM reranker. */
 export interface LlmRerankerSettings extends RemoteRerankerSettings {
-  /** Sent if it is set; some models accept only their default. */
+  /** Sent only if it is set, because some models accept only their default. */
   readonly temperature?: number;
 }
 
-/** The model may only choose among these, whatever a tool's text instructs. */
+/** The model may return only these grades, whatever a tool's text instructs. */
 const GRADES = Array.from({ length: 11 }, (_, grade) => grade);
 const BEST = GRADES.length - 1;
 
@@ -65,7 +65,7 @@ export const scoringBody = (model: string, query: string, texts: readonly string
   },
 });
 
-/** A model is sensitive to the order of tools. With one fixed order for each set of tools, the grades do not depend on it. */
+/** Sends tools in a fixed order, because a model is sensitive to their order. The grades then do not depend on the order of the search. */
 function inOneOrder({ model, rerank }: Reranker): Reranker {
   return {
     model,
@@ -91,7 +91,9 @@ function byKey<Value>(texts: readonly string[], valueOf: (text: string) => Value
   return Object.fromEntries(texts.map((text, at) => [keyOf(at), valueOf(text)]));
 }
 
-/** The grades as scores. A response without exactly one grade for each tool is refused: the search's own order is better than a guess. */
+/**
+ * Converts the grades to scores. Refuses a response without exactly one grade for each tool, because the search's own order is better than a guess.
+ */
 function readGrades(title: string, answer: unknown, count: number): readonly number[] {
   const choices = isPlainObject(answer) ? answer["choices"] : undefined;
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;

@@ -1,4 +1,4 @@
-/** Rerankers by name, each loaded when it is first used. A new one is one line here; see CONTRIBUTING.md. */
+/** Rerankers by name, each loaded on first use. A new reranker is one line here; see CONTRIBUTING.md. */
 export const rerankers = {
   cohere: () => import("./cohere.ts"),
   cross_encoder: () => import("./cross-encoder.ts"),

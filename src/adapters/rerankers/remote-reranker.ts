@@ -15,9 +15,8 @@ export interface RemoteRerankerSettings {
   readonly timeoutMs?: number;
 }
 
-/** The API of one provider. */
 export interface RemoteReranking {
-  /** For messages: `Cohere`. */
+  /** The name in messages: `Cohere`. */
   readonly title: string;
   readonly model: string;
   readonly url: string;
@@ -25,11 +24,11 @@ export interface RemoteReranking {
   /** The most texts in one request. */
   readonly maxTexts: number;
   toBody(query: string, texts: readonly string[]): object;
-  /** One score for each text, in order, in [0, 1]. Throws PROTOCOL_ERROR if the response is invalid. */
+  /** Returns one score in [0, 1] for each text, in order. Throws PROTOCOL_ERROR if the response is invalid. */
   toScores(answer: unknown, count: number): readonly number[];
 }
 
-/** A retrieval waits for the reranker, so there is time for one retry only. */
+/** A retrieval waits for the reranker, so there is time for only one retry. */
 const RETRIES = 1;
 const MAX_QUERY_BYTES = 4000;
 const MAX_TEXT_BYTES = 4000;
@@ -65,7 +64,7 @@ export function createRemoteReranker(
   };
 }
 
-/** A tool as one text: names, title, description, parameters. */
+/** Describes a tool in one text: names, title, description, parameters. */
 function describeTool({ namespace, name, title, description, parameters }: Tool): string {
   const whole = namespace === "default" ? name : `${namespace} ${name}`;
   const names = listParameters(parameters).map((parameter) => parameter.name);
@@ -75,7 +74,7 @@ function describeTool({ namespace, name, title, description, parameters }: Tool)
   ].join("\n");
 }
 
-/** Reads a list of positions and scores in any order: one for each text. */
+/** Reads a list of positions and scores in any order, with one entry for each text. */
 export function readRanks(
   title: string,
   ranks: unknown,
@@ -95,7 +94,7 @@ export function readRanks(
   throw new ArsenalError("PROTOCOL_ERROR", `${title} did not return one score for each of ${count} texts.`);
 }
 
-/** Returns an adapter's `check`: it resolves to a status text, or rejects with the problem. */
+/** Creates an adapter's `check`. It resolves with a status text, or rejects with the problem. */
 export function checkOf<Settings>(create: (settings: Settings, surroundings?: ModelApiSurroundings) => Reranker) {
   return async (settings: Settings, surroundings?: ModelApiSurroundings): Promise<string> => {
     const reranker = create(settings, surroundings);

@@ -6,13 +6,13 @@ import { messageOf } from "../../errors/show-value.ts";
 const CORRUPT = 11;
 const NOT_A_DATABASE = 26;
 
-/** Returns true if SQLite reports that the file itself is damaged, rather than busy, full or forbidden. */
+/** True if SQLite reports that the file itself is damaged, rather than busy, full or forbidden. */
 export function isDamage(error: unknown): boolean {
   const code = error instanceof Error && "errcode" in error ? Number(error.errcode) & 0xff : undefined;
   return code === CORRUPT || code === NOT_A_DATABASE;
 }
 
-/** Renames a damaged state file, so that a new one can be created and the old one inspected. Returns the error to report. */
+/** Renames a damaged state file, so a new one can be created and the old one inspected. Returns the error to report. */
 export function moveAside(file: string, cause: unknown): ArsenalError {
   let number = 1;
   while (existsSync(asideOf(file, number))) number++;
@@ -21,17 +21,17 @@ export function moveAside(file: string, cause: unknown): ArsenalError {
   return lost(file, `was damaged (${messageOf(cause)}) and is now ${kept}`, cause);
 }
 
-/** Returns true if a damaged file with this name was renamed before. */
+/** True if a damaged file with this name was renamed before. */
 export function wasMovedAside(file: string): boolean {
   return existsSync(asideOf(file, 1));
 }
 
-/** The error for a state file that was deleted or replaced while it was in use. */
+/** The error for a state file that was deleted or replaced during use. */
 export function disappeared(file: string): ArsenalError {
   return lost(file, "was deleted or replaced while it was in use");
 }
 
-/** The error for a state file whose write-ahead log was deleted or replaced while it was in use. */
+/** The error for a state file whose write-ahead log was deleted or replaced during use. */
 export function logDisappeared(file: string): ArsenalError {
   const what = `lost its write-ahead log (${file}-wal or ${file}-shm was deleted or replaced while it was in use), and with it the latest changes`;
   return lost(file, what, undefined, "it is used as it was before them");

@@ -8,14 +8,14 @@ type Sqlite = { readonly DatabaseSync: typeof DatabaseSync };
 
 let loaded: Sqlite | undefined;
 
-/** Node's own SQLite, loaded on first use and without the warning of some versions of Node. */
+/** Loads Node's own SQLite on first use, without the warning of some versions of Node. */
 export function loadSqlite(): Sqlite {
   loaded ??= withoutWarning(() => process.getBuiltinModule("node:sqlite"));
   if (loaded !== undefined) return loaded;
   throw fixable("LIBRARY_MISSING", `This Node (${process.version}) has no node:sqlite.`, "Use Node 22.19 or later.");
 }
 
-/** Node 22 warns on standard error that SQLite is experimental. Standard error belongs to the host program, so this warning is suppressed; others pass. */
+/** Suppresses Node 22's warning that SQLite is experimental, because stderr belongs to the host program. Other warnings pass. */
 function withoutWarning<Value>(load: () => Value): Value {
   const { emitWarning } = process;
   process.emitWarning = (warning: string | Error, ...rest: readonly unknown[]) => {
@@ -35,23 +35,23 @@ export const BUSY_TIMEOUT_MS = 5_000;
 /** SQLite's code for a file that another process has locked. */
 export const SQLITE_BUSY = 5;
 
-/** True if something failed because another process has the file locked. */
+/** True if another process has locked the file. */
 export function isBusy(error: unknown): boolean {
   const { errcode, cause } = (error ?? {}) as { readonly errcode?: number; readonly cause?: unknown };
   return errcode === SQLITE_BUSY || (cause !== undefined && isBusy(cause));
 }
 
-/** The identity of a database file. */
+/** Identifies a kind of database file. */
 export interface SqliteFile {
-  /** For messages: "The state file". */
+  /** The subject of messages: "The state file". */
   readonly what: string;
-  /** The setting with its path. */
+  /** The setting with the file's path. */
   readonly field: string;
   /** Identifies our files. */
   readonly applicationId: number;
-  /** The schema version this release writes. */
+  /** The schema version that this release writes. */
   readonly schema: number;
-  /** How long a statement waits for another process's transaction, in milliseconds. Blocks this process meanwhile. Defaults to five seconds. */
+  /** How long a statement waits for another process's transaction, in milliseconds. The wait blocks this process. Defaults to five seconds. */
   readonly busyTimeoutMs?: number;
 }
 
@@ -59,15 +59,15 @@ export interface SqliteFile {
 export function openSqlite(file: string, kind: SqliteFile): DatabaseSync {
   if (file !== ":memory:") {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    // Created before SQLite creates it with a wider mode. Its side files then get the same mode. An existing file is never opened here: closing it
-    // would release the locks of other handles in this process, and the next process would consider the log unused.
+    // A missing file is created before SQLite creates it with a wider mode. Its side files then get the same mode. An existing file is never opened
+    // here: closing it would release the locks of other handles in this process, and the next process would consider the log unused.
     if (!existsSync(file)) closeSync(openSync(file, "a", 0o600));
   }
   const { DatabaseSync: Database } = loadSqlite();
   const { busyTimeoutMs = BUSY_TIMEOUT_MS } = kind;
   const database = new Database(file, { timeout: busyTimeoutMs });
   try {
-    // Checked before any change: the file may belong to another program.
+    // Checked before any change, because the file may belong to another program.
     schemaOf(database, file, kind);
     if (file !== ":memory:") chmodSync(file, 0o600);
     beginLog(database, busyTimeoutMs);
@@ -78,7 +78,7 @@ export function openSqlite(file: string, kind: SqliteFile): DatabaseSync {
   }
 }
 
-/** The schema version of a file, 0 for a new one. Throws if this release cannot use it. */
+/** Returns the schema version of a file; 0 for a new file. Throws if this release cannot use it. */
 export function schemaOf(
   database: DatabaseSync,
   file: string,
@@ -107,7 +107,7 @@ export function sqliteFailure(
   return fixable("STORE_FAILED", problem, fix, { field, value: file, cause });
 }
 
-/** Runs a step in an exclusive write transaction. Rolled back if the step throws. */
+/** Runs a step in an exclusive write transaction. Rolls back if the step throws. */
 export function inTransaction<Value>(database: DatabaseSync, step: () => Value): Value {
   database.exec("BEGIN IMMEDIATE");
   try {
@@ -120,10 +120,10 @@ export function inTransaction<Value>(database: DatabaseSync, step: () => Value):
   }
 }
 
-/** If two processes create a file at the same time, SQLite reports a lock to one of them at once, without waiting. That one retries. */
+/** Starts WAL mode. If two processes create a file at the same time, SQLite reports a lock to one of them without waiting; that process retries. */
 function beginLog(database: DatabaseSync, busyTimeoutMs: number): void {
   const pause = new Int32Array(new SharedArrayBuffer(4));
-  // By the clock, because SQLite itself waits for other locks.
+  // Measured by the system clock, because SQLite itself waits for other locks.
   for (const startedAt = performance.now(); ;) {
     try {
       return database.exec("PRAGMA journal_mode = WAL");

@@ -26,25 +26,25 @@ import { createTurns } from "../../../base/turns/in-order.ts";
 export interface FileAuditOptions {
   /** The file's folder is created. Only this user can read it. */
   readonly file: string;
-  /** Signs checkpoints; a function is called when the log is opened. Defaults to the key in `keyFile`. */
+  /** The key that signs checkpoints. A function is called when the log is opened. Defaults to the key in `keyFile`. */
   readonly key?: AuditKey | (() => Promise<AuditKey>);
-  /** An Ed25519 key, created on first use. Defaults to the log's name with `.key` appended. */
+  /** The file of an Ed25519 key, created on first use. Defaults to the log's name with `.key` appended. */
   readonly keyFile?: string;
   /** The number of records between two checkpoints. Defaults to 1,000. */
   readonly checkpointEvery?: number;
   /**
-   * `batch`: a stored record survives a power failure; one that only has to survive a crash of the process reaches the disk within about 100 ms.
+   * `batch`: a stored record survives a power failure. Records that need to survive only a crash of the process reach the disk within about 100 ms.
    * `close`: a stored record survives a crash of the process. Defaults to `batch`.
    */
   readonly fsync?: "batch" | "close";
-  /** At this size, in bytes, the file is renamed and a new one started. Defaults to 64 MiB. */
+  /** At this size, in bytes, the file is renamed and a new one is started. Defaults to 64 MiB. */
   readonly maxFileBytes?: number;
   readonly clock?: Clock;
 }
 
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
-/** Keeps the audit log in a file of JSON lines, which any number of processes on this machine may write. */
+/** Keeps the audit log in a file of JSON lines. Any number of processes on this machine may write it. */
 export function fileAudit(options: FileAuditOptions): AuditLog {
   const { clock = systemClock, checkpointEvery, fsync = "batch", maxFileBytes = MAX_FILE_BYTES } = options;
   const file = resolve(options.file);
@@ -100,7 +100,7 @@ export function fileAudit(options: FileAuditOptions): AuditLog {
     read: (given) => readBackward(file, given),
     async verify({ head, signal }) {
       const { key } = await opened();
-      // Later records are not verified: they may be incomplete. A log with a damaged end has no such point.
+      // Later records are not verified, because they may be incomplete. A log with a damaged end has no such point.
       const upTo = await add(() => "").then(
         ({ seq }) => seq,
         () => Number.POSITIVE_INFINITY,
@@ -110,7 +110,7 @@ export function fileAudit(options: FileAuditOptions): AuditLog {
         const files = await auditFiles(file);
         const lines = abortableLines(linesOfFiles(files), signal);
         const found = await verifyLines(lines, { keys: [key], upTo, ...(head && { head }) });
-        // A file that was renamed or pruned before it was opened looks like a missing one.
+        // A file that was renamed or pruned before it was opened looks like a missing file.
         if (found.ok || files.join("\n") === (await auditFiles(file)).join("\n")) return withoutPlace(found);
       }
     },
@@ -134,7 +134,7 @@ export function fileAudit(options: FileAuditOptions): AuditLog {
   return queuedAudit(writer, clock);
 }
 
-/** The reader may be on another machine, and must not learn the paths of this one. */
+/** Removes paths of this machine. The reader may be on another one, and must not learn them. */
 function withoutPlace(found: FileVerification): Verification {
   if (found.ok) return found;
   const { ok, seq, reason } = found;
@@ -169,10 +169,10 @@ export function create(
 const POLL_MS = 5;
 const PATIENCE_MS = 10_000;
 
-/** A lock that the system releases if the process dies: SQLite's, on an empty database. A plain lock file would outlive a crash. */
+/** Creates a lock that the system releases if the process dies: SQLite's lock on an empty database. A plain lock file would outlive a crash. */
 function createFileLock(file: string, clock: Clock) {
   let database: DatabaseSync | undefined;
-  /** SQLite's lock separates processes, not callers in one process. */
+  /** SQLite's lock separates processes, but not callers within a process. */
   const turns = createTurns();
 
   function open(): DatabaseSync {
@@ -182,7 +182,7 @@ function createFileLock(file: string, clock: Clock) {
     const { DatabaseSync } = loadSqlite();
     const opened = new DatabaseSync(file, { timeout: 0 });
     try {
-      // Otherwise each lock creates and removes a journal, which takes six times as long.
+      // With a journal on disk, each lock creates and removes a file, which takes six times as long.
       opened.exec("PRAGMA journal_mode = MEMORY");
       return opened;
     } catch (error) {

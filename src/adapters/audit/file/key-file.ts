@@ -4,12 +4,12 @@ import { dirname } from "node:path";
 import { ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import { type AuditKey, ed25519Key } from "../../../guard/audit/key.ts";
 
-/** The key in a file that only this user can read; it is created if missing, with its public key next to it as `.pub`. */
+/** Reads the key from a file that only this user can read. Creates a missing file, with the public key next to it as `.pub`. */
 export async function openKeyFile(file: string): Promise<AuditKey> {
   return (await readKeyFile(file)) ?? createKeyFile(file);
 }
 
-/** Reads the key from a file. Returns undefined if the file does not exist; refuses a private key that others can read. */
+/** Reads the key from a file. Returns undefined if the file does not exist. Refuses a private key that others can read. */
 export async function readKeyFile(file: string): Promise<AuditKey | undefined> {
   try {
     const pem = await readFile(file, "utf8");
@@ -33,7 +33,7 @@ async function createKeyFile(file: string): Promise<AuditKey> {
   try {
     await writeFile(temporary, privateKey.export({ type: "pkcs8", format: "pem" }), { mode: 0o600, flag: "wx" });
     await chmod(temporary, 0o600);
-    // Takes the name only if it is free: if two processes start at once, both use the first one's key.
+    // Fails if the name is taken. If two processes start at once, both use the key of the first.
     await link(temporary, file);
     await writeFile(`${file}.pub`, publicKey.export({ type: "spki", format: "pem" }), { mode: 0o644 });
   } catch (error) {

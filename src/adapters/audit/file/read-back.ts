@@ -6,7 +6,10 @@ import { auditFiles, CHUNK, lastSeqOf, LINE_BREAK, piecesBackward, readAt } from
 /** A longer line is invalid. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
-/** Reads the records of a log newest first, over all of its files. A full file may be renamed meanwhile, so the list of files is read again for each. */
+/**
+ * Reads the records of a log, newest first, over all of its files. The list of files is read again for each file, because a full file may be renamed
+ * meanwhile.
+ */
 export async function* readBackward(
   file: string,
   { before = Number.POSITIVE_INFINITY, signal }: ReadAuditOptions,
@@ -38,14 +41,14 @@ export async function* readBackward(
       await handle.close();
     }
     if (found) continue;
-    // The file has no wanted record: older ones are in the previous file.
+    // The file has no wanted record. Older records are in the previous file.
     const older = files[place - 1];
     if (older === undefined) return;
     next = Math.min(next, lastSeqOf(file, older) + 1);
   }
 }
 
-/** The start of the first unwanted record's line, or the end of the file: a binary search, as records are in order. */
+/** Finds the start of the first record at or after `before`, or the end of the file. A binary search, because records are in order. */
 async function endBefore(handle: FileHandle, before: number): Promise<number> {
   let low = 0;
   let high = (await handle.stat()).size;

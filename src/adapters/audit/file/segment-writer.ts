@@ -14,7 +14,7 @@ interface OpenSegment {
   size: number;
 }
 
-/** Writes the files of a log, for the one process that holds its lock. Opens nothing yet. */
+/** Creates the writer of a log's files, for the process that holds the lock. Opens no file yet. */
 export function createSegmentWriter(options: {
   readonly file: string;
   readonly chain: ChainWriter;
@@ -22,10 +22,10 @@ export function createSegmentWriter(options: {
 }) {
   const { file, chain, maxFileBytes } = options;
   let opened: OpenSegment | undefined;
-  /** The last end known to this process. */
+  /** The last end that this process has read or written. */
   let known: AuditHead | undefined;
 
-  /** Synchronous: ten times faster than the thread pool, and the lock has just used the same folder. */
+  /** Synchronous calls are ten times faster than the thread pool here, because the lock has just used the same folder. */
   function isCurrent({ inode, size }: OpenSegment): boolean {
     const now = statSync(file, { throwIfNoEntry: false });
     return now?.ino === inode && now.size === size;
@@ -73,7 +73,7 @@ export function createSegmentWriter(options: {
       known = chain.head;
     } catch (error) {
       chain.moveTo(before);
-      // A partial write must be removed, because its records were not stored. If even this fails, the next opening truncates it.
+      // A partial write must be removed, because its records were not stored. If this fails too, the next opening truncates it.
       await target.handle.truncate(target.size).catch(() => {});
       throw error;
     }
@@ -93,7 +93,7 @@ export function createSegmentWriter(options: {
   }
 
   return {
-    /** Moves the chain to the log's actual end: another process may have appended to it, and a crash may have left an incomplete line. */
+    /** Moves the chain to the log's actual end. Another process may have appended to the log, and a crash may have left an incomplete line. */
     async catchUp(at: number): Promise<void> {
       if (opened !== undefined && !isCurrent(opened)) await release();
       opened ??= await openFile(at);
@@ -106,13 +106,16 @@ export function createSegmentWriter(options: {
       if (opened === undefined) throw new Error("The log is not open.");
       await addTo(opened, lines);
     },
-    /** Makes appended records survive a power failure. A full file was synced before it was renamed, so syncing the current one is enough. */
+    /** Makes appended records survive a power failure. Full files are synced before they are renamed, so only the current file is left. */
     async sync(): Promise<void> {
       if (opened !== undefined) return opened.handle.datasync();
       const handle = await open(file, constants.O_RDWR);
       await handle.datasync().finally(() => handle.close());
     },
-    /** Removes the records up to a sequence number. Interrupted, it leaves a log that begins with any of them, which the `pruned` record covers. */
+    /**
+     * Removes the records up to a sequence number. If interrupted, it leaves a log that starts with one of the removed records; the `pruned` record
+     * allows this.
+     */
     async removeThrough(seq: number): Promise<void> {
       await release();
       for (const path of await auditFiles(file)) {
@@ -131,7 +134,7 @@ export function createSegmentWriter(options: {
   };
 }
 
-/** Replaces a file by one with only the records after a sequence number. Processes that have it open notice the new file. */
+/** Replaces a file by one with only the records after a sequence number. Processes that have the old file open notice the replacement. */
 async function keepAfter(path: string, seq: number): Promise<void> {
   const temporary = `${path}.pruning`;
   const handle = await open(temporary, "w", 0o600);
@@ -152,14 +155,14 @@ function recovered(torn: Buffer): object {
   return { kind: "recovered", cutBytes: torn.length, cutSha256: hash("sha256", torn, "hex") };
 }
 
-/** Reads the end of a log file. Throws if its last complete line is not an intact record, because nothing may be appended after a damaged one. */
+/** Reads the end of a log file. Throws if its last complete line is not an intact record, because nothing may follow a damaged record. */
 async function readTail(
   handle: FileHandle,
   file: string,
 ): Promise<{
   /** The last complete record; undefined if the file has none. */
   readonly head: AuditHead | undefined;
-  /** Bytes up to and including the last line break. */
+  /** The number of bytes up to and including the last line break. */
   readonly wholeBytes: number;
   /** The remainder of an interrupted write. */
   readonly torn: Buffer;
@@ -180,7 +183,10 @@ async function readTail(
 export const CHUNK = 64 * 1024;
 export const LINE_BREAK = 10;
 
-/** The pieces between line breaks up to an offset, last first. The first piece follows the last break: an incomplete line, often empty. */
+/**
+ * Yields the pieces between line breaks up to an offset, last first. The first piece follows the last line break: it is an incomplete line, often
+ * empty.
+ */
 export async function* piecesBackward(
   handle: FileHandle,
   end: number,
@@ -201,7 +207,7 @@ export async function* piecesBackward(
   }
 }
 
-/** Reads a part of a file; returns less at the end of the file. */
+/** Reads a part of a file. Returns less at the end of the file. */
 export async function readAt(handle: FileHandle, position: number, length: number): Promise<Buffer> {
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, position);
   return buffer.subarray(0, bytesRead);
@@ -209,17 +215,17 @@ export async function readAt(handle: FileHandle, position: number, length: numbe
 
 const DIGITS = 15;
 
-/** The name of a full file: `audit.jsonl` becomes `audit.jsonl.000000000012345`, by its last record. */
+/** Returns the name of a full file: `audit.jsonl` becomes `audit.jsonl.000000000012345`, after its last record. */
 function segmentName(file: string, lastSeq: number): string {
   return `${file}.${String(lastSeq).padStart(DIGITS, "0")}`;
 }
 
-/** The last record of one of a log's files; infinite for the current file. */
+/** Returns the last record of a log's file; infinity for the current file. */
 export function lastSeqOf(file: string, segment: string): number {
   return segment === file ? Number.POSITIVE_INFINITY : Number(segment.slice(-DIGITS));
 }
 
-/** The full files of a log, oldest first. */
+/** Returns the full files of a log, oldest first. */
 async function fullSegments(file: string): Promise<readonly string[]> {
   const start = `${basename(file)}.`;
   const names = await readdir(dirname(file)).catch((): string[] => []);
@@ -229,7 +235,7 @@ async function fullSegments(file: string): Promise<readonly string[]> {
     .map((name) => join(dirname(file), name));
 }
 
-/** Every file of a log, oldest first: the full ones, and the current one if it exists. */
+/** Returns every file of a log, oldest first: the full files, then the current one if it exists. */
 export async function auditFiles(file: string): Promise<readonly string[]> {
   const active = await stat(file).then(
     () => [file],

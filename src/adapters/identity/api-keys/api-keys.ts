@@ -8,26 +8,28 @@ import { KEYS_TOPIC, type KeyState, stateKeys } from "./state-keys.ts";
 
 export type { StoredKey } from "./key-file.ts";
 
-/** The shortest interval between two reads of keys: a revoked one stops working within a second, however long reading takes. */
+/** The shortest interval between two reads of the keys. A revoked key stops working within a second, even if reading is slow. */
 const LOOK_EVERY_MS = 500;
 
-/** Compared with if no key has the name, so that the timing does not reveal which names exist. */
+/** Compared if no key has the name, so the timing does not reveal existing names. */
 const NO_KEY = { hash: `sha256:${"0".repeat(64)}` } as StoredKey;
 
-/** Authenticates callers by keys, `ta_NAME_SECRET`, sent as `X-API-Key` or `Authorization: Bearer …`. Only hashes of the keys are stored. */
+/**
+ * Authenticates callers by keys of the form `ta_NAME_SECRET`, sent as `X-API-Key` or `Authorization: Bearer …`. Only hashes of the keys are stored.
+ */
 export function apiKeys(options: { readonly keys: readonly StoredKey[]; readonly clock?: Clock }): Identity {
   const byName = toMap(options.keys);
   return identityOver(() => byName, options.clock);
 }
 
-/** The same for the keys of a file, as `toolarsenal keys` writes it. Added or revoked keys take effect within a second. */
+/** Authenticates callers by the keys in a file of `toolarsenal keys`. Added or revoked keys take effect within a second. */
 export async function apiKeyFile(path: string, options: { readonly clock?: Clock } = {}): Promise<Identity> {
   const current = readOften(() => readKeyFile(path), options.clock);
   await current();
   return identityOver(current, options.clock);
 }
 
-/** The same for keys in a shared state. Added or revoked keys take effect within a second in every process. */
+/** Authenticates callers by the keys in a shared state. Added or revoked keys take effect within a second in every process. */
 export function apiKeyState(state: KeyState, options: { readonly clock?: Clock } = {}): Identity {
   const stored = stateKeys(state);
   let changes = 0;
@@ -48,7 +50,7 @@ export function apiKeyState(state: KeyState, options: { readonly clock?: Clock }
   };
 }
 
-/** Reads keys again after half a second, or after a change. Rejects if they cannot be read, because a key may have been revoked. */
+/** Reads the keys again after half a second or after a change. Rejects if they cannot be read, because a key may have been revoked. */
 function readOften(
   read: () => Promise<readonly StoredKey[]>,
   clock: Clock = systemClock,

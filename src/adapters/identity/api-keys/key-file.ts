@@ -15,17 +15,16 @@ export interface StoredKey {
   readonly id: string;
   /** `sha256:` and 64 hexadecimal digits. */
   readonly hash: string;
-  /** The caller with this key. */
   readonly principal: Principal;
   /** Milliseconds since the epoch. Omitted for keys of earlier releases. */
   readonly createdAt?: number;
-  /** Milliseconds since the epoch after which the key is refused. Omitted: never. */
+  /** Milliseconds since the epoch after which the key is refused. If omitted, the key never expires. */
   readonly expiresAt?: number;
-  /** The key before the last rotation, which is accepted until it ends. */
+  /** The key before the last rotation, which is accepted until `until`. */
   readonly previous?: { readonly hash: string; readonly until: number };
 }
 
-/** Returns whether a text with this hash is the key, or the one before it, at a time. */
+/** True if the hash belongs to the key, or to its predecessor while that is accepted. */
 export function isKeyAt({ hash, expiresAt, previous }: StoredKey, given: string, now: number): boolean {
   if (expiresAt !== undefined && expiresAt <= now) return false;
   if (isSame(given, hash)) return true;
@@ -36,16 +35,15 @@ function isSame(one: string, other: string): boolean {
   return timingSafeEqual(Buffer.from(one), Buffer.from(other));
 }
 
-/** The storage of keys. */
 export interface KeyStore {
   /** The location of the hashes, for messages. */
   readonly place: string;
   read(): Promise<readonly StoredKey[]>;
-  /** Returns false if a key with that name exists. */
+  /** Returns false if a key with this name exists. */
   add(key: StoredKey): Promise<boolean>;
-  /** Changes the caller, the expiry or the hash of a key. Returns false if no key has that name. */
+  /** Changes the caller, the expiry or the hash of a key. Returns false if no key has this name. */
   change(id: string, to: (key: StoredKey) => Omit<StoredKey, "id">): Promise<boolean>;
-  /** Returns false if no key has that name. */
+  /** Returns false if no key has this name. */
   remove(id: string): Promise<boolean>;
 }
 
@@ -80,7 +78,7 @@ export async function readKeyFile(path: string): Promise<readonly StoredKey[]> {
   return parse(text, path);
 }
 
-/** Replaces the keys of a file atomically and exclusively. A missing file has no keys. Returns whether the number of keys changed. */
+/** Replaces the keys of a file atomically and exclusively. A missing file counts as empty. Returns true if the number of keys changed. */
 export async function updateKeyFile(
   path: string,
   change: (keys: readonly StoredKey[]) => readonly StoredKey[],
@@ -126,7 +124,7 @@ export function toStoredKey(entry: unknown): StoredKey | undefined {
   return { id: name, hash, principal: tenant === undefined ? known : { ...known, tenant }, ...times };
 }
 
-/** The times of a key. Undefined if one cannot be read: such a key must not be valid forever. */
+/** Reads the times of a key. Returns undefined if one is unreadable, because the key must not become valid forever. */
 function timesOf(entry: Readonly<Record<string, unknown>>): Omit<StoredKey, "id" | "hash" | "principal"> | undefined {
   const { createdAt, expiresAt, previous } = entry;
   if (expiresAt !== undefined && typeof expiresAt !== "number") return undefined;
@@ -148,24 +146,24 @@ function unusable(path: string, why: string, fix: string, cause?: unknown): Arse
   return fixable("CONFIG_INVALID", `The key file ${showValue(path)} ${why}.`, fix, details);
 }
 
-/** The pattern of a key's name. The name is part of the key and not secret. */
+/** The name is part of the key and not secret. */
 export const KEY_NAME: RegExp = /^[a-z][a-z0-9-]{0,62}$/;
 
 const KEY = /^ta_([a-z][a-z0-9-]{0,62})_[A-Za-z0-9_-]{43}$/;
 
-/** A new key, `ta_NAME_SECRET`. Its 256 random bits cannot be guessed, so a fast hash is sufficient. */
+/** Creates a key, `ta_NAME_SECRET`. Its 256 random bits cannot be guessed, so a fast hash is sufficient. */
 export function createKeyText(name: string): string {
   return `ta_${name}_${randomBytes(32).toString("base64url")}`;
 }
 
-/** The name in a key; undefined if the text is not a key. */
+/** Returns the name in a key; undefined if the text is not a key. */
 export function nameInKey(text: string): string | undefined {
   return KEY.exec(text)?.[1];
 }
 
 export const KEY_HASH: RegExp = /^sha256:[0-9a-f]{64}$/;
 
-/** The stored hash of a key: `sha256:` and 64 hexadecimal digits. */
+/** Returns the stored hash of a key: `sha256:` and 64 hexadecimal digits. */
 export function hashOfKey(text: string): string {
   return `sha256:${hashOf("sha256", text)}`;
 }

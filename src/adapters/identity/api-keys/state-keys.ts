@@ -4,7 +4,7 @@ import { type KeyStore, type StoredKey, toStoredKey } from "./key-file.ts";
 
 export type KeyState = Pick<SharedState, "documents" | "changes">;
 
-/** Announces that a key was added or revoked. */
+/** The topic of added and revoked keys. */
 export const KEYS_TOPIC = "keys";
 
 const PREFIX = "key:";
@@ -12,7 +12,7 @@ const PREFIX = "key:";
 const toStored = (id: string, value: unknown): StoredKey | undefined =>
   toStoredKey({ ...(isPlainObject(value) ? value : {}), id });
 
-/** The keys in a shared state: documents `key:NAME`, with the hash and the principal. Invalid entries are ignored. */
+/** Stores keys in a shared state, as documents `key:NAME` with the hash and the principal. Ignores invalid documents. */
 export function stateKeys({ documents, changes }: KeyState): KeyStore {
   /** A process that misses the message reads the keys again within a second. */
   const tell = (id: string): Promise<void> => changes.publish(KEYS_TOPIC, { id }).catch(() => {});

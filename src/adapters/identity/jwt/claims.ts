@@ -2,17 +2,17 @@ import type { Principal } from "../../../guard/principal.ts";
 import { asText, asTexts, isPlainObject } from "../../../tool/json-schema.ts";
 import { CAPABILITIES, type Capability } from "../../../tool/tool.ts";
 
-/** The claims of a token that describe its caller: a claim's name, or a path to a nested one (`realm_access.roles`). */
+/** The claims of a token that describe its caller: the name of a claim, or a path to a nested one (`realm_access.roles`). */
 export interface ClaimNames {
   /** Defaults to `sub`. */
   readonly id?: string;
-  /** If set, a token without that claim is refused. Not read by default. */
+  /** If set, tokens without this claim are refused. Not read by default. */
   readonly tenant?: string;
   /** Defaults to `roles`. */
   readonly roles?: string;
   /** Defaults to `capabilities`. */
   readonly capabilities?: string;
-  /** Defaults to `scope`, or else `scp`. */
+  /** Defaults to `scope`, then `scp`. */
   readonly scopes?: string;
   /** The groups that tenants map to roles. Defaults to `groups`. */
   readonly groups?: string;
@@ -20,7 +20,7 @@ export interface ClaimNames {
 
 type Claims = Readonly<Record<string, unknown>>;
 
-/** The caller of a verified token, or the name of the missing claim. Every caller has `capabilities`, in addition to the claimed ones. */
+/** Returns the caller of a verified token, or the name of a missing claim. Adds `capabilities` to the claimed ones. */
 export function toPrincipal(
   payload: Claims,
   claims: ClaimNames,
@@ -36,25 +36,26 @@ export function toPrincipal(
   const claimed = wordsOf(valueAt(payload, claims.capabilities ?? "capabilities"));
   const scopes = claims.scopes === undefined ? (payload["scope"] ?? payload["scp"]) : valueAt(payload, claims.scopes);
   return {
-    // Distinct from the operator's names for tokens and keys: a self-chosen user name never gives access to another caller's sessions.
+    // The prefix separates these ids from the operator's names for tokens and keys, so a self-chosen user name never gives access to another caller's
+    // sessions.
     id: `jwt:${id}`,
     ...(tenant === undefined ? {} : { tenant }),
     roles: typeof roles === "string" ? [roles] : textsOf(roles),
     capabilities: CAPABILITIES.filter((each) => capabilities.includes(each) || claimed.includes(each)),
-    // Here `*` means every scope. Issuers that grant any requested scope must not grant this one.
+    // `*` means every scope here, so an issuer that grants any requested scope must not grant it.
     scopes: wordsOf(scopes).filter((scope) => scope !== "*"),
     local: false,
   };
 }
 
-/** The groups of the caller of a verified token. */
+/** Returns the groups of a verified token's caller. */
 export function toGroups(payload: Claims, { groups = "groups" }: ClaimNames): readonly string[] {
   const claimed = valueAt(payload, groups);
   return typeof claimed === "string" ? [claimed] : textsOf(claimed);
 }
 
 function valueAt(payload: Claims, path: string): unknown {
-  // Names such as https://example.com/roles contain dots and are not paths.
+  // Names such as https://example.com/roles contain dots but are not paths.
   if (Object.hasOwn(payload, path)) return payload[path];
   return path.split(".").reduce<unknown>((value, key) => {
     return isPlainObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
@@ -65,7 +66,7 @@ function textsOf(value: unknown): readonly string[] {
   return asTexts(value).filter((each) => each !== "");
 }
 
-/** A list, or a text with blanks between words, like OAuth scopes. */
+/** Reads a list, or a text with words between spaces, like OAuth scopes. */
 function wordsOf(value: unknown): readonly string[] {
   return typeof value === "string" ? value.split(" ").filter((word) => word !== "") : textsOf(value);
 }

@@ -2,7 +2,7 @@ import type { JSONWebKeySet, JWTVerifyGetKey } from "jose";
 import type { Clock } from "../../../observe/clock.ts";
 import { type Issuer, unusable } from "./issuer.ts";
 
-/** Returns a function that fetches the published keys of an issuer: at `jwksUri`, or at the address in its metadata. */
+/** Returns a function that fetches the published keys of an issuer, from `jwksUri` or the address in the issuer's metadata. */
 export function createIssuerKeys(issuer: Issuer, jwksUri?: string): () => Promise<JSONWebKeySet> {
   return async () => {
     try {
@@ -18,22 +18,22 @@ export function createIssuerKeys(issuer: Issuer, jwksUri?: string): () => Promis
   };
 }
 
-/** The least time between two fetches: 1,000 tokens with fake key ids cause only one. */
+/** The shortest interval between two fetches. 1,000 tokens with fake key ids cause only one fetch. */
 export const COOL_DOWN_MS = 30_000;
 
-/** Keys are fetched again after this time, so that a withdrawn key is not accepted for long. */
+/** Keys are fetched again after this time, so a withdrawn key stops working soon. */
 export const FRESH_MS = 600_000;
 
-/** If the issuer cannot be reached, its last keys are used this long. */
+/** How long the last keys are used while the issuer is unreachable. */
 export const USABLE_MS = 3_600_000;
 
-/** Finds the key of a token among those of its issuer, which are cached and follow the issuer's rotation. Rejects if they cannot be fetched. */
+/** Finds the key of a token among the keys of its issuer. Caches the keys and follows their rotation. Rejects if they cannot be fetched. */
 export function createKeySet(parts: {
   readonly clock: Clock;
   fetchKeys(): Promise<JSONWebKeySet>;
   /** Returns a function that finds the key for a token's header. Throws if a key is invalid. */
   toLookUp(keys: JSONWebKeySet): JWTVerifyGetKey;
-  /** Returns true for the error of a lookup without a matching key. */
+  /** True for the error of a lookup without a matching key. */
   isUnknownKey(error: unknown): boolean;
 }): JWTVerifyGetKey {
   const { clock, fetchKeys, toLookUp, isUnknownKey } = parts;
@@ -57,7 +57,7 @@ export function createKeySet(parts: {
     }
   }
 
-  /** Undefined while the last successful fetch is too recent for another. */
+  /** Returns undefined if the last successful fetch is too recent for another fetch. */
   function renew(): Promise<JWTVerifyGetKey> | undefined {
     if (fetching === undefined && clock.now() - triedAt < COOL_DOWN_MS)
       return failure === undefined ? undefined : Promise.reject(failure);

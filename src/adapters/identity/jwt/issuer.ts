@@ -16,7 +16,7 @@ const FRESH_MS = 600_000;
 /** Creates a client of an issuer. Does not follow redirects. */
 export function createIssuer(options: {
   readonly issuer: string;
-  /** An address from the operator, which may be private. */
+  /** Configured by the operator, so it may be a private address. */
   readonly jwksUri?: string;
   readonly egress: Egress;
   readonly clock?: Clock;
@@ -25,7 +25,7 @@ export function createIssuer(options: {
   let kept: { readonly metadata: Metadata; readonly until: number } | undefined;
   let discovering: Promise<Metadata> | undefined;
 
-  /** Sends a request to one of the issuer's addresses. The body is undefined unless it is a JSON object. */
+  /** Sends a request to an address of the issuer. `body` is undefined unless the response is a JSON object. */
   async function ask(url: string, request: Pick<EgressRequest, "method" | "headers" | "body"> = {}) {
     const { status, body } = await egress.request(url, {
       ...request,
@@ -33,7 +33,7 @@ export function createIssuer(options: {
       maxRedirects: 0,
       maxBytes: MAX_BYTES,
       signal: AbortSignal.timeout(TIMEOUT_MS),
-      // The operator configured the issuer and `jwksUri`, so they may be private; other addresses in the metadata may not.
+      // The issuer and `jwksUri` are configured by the operator, so they may be private. Other addresses in the metadata may not.
       trusted: url === jwksUri || URL.parse(url)?.origin === new URL(issuer).origin,
     });
     return { status, body: parseObject(await text(body)) };
@@ -62,7 +62,7 @@ export function createIssuer(options: {
     forget(): void {
       kept = undefined;
     },
-    /** Returns an address from the metadata. Undefined if it is missing, or is not https although the issuer is remote. */
+    /** Returns an address from the metadata. Undefined if it is missing, or if it is not https although the issuer is remote. */
     address(metadata: Metadata, name: string): string | undefined {
       const { [name]: uri } = metadata;
       return typeof uri === "string" && isSafe(uri, issuer) ? uri : undefined;
@@ -70,7 +70,7 @@ export function createIssuer(options: {
   };
 }
 
-/** OpenID Connect's address first, then RFC 8414's. */
+/** Returns OpenID Connect's address first, then RFC 8414's. */
 function metadataUrls(issuer: string): readonly string[] {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, "");
@@ -80,7 +80,7 @@ function metadataUrls(issuer: string): readonly string[] {
   ];
 }
 
-/** Plain HTTP can be intercepted, unless the issuer itself is on this machine. */
+/** Refuses plain HTTP, which can be intercepted, unless the issuer itself is on this machine. */
 function isSafe(uri: string, issuer: string): boolean {
   const { protocol, origin } = URL.parse(uri) ?? {};
   return protocol === "https:" || (protocol === "http:" && origin === new URL(issuer).origin);

@@ -18,18 +18,18 @@ import { checkSignIn, createSignIn, reservedParameter, type SignInSettings } fro
 export interface JwtOptions {
   /** The value of `iss` in tokens. An https address, or an http one on this machine. */
   readonly issuer: string;
-  /** The accepted values of `aud`. Defaults to the requested address and those above it. */
+  /** The accepted values of `aud`. Defaults to the requested address and its parent addresses. */
   readonly audience?: string | readonly string[];
-  /** The address of the issuer's keys. Defaults to the one in its metadata. */
+  /** The address of the issuer's keys. Defaults to the address in its metadata. */
   readonly jwksUri?: string;
   /** Defaults to RS256, PS256, ES256, EdDSA and Ed25519. */
   readonly algorithms?: readonly JwtAlgorithm[];
-  /** The scopes that every token needs. */
+  /** Scopes that every token must have. */
   readonly scopes?: readonly string[];
-  /** The capabilities of every caller, in addition to those in its token. */
+  /** Capabilities of every caller, in addition to those in the token. */
   readonly capabilities?: readonly Capability[];
   readonly claims?: ClaimNames;
-  /** Lets users sign in to the dashboard through the issuer. Without it they need an API key. */
+  /** Allows users to sign in to the dashboard through the issuer. If omitted, they need an API key. */
   readonly signIn?: SignInSettings;
   readonly egress?: Egress;
   /** Resolves the secret of `signIn`. */
@@ -40,16 +40,18 @@ export interface JwtOptions {
 const RSA = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"] as const;
 const ELLIPTIC = ["ES256", "ES384", "ES512", "EdDSA", "Ed25519"] as const;
 
-/** The supported signatures: asymmetric ones, whose verifier cannot sign. */
+/** Asymmetric algorithms only: a verifier must not be able to sign. */
 const JWT_ALGORITHMS = [...RSA, ...ELLIPTIC] as const;
 type JwtAlgorithm = (typeof JWT_ALGORITHMS)[number];
 
 const DEFAULT_ALGORITHMS: readonly JwtAlgorithm[] = ["RS256", "PS256", "ES256", "EdDSA", "Ed25519"];
 
-/** The tolerated difference between two machines' clocks, in seconds. */
+/** The tolerated difference between the clocks of two machines, in seconds. */
 const LEEWAY_S = 30;
 
-/** Authenticates callers by access tokens of an OAuth 2 or OpenID Connect issuer: JWTs signed with a key that the issuer publishes. */
+/**
+ * Authenticates callers by access tokens of an OAuth 2 or OpenID Connect issuer. The tokens are JWTs, signed with a key that the issuer publishes.
+ */
 export function jwtIdentity(options: JwtOptions): Identity {
   const { issuer, clock = systemClock, scopes: needed = [], capabilities = [], claims = {} } = options;
   const { algorithms = DEFAULT_ALGORITHMS } = options;
@@ -59,14 +61,14 @@ export function jwtIdentity(options: JwtOptions): Identity {
   const fetchKeys = createIssuerKeys(known, options.jwksUri);
   let prepared: ReturnType<typeof prepare> | undefined;
 
-  /** jose is loaded on the first token. */
+  /** Loads jose on the first token. */
   async function prepare(): Promise<{ readonly jose: typeof Jose; readonly keyOf: JWTVerifyGetKey }> {
     const jose = await import("jose");
     const isUnknownKey = (error: unknown): boolean => error instanceof jose.errors.JWKSNoMatchingKey;
     return { jose, keyOf: createKeySet({ clock, fetchKeys, toLookUp: jose.createLocalJWKSet, isUnknownKey }) };
   }
 
-  /** The claims of a valid token of the issuer, for this audience, now; or the reason why it is invalid. */
+  /** Returns the claims of a token that is valid for this issuer and audience, or the reason why it is invalid. */
   async function verify(token: string, resource: string | undefined): Promise<JWTPayload | string> {
     const { jose, keyOf } = await (prepared ??= prepare());
     try {
@@ -94,7 +96,7 @@ export function jwtIdentity(options: JwtOptions): Identity {
     if (typeof payload === "string") return invalid(payload);
     const principal = toPrincipal(payload, claims, capabilities);
     if (typeof principal === "string") {
-      // Only characters that are valid in a header.
+      // Keeps only characters that are valid in a header.
       const claim = principal.replaceAll(/[^\u0020-\u007e]|["\\]/g, "?");
       return invalid(`The token lacks the claim ${claim}.`);
     }
@@ -144,7 +146,7 @@ function checkOptions({ issuer, jwksUri, algorithms = DEFAULT_ALGORITHMS, scopes
     throw wrong("signIn.parameters", reserved, `Leave out ${reserved}: the gateway sets it itself.`);
 }
 
-/** https, or http on this machine, which cannot be intercepted. */
+/** True for https, and for http on this machine, which cannot be intercepted. */
 function isSecure(address: string): boolean {
   const url = URL.parse(address);
   if (url === null || url.hash !== "" || url.username !== "" || url.password !== "") return false;
@@ -215,21 +217,24 @@ export async function check(
 /** Claims that only an ID token has. */
 const ID_TOKEN_CLAIMS = ["nonce", "at_hash", "c_hash", "s_hash"];
 
-/** Why a verified token must not be used as an access token; undefined if it may. An ID token only identifies the user to its client, and must not grant access to tools. */
+/**
+ * Returns why a verified token is not an access token; undefined if it is one. An ID token only identifies the user to its client, and must not grant
+ * access to tools.
+ */
 function whyNotAccessToken({ typ }: Pick<JWTHeaderParameters, "typ">, payload: JWTPayload): string | undefined {
   const kind = (typ ?? "jwt").toLowerCase().replace(/^application\//, "");
   if (kind !== "jwt" && kind !== "at+jwt") return "The token is of another kind than an access token.";
   if (ID_TOKEN_CLAIMS.some((claim) => payload[claim] !== undefined)) return "The token is an ID token.";
   const client = payload["azp"] ?? payload["client_id"];
   const audience = [payload.aud ?? []].flat();
-  // Only the older kind is ambiguous: RFC 9068 gave access tokens their own type.
+  // Only the type JWT is ambiguous, because RFC 9068 gave access tokens their own type.
   if (kind === "jwt" && typeof client === "string" && audience.includes(client))
     return "The token is for its own client, as an ID token is.";
   if (payload["cnf"] !== undefined) return "The token is bound to a key, and a bearer cannot prove to hold it.";
   return undefined;
 }
 
-/** The problem of a token, without any part of it. */
+/** Describes the problem of a token without quoting it. */
 function whyRefused(error: errors.JOSEError): string {
   if (error.code !== "ERR_JWT_CLAIM_VALIDATION_FAILED") return REFUSALS[error.code] ?? "The token is malformed.";
   return WRONG_CLAIMS[(error as errors.JWTClaimValidationFailed).claim] ?? "A claim of the token is wrong.";
@@ -250,7 +255,7 @@ const WRONG_CLAIMS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns true if a token for `audience` is valid for `resource`: both are the same address, or the resource is below the audience. A token for
+ * True if a token for `audience` is valid for `resource`: the addresses are equal, or the resource is below the audience. A token for
  * `https://tools.example.com/mcp` is valid at `/mcp/upstreams/files`, but not the reverse. @internal
  */
 export function covers(audience: string, resource: string): boolean {
@@ -258,7 +263,7 @@ export function covers(audience: string, resource: string): boolean {
   return wide !== undefined && narrow !== undefined && (narrow === wide || narrow.startsWith(`${wide}/`));
 }
 
-/** Scheme and host in lower case, without a trailing slash; undefined if it is not a plain address. */
+/** Returns an address with scheme and host in lower case, and without a trailing slash. Undefined if it is not a plain address. */
 function canonical(address: string): string | undefined {
   const url = URL.parse(address);
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "") return undefined;

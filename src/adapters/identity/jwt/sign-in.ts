@@ -6,15 +6,17 @@ import type { Secrets } from "../../../guard/secrets/secrets.ts";
 import { words } from "../../../tool/schema/keywords.ts";
 import { type Issuer, unusable } from "./issuer.ts";
 
-/** The gateway as a client of the issuer, for users who sign in to the dashboard. */
+/** The gateway's registration as a client of the issuer, for users who sign in to the dashboard. */
 export interface SignInSettings {
   /** The client id that is registered at the issuer. */
   readonly clientId: string;
-  /** The secret of a confidential client, or a reference to it. Public clients have none. */
+  /** The secret of a confidential client, or a reference to it. Omitted for a public client. */
   readonly clientSecret?: SecretReference | string;
-  /** Defaults to `openid` and the scopes that every token needs. */
+  /** Defaults to `openid` and the scopes that every token must have. */
   readonly scopes?: readonly string[];
-  /** More parameters of the authorization request, such as Auth0's `audience`. `resource` replaces the gateway's own; an empty text leaves it out. */
+  /**
+   * Additional parameters of the authorization request, such as Auth0's `audience`. `resource` replaces the gateway's own; an empty text omits it.
+   */
   readonly parameters?: Readonly<Record<string, string>>;
 }
 
@@ -28,7 +30,7 @@ const OWN_PARAMETERS = words(
   "client_id client_secret code_challenge code_challenge_method redirect_uri response_mode response_type scope state",
 );
 
-/** The first extra parameter that would break the sign-in. Undefined if all are valid. */
+/** Returns the first additional parameter that would break the sign-in; undefined if all are valid. */
 export function reservedParameter({ parameters = {} }: SignInSettings): string | undefined {
   return Object.keys(parameters).find((name) => OWN_PARAMETERS.has(name));
 }
@@ -57,7 +59,7 @@ export async function checkSignIn(
   return `people sign in at ${new URL(issuer.name).host}`;
 }
 
-/** Signs users in with the authorization code flow of OAuth 2, with PKCE (RFC 7636) and for one resource (RFC 8707). */
+/** Signs users in with the authorization code flow of OAuth 2, with PKCE (RFC 7636) and a resource indicator (RFC 8707). */
 export function createSignIn({ clientId, clientSecret, scopes, parameters, issuer, secrets }: SignInParts): SignIn {
   const name = new URL(issuer.name).host;
 
@@ -66,7 +68,7 @@ export function createSignIn({ clientId, clientSecret, scopes, parameters, issue
     return chosen === "" ? {} : { resource: chosen };
   };
 
-  /** The gateway's client credentials for the token endpoint. */
+  /** Returns the gateway's client credentials for the token endpoint. */
   async function proof(): Promise<{ headers?: Record<string, string>; form: Record<string, string> }> {
     if (clientSecret === undefined) return { form: { client_id: clientId } };
     const secret = await secrets.fill(clientSecret, SECRET_USE);
@@ -77,7 +79,7 @@ export function createSignIn({ clientId, clientSecret, scopes, parameters, issue
     return { headers: { authorization: `Basic ${basic}` }, form: {} };
   }
 
-  /** Returns whether the response is from this issuer, if it names one (RFC 9207). */
+  /** True unless the response names another issuer (RFC 9207). */
   async function isOurs({ iss }: Readonly<Record<string, string>>): Promise<boolean> {
     if (iss !== undefined) return iss === issuer.name;
     return (await issuer.metadata())["authorization_response_iss_parameter_supported"] !== true;
@@ -143,7 +145,7 @@ export function createSignIn({ clientId, clientSecret, scopes, parameters, issue
     },
   };
 
-  /** An OAuth error as text, without our secrets that the issuer may repeat. */
+  /** Describes an OAuth error. Removes secrets that the issuer may repeat. */
   function reason({ error, error_description: description }: Readonly<Record<string, unknown>>): string {
     const said =
       typeof description === "string" && description !== "" ? `${String(error)} (${description})` : String(error);

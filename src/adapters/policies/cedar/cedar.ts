@@ -18,17 +18,17 @@ import { remember, setNewest } from "../../../base/remember.ts";
 
 /** Options of Cedar policies. */
 export interface CedarParts {
-  /** `@cedar-policy/cedar-wasm/nodejs`. Defaults to the installed one. */
+  /** The module `@cedar-policy/cedar-wasm/nodejs`. Defaults to the installed one. */
   readonly library?: CedarLibrary;
-  /** The name of the text in messages: its path. Defaults to `policies`. */
+  /** The name of the text in messages, such as its path. Defaults to `policies`. */
   readonly name?: string;
-  /** `strict` also requires a confirmation if only a server calls its tool destructive. */
+  /** `strict` also requires confirmation if only a server calls its tool destructive. */
   readonly mode?: "standard" | "strict";
 }
 
 const MAX_CALLERS = 1_000;
 
-/** The rules that apply if no policy of the text decides. */
+/** Rules that apply if no policy in the text decides. */
 const DEFAULT_RULES: readonly PolicyRule[] = [
   { rule: "see", effect: "deny", conditions: ["no policy lets the caller see the tool"] },
   { rule: "default-deny", effect: "deny", conditions: ["no policy permits the call"] },
@@ -39,9 +39,9 @@ type CedarVerdict =
   | { readonly said: "failed"; readonly rule: string; readonly problem: string };
 
 /**
- * A policy in Cedar. `see` and `call` are its actions; a request is refused without a permit, or if a policy fails. A permit with
- * `@require_approval("why")` lets a call run once a person approved it. Throws LIBRARY_MISSING without the library, and CONFIG_INVALID with the
- * line of an invalid policy.
+ * Creates a policy from Cedar policies with the actions `see` and `call`. A request is refused if no permit matches, or if a policy fails. With
+ * `@require_approval("why")`, a permitted call runs only after a person has approved it. Throws LIBRARY_MISSING without the library, and
+ * CONFIG_INVALID with the line of an invalid policy.
  *
  * @example
  * cedarPolicy('permit(principal in Role::"support", action, resource in Namespace::"crm");');
@@ -70,14 +70,14 @@ export function cedarPolicy(text: string, parts: CedarParts = {}): Policy {
     if (answer.type === "failure")
       return { said: "failed", rule: "cedar", problem: answer.errors.map(({ message }) => message).join("; ") };
     const { decision, diagnostics } = answer.response;
-    // Cedar skips a failing policy. One that forbids must not be skipped.
+    // Cedar skips a failing policy, but a failing `forbid` must not be skipped.
     const [failed] = diagnostics.errors;
     if (failed !== undefined) return { said: "failed", rule: failed.policyId, problem: failed.error.message };
     const by = rules.map(({ rule }) => rule).filter((each) => diagnostics.reason.includes(each));
     return { said: decision === "allow" ? "permitted" : "refused", by };
   }
 
-  /** Depends only on tool, caller and view, which do not change: a search checks every tool. */
+  /** Depends only on tool, caller and view, which do not change. A search checks every tool. */
   function sees(tool: Tool, principal: Principal, view: PolicyView = {}): boolean {
     const { id, tenant, roles, capabilities, scopes, local } = principal;
     const key = JSON.stringify([id, tenant, roles, capabilities, scopes, local, view.toolset]);
@@ -89,7 +89,7 @@ export function cedarPolicy(text: string, parts: CedarParts = {}): Policy {
     return known(tool);
   }
 
-  /** Whether a call is permitted can depend on its arguments, so only a tool that the caller may not see is refused in advance. */
+  /** Refuses only tools that the caller may not see. Whether a call is permitted may depend on its arguments. */
   function refuses(tool: Tool, principal: Principal, view?: PolicyView): Refusal | undefined {
     if (sees(tool, principal, view)) return undefined;
     return { rule: "see", reason: `No policy lets "${principal.id}" see ${tool.id}.` };
@@ -142,7 +142,7 @@ function refused(tool: Tool, principal: Principal, by: string | undefined): Poli
   return { effect: "deny", rule: "default-deny", reason };
 }
 
-/** The caller: `Principal::"id"`, in `Role::"…"` for each of its roles and in `Tenant::"…"`. */
+/** Returns the entity of a caller: `Principal::"id"`, in `Role::"…"` for each role and in `Tenant::"…"`. */
 function principalEntity({ id, tenant, roles, scopes, capabilities, local }: Principal): CedarEntity {
   return {
     uid: { type: "Principal", id },
@@ -154,7 +154,7 @@ function principalEntity({ id, tenant, roles, scopes, capabilities, local }: Pri
   };
 }
 
-/** The tool: `Tool::"namespace.name"`, in `Namespace::"namespace"`. */
+/** Returns the entity of a tool: `Tool::"namespace.name"`, in `Namespace::"namespace"`. */
 function toolEntity(tool: Tool): CedarEntity {
   return {
     uid: { type: "Tool", id: tool.id },
@@ -163,19 +163,22 @@ function toolEntity(tool: Tool): CedarEntity {
   };
 }
 
-/** Cedar has no null, so missing values are left out. The library refuses values of unknown types. */
+/** Omits missing values, because Cedar has no null. The library refuses values of unknown types. */
 function present(attributes: object): Record<string, CedarValue> {
   const entries = Object.entries(attributes).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries.map(([name, value]) => [name, isPlainObject(value) ? present(value) : value]));
 }
 
-/** Deeper data is refused: the library fails on some of it without a response. */
+/** Deeper data is refused, because the library fails on some of it without a response. */
 const MAX_DEPTH = 64;
 
-/** Keys that would make the library treat data as an entity or an extension. */
+/** With these keys, the library would treat data as an entity or an extension. */
 const RESERVED: ReadonlySet<string> = new Set(["__entity", "__extn", "__expr"]);
 
-/** Converts JSON to Cedar values: lists become sets, nulls are dropped, fractions of four places become decimals and others texts. Throws an Error for the rest. */
+/**
+ * Converts JSON to Cedar values: lists become sets, nulls are dropped, and fractions become decimals up to four places and otherwise texts. Throws an
+ * Error for anything else.
+ */
 function toCedarValue(value: unknown, depth = 0): CedarValue | undefined {
   if (depth > MAX_DEPTH) throw new Error(`they are nested deeper than ${MAX_DEPTH} levels`);
   switch (typeof value) {
@@ -218,11 +221,11 @@ function readPolicies(text: string, name: string, library: CedarLibrary) {
     throw invalid(`${name}:${lineOf(template)}`, "is a template", "Write the principal and the resource out.");
 
   const read = new Map<string, string>();
-  /** Permits that need approval, by name, each with the text of `@require_approval("…")`. */
+  /** Permits that need approval, by name, with the text of `@require_approval("…")`. */
   const approvals = new Map<string, string>();
-  /** In the order of the text, named `@id("…")`, or `policy N`, counted from 1. */
+  /** In the order of the text. Each is named by `@id("…")`, or `policy N`, counted from 1. */
   const rules: PolicyRule[] = [];
-  // The library sorts them by numbers as text: 10 before 2. Identical texts are one policy.
+  // The library sorts policies by number as text (10 before 2). Identical texts are one policy.
   const ordered = [...new Set(policies)].sort((one, other) => text.indexOf(one) - text.indexOf(other));
   for (const [index, policy] of ordered.entries()) {
     const { effect, annotations = {} } = found(library.policyToJson(policy), text, name).json;
@@ -237,7 +240,7 @@ function readPolicies(text: string, name: string, library: CedarLibrary) {
     const permits = approval === undefined ? "allow" : "confirm";
     rules.push({ rule: id, effect: effect === "forbid" ? "deny" : permits, conditions: [policy] });
   }
-  // By content, so that reading a file again takes no more memory.
+  // Derived from the content, so reading a file again needs no more memory.
   const setId = `toolarsenal-${createHash("sha256").update(text).digest("hex")}`;
   found(library.preparsePolicySet(setId, { staticPolicies: Object.fromEntries(read) }), text, name);
   return { setId, approvals, rules };
@@ -255,7 +258,7 @@ function invalid(at: string, problem: string, fix: string): ArsenalError {
   return fixable("CONFIG_INVALID", `${at} ${problem}.`, fix, { field: at });
 }
 
-/** The files that hold Cedar policies. */
+/** The endings of files with Cedar policies. */
 export const reads = [".cedar"];
 
 export function create(text: string, { name, mode }: Required<Pick<CedarParts, "name" | "mode">>): Policy {

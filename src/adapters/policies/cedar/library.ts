@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { fixable } from "../../../errors/arsenal-error.ts";
 
-/** The used part of `@cedar-policy/cedar-wasm`. */
+/** The functions that are used of `@cedar-policy/cedar-wasm`. */
 export interface CedarLibrary {
   policySetTextToParts(text: string): CedarAnswer<{
     readonly policies: readonly string[];
@@ -13,7 +13,7 @@ export interface CedarLibrary {
       readonly annotations?: Readonly<Record<string, string>>;
     };
   }>;
-  /** Keeps the policies under the id, for `statefulIsAuthorized`. */
+  /** Stores the policies under the id, for `statefulIsAuthorized`. */
   preparsePolicySet(id: string, policies: { staticPolicies: Record<string, string> }): CedarAnswer<object>;
   statefulIsAuthorized(call: {
     principal: CedarId;
@@ -26,7 +26,7 @@ export interface CedarLibrary {
     readonly response: {
       readonly decision: "allow" | "deny";
       readonly diagnostics: {
-        /** The policies behind the decision, unordered. */
+        /** The policies that determined the decision, unordered. */
         readonly reason: readonly string[];
         readonly errors: readonly { readonly policyId: string; readonly error: CedarError }[];
       };
@@ -34,34 +34,32 @@ export interface CedarLibrary {
   }>;
 }
 
-/** A response of the library: the value, or the errors. */
+/** A response of the library: a value or errors. */
 export type CedarAnswer<Found extends object> =
   | (Found & { readonly type: "success" })
   | { readonly type: "failure"; readonly errors: readonly CedarError[] };
 
-/** An error of the library, and its location in bytes of the text. */
+/** An error of the library. The location is in bytes of the text. */
 export interface CedarError {
   readonly message: string;
   readonly sourceLocations?: readonly { readonly start: number }[];
 }
 
-/** The identifier of an entity. */
 export interface CedarId {
   type: string;
   id: string;
 }
 
-/** An entity for policies. */
 export interface CedarEntity {
   uid: CedarId;
   attrs: Record<string, CedarValue>;
   parents: CedarId[];
 }
 
-/** Cedar data: without fractions and null. */
+/** Data in Cedar, which has no fractions and no null. */
 export type CedarValue = boolean | number | string | CedarValue[] | { [key: string]: CedarValue };
 
-/** The installed library. Throws LIBRARY_MISSING, with the command that installs it. */
+/** Loads the installed library. Throws LIBRARY_MISSING, with the command that installs it. */
 export function loadCedar(): CedarLibrary {
   try {
     return createRequire(import.meta.url)("@cedar-policy/cedar-wasm/nodejs") as CedarLibrary;

@@ -9,10 +9,10 @@ import type { ToolRules } from "./tool-rules.ts";
 /** The rule to report if a policy denies by default. */
 export const DEFAULT_DENY = { strict: "mode: strict", preset: "preset:requireAuthorizationForAll" } as const;
 
-/** Decides by the rules: a deny, or a failing rule, refuses; then an approval; then a permission; then the default. */
+/** Decides by the rules. A deny or a failing rule has precedence, then an approval, then a permission, then the default. */
 export function createJudge(options: {
   readonly rulesFor: (tool: Tool) => ToolRules;
-  /** The rule that refuses if no rule permits; undefined if such calls run. */
+  /** The rule that refuses if no rule permits; undefined if such calls are allowed. */
   readonly denyByDefault: string | undefined;
   readonly now: () => number;
 }) {
@@ -24,7 +24,7 @@ export function createJudge(options: {
       if (broken !== undefined || brokenPrincipal(principal) !== undefined) return false;
       const caller: Caller = { principal, toolset };
       const facts = createFacts(view, principal, {}, now);
-      // A failing condition hides like a matching one.
+      // A failing condition hides the tool like a matching condition.
       if (hiding.some((rule) => isFor(rule, caller) && rule.when?.evaluate(facts) !== false)) return false;
       if (denyByDefault === undefined) return true;
       return reaching.some(({ aboutCaller }) =>
@@ -32,7 +32,7 @@ export function createJudge(options: {
       );
     },
 
-    /** A condition on arguments or the time counts as possible: it neither refuses nor fails before there is a call. */
+    /** Refuses a tool before there is a call. A condition on arguments or the time may still hold, so it neither refuses nor fails here. */
     refuses(tool: Tool, principal: Principal, { toolset }: PolicyView): Refusal | undefined {
       const { matching, view, broken } = rulesFor(tool);
       const attribute = broken ?? brokenPrincipal(principal);
@@ -99,7 +99,7 @@ function isFor({ aboutCaller }: Rule, caller: Caller): boolean {
   return aboutCaller.every(({ holds }) => holds(caller));
 }
 
-/** The attribute of a caller that rules could not be compared with. */
+/** Returns the caller's attribute that rules cannot compare; undefined if all are valid. */
 function brokenPrincipal(principal: Principal): string | undefined {
   const { id, tenant = "" } = principal;
   if (typeof id !== "string") return "principal.id";
@@ -126,7 +126,7 @@ function failed({ id, when }: Rule, problem: string): string {
   return `Rule "${id}" could not be decided, so the call is refused: ${problem}, in ${when?.text ?? "its condition"}. Pass the values that it uses, or fix the rule.`;
 }
 
-/** Reports the caller's missing grants if only these prevent a permission. Does not reveal which other callers a rule allows. */
+/** Names the caller's missing grants if nothing else prevents a permission. Does not reveal which other callers a rule allows. */
 function nothingAllows(tool: Tool, caller: Caller, matching: readonly Rule[]): string {
   const near = matching.flatMap((rule) => {
     const unmet = rule.grants ? rule.aboutCaller.filter(({ holds }) => !holds(caller)) : [];
@@ -140,7 +140,7 @@ function nothingAllows(tool: Tool, caller: Caller, matching: readonly Rule[]): s
   return `No rule allows ${tool.id} to "${caller.principal.id}"${hint}. Add an allow rule to the policy, or use another tool.`;
 }
 
-/** The combined obligations of all matching rules: every rate, every redaction, the common domains, the smallest size. */
+/** Combines the obligations of all matching rules: every rate, every redaction, the common domains, the smallest size. */
 function obligationsOf(rules: readonly Rule[], { id, tenant = "" }: Principal): { readonly obligations?: Obligations } {
   const owed = rules.flatMap((rule) => (rule.obligations ? [{ rule: rule.id, ...rule.obligations }] : []));
   if (owed.length === 0) return {};

@@ -52,7 +52,7 @@ function end(): void {
 
 function start(): Worker {
   const started = startWorker("redaction-worker", import.meta.url, { name: "toolarsenal-redaction" });
-  // A thread that dies between two texts is restarted for the next one.
+  // A thread that dies between two texts is restarted for the next text.
   started.on("error", () => {
     if (worker === started) worker = undefined;
   });

@@ -6,7 +6,7 @@ import { createPauses, nextTurn } from "../../../base/turns/event-loop.ts";
 import { mapMembers } from "../../../tool/json/map-members.ts";
 import { replaceInThread } from "./redaction-thread.ts";
 
-/** The problem of a written redaction; undefined if it is valid. */
+/** Returns the problem of a redaction's text; undefined if it is valid. */
 export function redactionProblem(text: string): string | undefined {
   const source = patternOf(text);
   if (source === undefined) return text.split(".").includes("") ? `"${text}" is a path with an empty part` : undefined;
@@ -40,21 +40,21 @@ export function createRedaction(text: string): Redaction {
         texts[place] = held.length > LONG ? await replaceInThread(source, held) : replace(held);
       }
       await nextTurn();
-      // The texts come in the same order again.
+      // The texts are visited in the same order again.
       let place = 0;
       return mapTexts(value, (held) => texts[place++] ?? held);
     },
   };
 }
 
-/** Searching a longer text takes many milliseconds. */
+/** In characters. Searching a longer text takes many milliseconds. */
 const LONG = 16 * 1024;
 
 function patternOf(text: string): string | undefined {
   return text.length > 2 && text.startsWith("/") && text.endsWith("/") ? text.slice(1, -1) : undefined;
 }
 
-/** Redacts the values at the path, from its part `at` on. */
+/** Redacts the values at the path, starting with segment `at`. */
 function redactPath(value: unknown, path: readonly string[], at = 0): unknown {
   const step = path[at];
   if (step === undefined) return REDACTED;
@@ -66,7 +66,7 @@ function redactPath(value: unknown, path: readonly string[], at = 0): unknown {
   );
 }
 
-/** Keys stay unchanged, so that the result keeps its structure. */
+/** Replaces texts, but not keys, so the result keeps its structure. */
 function mapTexts(value: unknown, replace: (text: string) => string): unknown {
   if (typeof value === "string") return replace(value);
   return mapMembers(value, (member) => mapTexts(member, replace));

@@ -24,7 +24,7 @@ export interface Rule {
 
 type RuleObligations = Omit<CheckedObligations, "redact"> & { readonly redact?: readonly Redaction[] | undefined };
 
-/** The rules of a document, those of its presets first, in order. Throws with every expression that does not compile. */
+/** Returns the rules of a document in order, those of its presets first. Throws an error with every expression that does not compile. */
 export function compileRules(document: CheckedDocument, denyByDefault: boolean, locate: Locate): readonly Rule[] {
   const { report, refuse } = createProblems(locate);
   const written = document.rules.map((rule, index) => {
@@ -59,7 +59,7 @@ function compileRule(rule: CheckedRule, when: When | undefined, denyByDefault: b
   return {
     id,
     effect,
-    // An approval alone lets a call run only if calls are denied by default.
+    // An approval alone permits a call only if calls are denied by default.
     aboutTool: toolConditions(rule, effect === "allow" || (grants && denyByDefault)),
     aboutCaller: callerConditions(rule),
     when,
@@ -70,12 +70,12 @@ function compileRule(rule: CheckedRule, when: When | undefined, denyByDefault: b
   };
 }
 
-/** Returns true for a condition on the arguments or the time of a call. */
+/** True for a condition on the arguments or the time of a call. */
 export function looksAtCall(when: When | undefined): boolean {
   return when !== undefined && (when.usesArguments || when.usesTime);
 }
 
-/** Holds if a text in the arguments, or a list of strings joined as a command line, contains one of the commands. */
+/** Creates a condition that holds if a text in the arguments, or a list of strings joined as a command line, contains one of the commands. */
 function blockedCommands(commands: readonly string[]): When {
   const blocked = commands.map((command) => ({ text: oneSpace(command), isWord: /\w$/.test(command) }));
   const found = (text: string): boolean => {
@@ -94,7 +94,7 @@ function oneSpace(text: string): string {
   return text.toLowerCase().replace(/\s+/g, " ").trim();
 }
 
-/** `sudo` is in `x; sudo y` and not in `pseudonym`. */
+/** Finds whole words: `sudo` is in `x; sudo y` but not in `pseudonym`. */
 function hasCommand(line: string, { text, isWord }: { readonly text: string; readonly isWord: boolean }): boolean {
   for (let at = line.indexOf(text); at >= 0; at = line.indexOf(text, at + 1)) {
     const before = line[at - 1] ?? "";

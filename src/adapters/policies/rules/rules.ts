@@ -26,16 +26,16 @@ import { type Caller, type Condition, type Facts, isAboutReach } from "./conditi
 export interface RulesParts {
   /** The clock of `now`. Defaults to the system clock. */
   readonly clock?: Clock;
-  /** The name of the document in messages: its path. Defaults to `policy`. */
+  /** The name of the document in messages, such as its path. Defaults to `policy`. */
   readonly name?: string;
-  /** `strict` applies to a document that does not set its own mode. */
+  /** The mode of a document that does not set its own. */
   readonly mode?: "standard" | "strict";
 }
 
 /** A policy of rules. */
 export interface RulesPolicy extends Policy {
   decide(request: PolicyRequest): PolicyDecision;
-  /** The decision on a call, the rules that matched, and why the others did not. Has no side effects. */
+  /** Returns the decision on a call, the rules that matched, and why the others did not. Has no side effects. */
   explain(request: PolicyRequest): Explained;
   /** The document's presets about registering tools. */
   readonly registration: RegistrationLimits;
@@ -44,9 +44,8 @@ export interface RulesPolicy extends Policy {
 const UNPLACED: Locate = () => "";
 
 /**
- * A policy from a document of rules: its YAML (or JSON) text, or the same as data. Denying wins over requiring an approval, and
- * that over allowing; a rule whose condition fails refuses. Everything is compiled once. Throws `CONFIG_INVALID` with line, field, value
- * and fix.
+ * Creates a policy from a document of rules, as YAML (or JSON) text or as data. Denying has precedence over approvals, and approvals over allowing. A
+ * rule whose condition fails refuses. Everything is compiled once. Throws `CONFIG_INVALID` with line, field, value and fix.
  *
  * @example
  * rulesPolicy("version: 1\nrules:\n  - { id: no-payroll, effect: deny, namespaces: [payroll] }");
@@ -107,7 +106,7 @@ export function rulesPolicy(document: string | PolicyDocument, parts: RulesParts
   };
 }
 
-/** The problems of one rule with the registered tools and toolsets. */
+/** Returns the problems of one rule with the registered tools and toolsets. */
 function ruleFindings(rule: Rule | undefined, { tools, toolsets }: PolicySubjects): readonly PolicyFinding[] {
   if (rule === undefined) return [];
   const { id, effect, aboutTool, aboutCaller, when } = rule;
@@ -148,7 +147,7 @@ function toShown({ id, effect, aboutTool, aboutCaller, when, reason, obligations
   });
 }
 
-/** The tools that the rules let a caller see, as a filter; undefined if a filter cannot express a deciding rule. */
+/** Returns a filter for the tools that the rules show a caller; undefined if a filter cannot express a deciding rule. */
 function visibleTo(caller: Caller, rules: readonly Rule[], denyByDefault: boolean): ToolFilter | undefined {
   const holds = (condition: Condition<Caller>): boolean => condition.holds(caller);
   const hiding = rules.filter(({ hides, aboutCaller }) => hides && aboutCaller.every(holds));
@@ -184,7 +183,7 @@ function toFilter(
   named: (ids: readonly string[]) => ToolFilter | undefined,
 ): ToolFilter | undefined {
   if (wants.some((pattern) => /[*?]/.test(pattern))) return undefined;
-  // Ids, names and namespaces have no capitals.
+  // Ids, names and namespaces are in lower case.
   const folded = wants.map((text) => text.toLowerCase());
   const filters: Readonly<Partial<Record<ListField, ToolFilter | undefined>>> = {
     tools: named(folded),
@@ -197,22 +196,22 @@ function toFilter(
   return filters[field];
 }
 
-/** A decision, and the evaluation of every rule of the document. @internal */
+/** A decision, with the evaluation of every rule of the document. @internal */
 export interface Explained {
   readonly decision: PolicyDecision;
   readonly visible: boolean;
-  /** The rules that matched, or failed and therefore refuse, in the order of the document. The decision names the one that `decides`. */
+  /** The rules that matched, or that failed and therefore refuse, in the order of the document. `decides` marks the rule that the decision names. */
   readonly matched: readonly {
     readonly id: string;
     readonly effect: Effect;
     readonly decides: boolean;
     readonly failed?: string;
   }[];
-  /** The others, each with the first unmet condition: `roles: none of support, admin`. */
+  /** The other rules, each with its first unmet condition: `roles: none of support, admin`. */
   readonly unmatched: readonly { readonly id: string; readonly effect: Effect; readonly why: string }[];
 }
 
-/** A rule that failed counts as matched, and refuses. */
+/** A failing rule counts as matched, and refuses. */
 function stepOf(rule: Rule, { tool, principal, toolset }: PolicyRequest, facts: Facts): PolicyStep {
   const { id, aboutTool, aboutCaller, when } = rule;
   const unmet =
@@ -224,7 +223,7 @@ function stepOf(rule: Rule, { tool, principal, toolset }: PolicyRequest, facts: 
   return holds ? { rule: id, matched: true } : { rule: id, matched: false, why: `when: ${when?.text} is false` };
 }
 
-/** The files that hold a document of rules: also any that no other policy reads. */
+/** The endings of files with rules, and any file that no other policy reads. */
 export const reads = [".yaml", ".yml", ".json", "*"];
 
 export function create(text: string, parts: Required<Pick<RulesParts, "name" | "clock" | "mode">>): RulesPolicy {

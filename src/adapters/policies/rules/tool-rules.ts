@@ -6,24 +6,24 @@ import type { Rule } from "./rule.ts";
 import { toolView } from "./tool-view.ts";
 import { remember } from "../../../base/remember.ts";
 
-/** The part of a policy that depends on the tool alone, cached per tool. */
+/** The part of a policy that depends only on the tool, cached per tool. */
 export interface ToolRules {
   /** The rules whose conditions on the tool hold, in the order of the document. */
   readonly matching: readonly Rule[];
   /** The matching rules that hide the tool. */
   readonly hiding: readonly Rule[];
-  /** The permissions whose scope includes the tool, whatever else they require. */
+  /** The permissions with the tool in their scope, whatever else they require. */
   readonly reaching: readonly Rule[];
   /** The confirmation that the tool's own definition requires. */
   readonly asked: Confirmation | undefined;
-  /** The confirmation that its name requires if no rule covers it. */
+  /** The confirmation that the tool's name requires if no rule covers the tool. */
   readonly named: Confirmation | undefined;
   readonly view: Readonly<Record<string, unknown>>;
-  /** Why the tool cannot be judged: an attribute that is missing or has the wrong type. */
+  /** Why the tool cannot be judged: an attribute is missing or has the wrong type. */
   readonly broken: string | undefined;
 }
 
-/** Finds the rules for a tool. Tools are immutable, so each is compared with the rules once. */
+/** Returns a function that finds the rules for a tool. Tools are immutable, so each is compared with the rules once. */
 export function createToolRules(rules: readonly Rule[], mode: "standard" | "strict"): (tool: Tool) => ToolRules {
   const candidates = createRuleIndex(rules);
   const confirmed = confirmationMatcher(DEFAULT_CONFIRMATION);
@@ -52,7 +52,7 @@ export function createToolRules(rules: readonly Rule[], mode: "standard" | "stri
 
 const NOTHING = { matching: [], hiding: [], reaching: [], asked: undefined, named: undefined, view: {} } as const;
 
-/** The attribute that rules could not be compared with. A missing attribute must not count as a mismatch. */
+/** Returns the attribute that rules cannot compare. A missing attribute must not count as a mismatch. */
 function brokenAttribute(tool: Tool): string | undefined {
   const isWhole: Readonly<Partial<Record<keyof Tool, boolean>>> = {
     id: typeof tool.id === "string",
@@ -70,7 +70,10 @@ function brokenAttribute(tool: Tool): string | undefined {
   return broken && `tool.${broken[0]}`;
 }
 
-/** Finds the rules that may apply to a tool, in document order: by the head of its id or name, by namespace or by source. Other rules always count. */
+/**
+ * Creates an index that finds the rules for a tool in document order: by the head of its id or name, by namespace or by source. Rules without such a
+ * key apply to any tool.
+ */
 function createRuleIndex(rules: readonly Rule[]): (tool: Tool) => readonly Rule[] {
   const keyed = rules.flatMap((rule, place) => (keysOf(rule) ?? ["any tool"]).map((key) => ({ key, place })));
   const byKey = Map.groupBy(keyed, ({ key }) => key);
@@ -80,7 +83,7 @@ function createRuleIndex(rules: readonly Rule[]): (tool: Tool) => readonly Rule[
   };
 }
 
-/** The index keys of a rule; undefined if it may apply to any tool. */
+/** Returns the index keys of a rule; undefined if it may apply to any tool. */
 function keysOf({ aboutTool }: Rule): readonly string[] | undefined {
   const wanted = (field: string): readonly string[] | undefined =>
     aboutTool.find((condition) => condition.field === field)?.wants.map((name) => name.toLowerCase());

@@ -1,6 +1,6 @@
 import type { Annotations, Tool } from "../../../tool/tool.ts";
 
-/** The names that expressions can read of a tool. */
+/** Attributes of a tool in expressions. */
 export const TOOL_ATTRIBUTES = [
   "id",
   "name",
@@ -20,10 +20,10 @@ export const TOOL_ATTRIBUTES = [
   "annotations",
 ] as const;
 
-/** The names that expressions can read of a tool's annotations. */
+/** Attributes of a tool's annotations in expressions. */
 export const ANNOTATION_ATTRIBUTES = ["read_only", "destructive", "idempotent", "open_world", "confirmed"] as const;
 
-/** Returns a tool for a policy's expressions and entities: names in snake_case, undefined for missing fields. */
+/** Returns a tool for a policy's expressions and entities. Names are in snake_case; missing fields are undefined. */
 export function toolView(tool: Tool): Readonly<Record<(typeof TOOL_ATTRIBUTES)[number], unknown>> {
   return {
     id: tool.id,
@@ -45,7 +45,10 @@ export function toolView(tool: Tool): Readonly<Record<(typeof TOOL_ATTRIBUTES)[n
   };
 }
 
-/** An unconfirmed hint counts only as a warning, since any source can claim that a tool is harmless: read-only and idempotent read as false. */
+/**
+ * Unconfirmed hints count only as warnings, because any source can claim that a tool is harmless. Unconfirmed read-only and idempotent hints read as
+ * false.
+ */
 function annotationsView({
   readOnly,
   destructive,

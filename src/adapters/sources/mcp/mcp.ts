@@ -51,8 +51,7 @@ export interface McpSource extends Source {
  * Offers the tools of one MCP server, of any era and transport. Starts to connect at once.
  *
  * @example
- * await arsenal.add(mcpSource({ name: "files", transport: { kind: "stdio", command: "npx", args: ["-y", "@modelcontextprotocol/server-filesystem",
- * "."] } }));
+ * await arsenal.add(mcpSource({ name: "files", transport: { kind: "stdio", command: "npx", args: ["-y", "@modelcontextprotocol/server-filesystem", "."] } }));
  * @internal
  */
 export function mcpSource(settings: McpServerSettings, given: McpParts = {}): McpSource {

@@ -3,7 +3,7 @@ import type { Principal } from "../../../../guard/principal.ts";
 import type { Tool } from "../../../../tool/tool.ts";
 import type { CheckedRule, ListField } from "../document/document.ts";
 
-/** One compiled list of a rule. */
+/** A compiled list of a rule. */
 export interface Condition<Subject> {
   readonly field: ListField;
   /** The list as written. */
@@ -16,15 +16,15 @@ export interface Caller {
   readonly toolset: string | undefined;
 }
 
-/** Lists that define the scope of a rule. The others are its requirements. */
+/** Lists that define the scope of a rule. Other lists are requirements. */
 const REACH: ReadonlySet<ListField> = new Set(["tools", "namespaces", "sources", "toolsets", "tenants", "principals"]);
 
-/** Returns whether a condition defines the scope of a rule: in a policy that denies by default, tools outside every scope are hidden. */
+/** True if the condition defines the scope of a rule. In a policy that denies by default, tools outside every scope are hidden. */
 export function isAboutReach({ field }: Condition<never>): boolean {
   return REACH.has(field);
 }
 
-/** The conditions of a rule on the tool alone. `grants` is for rules that permit calls. */
+/** Returns the conditions of a rule that depend only on the tool. `grants` is true for rules that permit calls. */
 export function toolConditions({ lists }: CheckedRule, grants: boolean): readonly Condition<Tool>[] {
   return compile<Tool>(lists, {
     tools: (wanted) => {
@@ -39,7 +39,7 @@ export function toolConditions({ lists }: CheckedRule, grants: boolean): readonl
   });
 }
 
-/** The conditions of a rule on the caller. */
+/** Returns the conditions of a rule on the caller. */
 export function callerConditions({ lists }: CheckedRule): readonly Condition<Caller>[] {
   return compile<Caller>(lists, {
     toolsets: (wanted) => on(wanted, "exact", ({ toolset }) => (toolset === undefined ? [] : [toolset])),
@@ -73,17 +73,17 @@ function on<Subject>(
 
 /** The condition of a rule on one call. */
 export interface When {
-  /** As written. */
+  /** The expression as written. */
   readonly text: string;
   readonly usesArguments: boolean;
   readonly usesTime: boolean;
-  /** The attributes of `tool` and `principal` that it reads and that do not exist. */
+  /** The attributes of `tool` and `principal` in the expression that do not exist. */
   readonly unknown?: readonly UnknownAttribute[];
-  /** Returns whether it holds. Never throws: a failure is reported and refuses the call. */
+  /** Returns true if the condition holds. Never throws: a failure is reported and refuses the call. */
   evaluate(facts: Facts): boolean | Failure;
 }
 
-/** An attribute that does not exist: `principal.department`. */
+/** An attribute that does not exist, such as `principal.department`. */
 export interface UnknownAttribute {
   readonly name: string;
   readonly fix: string;
@@ -93,10 +93,9 @@ interface Failure {
   readonly failed: string;
 }
 
-/** The names that expressions can read of a caller. */
+/** Attributes of a caller in expressions. */
 export const PRINCIPAL_ATTRIBUTES = ["id", "tenant", "roles", "capabilities", "scopes", "local"] as const;
 
-/** The inputs of conditions. */
 export interface Facts {
   readonly tool: Readonly<Record<string, unknown>>;
   readonly principal: Readonly<Record<(typeof PRINCIPAL_ATTRIBUTES)[number], unknown>>;

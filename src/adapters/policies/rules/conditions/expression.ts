@@ -19,7 +19,10 @@ const MAX_LENGTH = 2_000;
 
 const MAX_NESTING = 24;
 
-/** Compiles an expression. Its evaluation cost is bounded by its length and by limits on the arguments it may loop over. `problem` follows "does not compile". */
+/**
+ * Compiles an expression. Its evaluation cost is limited by its length, and by limits on the arguments that it may loop over. `problem` completes a
+ * sentence after "does not compile".
+ */
 export function compileExpression(text: string): { readonly when?: When; readonly problem?: string } {
   if (text.length > MAX_LENGTH)
     return { problem: `: it has ${text.length} characters, and ${MAX_LENGTH} are the most` };
@@ -54,7 +57,7 @@ export function compileExpression(text: string): { readonly when?: When; readonl
   return { when };
 }
 
-/** Loaded on the first expression: other documents do not need the library. */
+/** Loaded on the first expression, because other documents do not need the library. */
 let loaded: ReturnType<typeof load> | undefined;
 
 function load() {
@@ -62,7 +65,10 @@ function load() {
   return { ...library, variablesOf: createVariables(library) };
 }
 
-/** The variables of expressions, in the library's format. Created on first use, once for each call; those of a tool, once. */
+/**
+ * Creates the variables of expressions in the library's format, on first use. The variables of a call are created once for the call, those of a tool
+ * once for the tool.
+ */
 function createVariables({ cel, timestamp }: CelLibrary): (facts: Facts) => Record<string, Cel.CelInput> {
   const toMap = (object: Readonly<Record<string, unknown>>): Cel.CelInput => toCelInput(object, cel);
   const toolOf = remember(toMap);
@@ -86,7 +92,10 @@ const VARIABLES: ReadonlySet<string> = new Set(["tool", "args", "principal", "no
 /** Types are values in CEL: `type(args.amount) == double`. */
 const TYPES: ReadonlySet<string> = new Set("int uint double bool string bytes list map null_type type".split(" "));
 
-/** Finds the names that an expression uses. Refuses expressions that would always fail or take long: unknown names and functions, bad or computed patterns, nested loops. */
+/**
+ * Finds the names in an expression. Refuses expressions that would always fail or take long: unknown names and functions, bad or computed patterns,
+ * nested loops.
+ */
 function inspectExpression(
   { expr, sourceInfo }: ReturnType<typeof Cel.parse>,
   { environment, pattern }: Pick<CelLibrary, "environment" | "pattern">,
@@ -113,7 +122,7 @@ function inspectExpression(
     }
   }
 
-  /** Visits every expression in a part of one. */
+  /** Visits every expression in a part of an expression. */
   function visit(value: unknown, scope: ReadonlySet<string>, inLoop: boolean): void {
     if (typeof value !== "object" || value === null) return;
     const node = value as CelNode;
@@ -166,7 +175,7 @@ const ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
   principal: PRINCIPAL_ATTRIBUTES,
 };
 
-/** The attribute that an expression selects, if no tool or caller has it. */
+/** Returns the attribute that an expression selects, if no tool or caller has it. */
 function unknownAttribute(node: CelNode, scope: ReadonlySet<string>): UnknownAttribute | undefined {
   const { operand, field } = node.exprKind?.value ?? {};
   const owner = pathOf(operand as CelNode, scope) ?? "";
@@ -177,7 +186,7 @@ function unknownAttribute(node: CelNode, scope: ReadonlySet<string>): UnknownAtt
   return { name: `${owner}.${String(field)}`, fix };
 }
 
-/** `tool.annotations`, for the expression that reads it. */
+/** Returns the path that an expression reads, such as `tool.annotations`. */
 function pathOf(
   { exprKind: { case: kind, value = {} } = {} }: CelNode,
   scope: ReadonlySet<string>,
@@ -187,7 +196,7 @@ function pathOf(
   return owner && `${owner}.${String(value["field"])}`;
 }
 
-/** The limits on data for an expression that reads it once, and for an expression with a loop, which reads it repeatedly. */
+/** Limits on data: for an expression that reads it once, and for an expression with a loop. */
 const LIMITS = {
   once: { values: 100_000, characters: 4_000_000 },
   looping: { values: 2_000, characters: 64_000 },

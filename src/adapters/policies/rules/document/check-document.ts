@@ -25,7 +25,7 @@ const KNOWN: Readonly<Partial<Record<ListField, readonly string[]>>> = {
   risk: RISK_LEVELS,
 };
 
-/** Checks everything except expressions, and throws one error with every problem. */
+/** Checks everything except expressions. Throws one error with every problem. */
 export function checkDocument(value: unknown, locate: Locate): CheckedDocument {
   const problems = createProblems(locate);
   const document = isPlainObject(value) ? value : {};
@@ -104,7 +104,7 @@ const REDACT_FIX = "Write a path such as items.*.ssn, or /RE2 pattern/.";
 
 const UNITS: Readonly<Record<string, number>> = { second: 1_000, minute: 60_000, hour: 3_600_000, day: 86_400_000 };
 
-/** `example.com`, `*.example.com`. */
+/** Such as `example.com` or `*.example.com`. */
 const DOMAIN = /^(?:\*\.)?[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/i;
 
 function checkObligations(
@@ -150,7 +150,7 @@ function checkRate(value: unknown, path: readonly string[], problems: Problems):
   return undefined;
 }
 
-/** A list of texts that each have to pass a check. */
+/** Checks every text in a list. */
 function checkEach(
   value: unknown,
   path: readonly string[],
@@ -167,7 +167,7 @@ function checkEach(
   return list;
 }
 
-/** An empty list is valid here: the call reaches no host. */
+/** Accepts an empty list: the call may then reach no host. */
 function checkEgress(value: unknown, path: readonly string[], problems: Problems): readonly string[] {
   if (Array.isArray(value) && value.length === 0) return [];
   const fix = "Write example.com, or *.example.com for all below it, without scheme, port and path.";

@@ -2,12 +2,12 @@ import { configInvalid, type LocatedIssue } from "../../../../errors/arsenal-err
 import { nearest, showValue } from "../../../../errors/show-value.ts";
 import { MAX_PATTERN_LENGTH } from "../../../../guard/pattern.ts";
 
-/** The location of a path, for the start of a message: `policy.yaml:3:5 `. */
+/** Returns the location of a path, for the start of a message: `policy.yaml:3:5 `. */
 export type Locate = (path: readonly string[]) => string;
 
 type Path = readonly string[];
 
-/** The problems of a document, collected so that one error reports all of them. */
+/** Collects the problems of a document, so one error reports all of them. */
 export type Problems = ReturnType<typeof createProblems>;
 
 export function createProblems(locate: Locate) {
@@ -26,7 +26,7 @@ export function createProblems(locate: Locate) {
   };
 }
 
-/** A list of texts, limited to the `known` ones if given. One text stands for a list of it. */
+/** Checks a list of texts, limited to the `known` ones if given. A single text counts as a list. */
 export function checkList(
   value: unknown,
   path: Path,
@@ -53,7 +53,7 @@ export function checkList(
   });
 }
 
-/** The value if it is one of the known ones; otherwise reports it and returns undefined. */
+/** Returns a known value. Reports any other value and returns undefined. */
 export function oneOf<T extends string>(value: unknown, path: Path, known: readonly T[], { mustBe }: Problems) {
   if (known.includes(value as T)) return value as T;
   const one = `one of ${known.join(", ")}`;
@@ -61,7 +61,7 @@ export function oneOf<T extends string>(value: unknown, path: Path, known: reado
   return undefined;
 }
 
-/** Reports unknown keys: a rule must not lose a condition because of a typo. */
+/** Reports unknown keys, because a rule must not lose a condition through a typo. */
 export function checkKeys(value: object, path: Path, known: readonly string[], { report }: Problems): void {
   for (const key of Object.keys(value).filter((each) => !known.includes(each))) {
     const fix = didYouMean(key, known, `Known keys here: ${known.join(", ")}.`);
@@ -69,7 +69,7 @@ export function checkKeys(value: object, path: Path, known: readonly string[], {
   }
 }
 
-/** The fix for a wrong word: the known word with the nearest spelling. */
+/** Returns the fix for a wrong word: the known word with the most similar spelling. */
 export function didYouMean(word: unknown, known: readonly string[], otherwise: string): string {
   const near = typeof word === "string" ? nearest(word, known) : undefined;
   return near === undefined ? otherwise : `Did you mean "${near}"?`;

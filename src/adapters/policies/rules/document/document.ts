@@ -1,7 +1,7 @@
 import type { RegistrationLimits } from "../../../../register/registration-limits.ts";
 import type { Capability, RiskLevel, ToolSource } from "../../../../tool/tool.ts";
 
-/** A policy document: who may use which tools, under which conditions. */
+/** A policy document: who may use which tools, and under which conditions. */
 export interface PolicyDocument {
   readonly version: 1;
   /** `strict` refuses calls that no rule allows. Defaults to `standard`. */
@@ -11,15 +11,15 @@ export interface PolicyDocument {
   readonly rules?: readonly RuleDocument[];
 }
 
-/** The effect of a rule on matching calls. */
+/** The effects that a rule can have on matching calls. */
 export const EFFECTS = ["allow", "deny", "require_approval"] as const;
 export type Effect = (typeof EFFECTS)[number];
 
 type OneOrMore<T> = T | readonly T[];
 
-/** One rule. A call must meet every condition, and match one entry of each list. */
+/** A rule. A matching call meets every condition, and matches one entry of each list. */
 export interface RuleDocument {
-  /** Unique; responses and the audit log name the rule by it. */
+  /** Unique. Responses and the audit log name the rule by its id. */
   readonly id: string;
   readonly effect: Effect;
   /** Names, ids or patterns (`*`, `?`). */
@@ -42,9 +42,8 @@ export interface RuleDocument {
   readonly obligations?: ObligationsDocument;
 }
 
-/** The obligations of a call under a rule. */
 export interface ObligationsDocument {
-  /** `10/minute`: calls of one caller, over all tools the rule matches. */
+  /** `10/minute`: calls of one caller, over all tools that the rule matches. */
   readonly rate?: string;
   /** Paths into the result (`customer.email`, `items.*.ssn`, `**.token`) or RE2 patterns between slashes. */
   readonly redact?: OneOrMore<string>;
@@ -60,7 +59,7 @@ const ABOUT_CALLER = ["toolsets", "tenants", "principals", "roles"] as const;
 export const LIST_FIELDS = [...ABOUT_TOOL, ...ABOUT_CALLER] as const;
 export type ListField = (typeof LIST_FIELDS)[number];
 
-/** A checked rule, with all lists normalised. */
+/** A checked rule. Single values have become lists. */
 export interface CheckedRule {
   readonly id: string;
   readonly effect: Effect;
@@ -69,7 +68,7 @@ export interface CheckedRule {
   readonly hide?: boolean | undefined;
   readonly reason?: string | undefined;
   readonly obligations?: CheckedObligations | undefined;
-  /** True for a rule that requires an approval and grants nothing. */
+  /** True for a rule that requires approval and grants nothing. */
   readonly tightens?: boolean;
 }
 
@@ -80,7 +79,7 @@ export interface CheckedObligations {
   readonly maxResultBytes?: number | undefined;
 }
 
-/** The presets of a document, each with its value. Presets about registration decide on no call. */
+/** The presets of a document, with their values. Presets about registration decide on no call. */
 export interface CheckedPresets extends RegistrationLimits {
   readonly requireAuthorizationForAll?: boolean;
   readonly blockHighRiskWithoutApproval?: boolean;

@@ -4,7 +4,7 @@ import { DEFAULT_CONFIRMATION } from "../../patterns.ts";
 import { checkList, didYouMean, type Problems } from "./check-fields.ts";
 import type { CheckedPresets, CheckedRule } from "./document.ts";
 
-/** The default commands that tools which run code must not get. */
+/** Commands that tools which run code must not receive, by default. */
 const BLOCKED_COMMANDS: readonly string[] = ["rm -rf /", "sudo", ":(){:|:&};:"];
 
 /** The default limit on registered tools. */
@@ -59,7 +59,7 @@ function checkValue(name: Preset, given: unknown, path: readonly string[], probl
   }
 }
 
-/** The rules of the presets that decide on calls. */
+/** Returns the rules of the presets that decide on calls. */
 export function presetRules(presets: CheckedPresets): readonly CheckedRule[] {
   const confirm = (name: keyof CheckedPresets, lists: CheckedRule["lists"]): readonly CheckedRule[] =>
     presets[name] === true ? [{ id: `preset:${name}`, effect: "require_approval", tightens: true, lists }] : [];

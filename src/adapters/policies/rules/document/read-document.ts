@@ -35,14 +35,14 @@ export function readDocument(text: string, name: string): { readonly value: unkn
     return { value, locate: (path) => at(offsetOf(document, path, "value")) };
   } catch (cause) {
     if (isArsenalError(cause)) throw cause;
-    // For example nesting so deep that the parser overflows the stack, or an alias bomb.
+    // Such as an alias bomb, or nesting so deep that the parser overflows the stack.
     const message = `the document cannot be read: ${messageOf(cause)}`;
     const fix = "Check its anchors and aliases, and write it with less nesting.";
     throw configInvalid([{ field: "yaml", message, fix, at: `${name}: ` }]);
   }
 }
 
-/** The offset of a value or its key, or of its nearest existing parent. An unexpected key is found by itself. */
+/** Returns the offset of a value or its key, or of the nearest existing parent. An unexpected key is at its own position. */
 export function offsetOf(document: Yaml.Document, path: readonly string[], of: "key" | "value"): number | undefined {
   const { isMap, isNode, isScalar } = library();
   for (let length = path.length; length > 0; length--) {
