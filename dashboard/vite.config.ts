@@ -1,6 +1,6 @@
 import { defineConfig, type UserConfig } from "vite";
 
-/** Builds the dashboard into the package, at `dist/ui`, from where the gateway serves it at `/ui/`. */
+/** Builds the dashboard into `dist/ui` of the package. The gateway serves it at `/ui/`. */
 const config: UserConfig = defineConfig({
   root: import.meta.dirname,
   base: "/ui/",
@@ -9,7 +9,7 @@ const config: UserConfig = defineConfig({
     outDir: "../dist/ui",
     emptyOutDir: true,
     target: "es2022",
-    // The page's Content-Security-Policy allows nothing inline.
+    // The page's Content-Security-Policy allows no inline code.
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
   },

@@ -6,13 +6,13 @@ import { place, to } from "./router.ts";
 import { ThemeSwitch } from "./parts/theme.tsx";
 import { waiting } from "./waiting.ts";
 
-/** The frame of every page: navigation, and the page that the address names. */
+/** The frame of every page: the navigation and the page that the address names. */
 export function App() {
   const { page } = place.value;
   const isKnown = caller.value !== "unknown";
   const usable = isKnown ? PAGES.filter(({ needs }) => may(needs)) : [];
   const named = PAGES.find(({ name }) => name === page);
-  // The address without a page leads to the first one that the user may use.
+  // An address without a page leads to the first page that the user may use.
   const shown = page === "" && isKnown && !usable.includes(named as PageEntry) ? usable[0] : named;
   useEffect(() => {
     document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
@@ -50,7 +50,7 @@ export function App() {
   );
 }
 
-/** A link to a page, with the number of things that wait there. */
+/** A link to a page, with the number of items that need attention there. */
 function PageLink({ entry: { name, title }, isCurrent }: { readonly entry: PageEntry; readonly isCurrent: boolean }) {
   const { count = 0, more = false } = waiting.value[name] ?? {};
   const number = `${count}${more ? "+" : ""}`;

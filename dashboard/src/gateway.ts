@@ -3,7 +3,7 @@ import { type ArsenalClient, createClient, type GatewayInfo, isArsenalError } fr
 import { GATEWAY } from "./router.ts";
 import { accepted, forget, keep, key, leave, renew, signInProblem } from "./session.ts";
 
-/** The sign-in state: unknown until the gateway has responded. */
+/** The sign-in state. It is unknown until the gateway has responded. */
 export const caller = signal<"unknown" | "signed-in" | "signed-out">("unknown");
 
 /** The caller's identity, according to the gateway. */
@@ -12,21 +12,21 @@ export const identity = signal<GatewayInfo["caller"] | undefined>(undefined);
 /** Returns whether the user may use an operation of the REST API, by its id. True until the identity is known. */
 export const may = (operation: string): boolean => identity.value?.operations.includes(operation) ?? true;
 
-/** Why the user must sign in. Empty on the first visit. */
+/** The reason why the user must sign in. Empty on the first visit. */
 export const signedOutBecause = signal(signInProblem);
 
-/** Returns whether the user signed in, and so can sign out. */
+/** Returns whether the user signed in, so that signing out is possible. */
 export const hasKey = (): boolean => key() !== undefined;
 
-/** The token of this page, which the gateway requires for requests that change something. It is in the page itself. */
+/** The token in this page, which the gateway requires for requests that are not reads. */
 const pageToken = document.querySelector<HTMLMetaElement>("meta[name=page-token]")?.content;
 
-/** A client of the gateway that served the page, with the user's key or token, if there is one. */
+/** Returns a client of the gateway that served the page, with the user's key or token, if any. */
 export function gateway(): ArsenalClient {
   return (current ??= connect());
 }
 
-/** Sends a request to the REST API that the client has no method for. Rejects with the gateway's reason. */
+/** Sends a request for which the client has no method. Rejects with the gateway's reason. */
 export async function request<Value>(method: "GET" | "POST" | "DELETE", path: string): Promise<Value> {
   const proof = key();
   const response = await fetch(`${location.origin}${GATEWAY}/api/v1${path}`, {
@@ -52,7 +52,7 @@ function connect(): ArsenalClient {
     async fetch(url, init) {
       const response = await fetch(url, init);
       if (response.status !== 401 || proof === undefined || proof !== key()) return response;
-      // The browser leaves this page now, so the refusal need not be shown.
+      // The browser leaves this page now, so the refusal is not shown.
       if (renew()) return new Promise<never>(() => {});
       if (caller.value !== "signed-out") void refused(response.clone());
       return response;
@@ -66,7 +66,7 @@ async function refused(response: Response): Promise<void> {
   await becomeNobody(`Sign in again. ${detail}`.trim());
 }
 
-/** Signs in with a key, which this tab keeps until it is closed. Rejects if the gateway refuses it. */
+/** Signs in with a key, which this tab stores until it is closed. Rejects if the gateway refuses the key. */
 export async function signIn(apiKey: string): Promise<void> {
   keep(apiKey);
   await disconnect();
@@ -103,7 +103,7 @@ export async function check(): Promise<void> {
     accepted();
     caller.value = "signed-in";
   } catch (error) {
-    // Don't prompt for a key because the gateway is down: each page shows its own error.
+    // An unreachable gateway is not a reason to ask for a key: each page shows its own error.
     caller.value = isArsenalError(error) && error.code === "TRANSPORT_FAILED" ? "signed-in" : "signed-out";
     throw error;
   }

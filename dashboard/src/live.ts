@@ -9,10 +9,10 @@ const KEPT = 500;
 /** The latest events of the gateway, newest first. */
 export const events = signal<readonly ArsenalEvent[]>([]);
 
-/** The latest calls that ended since the page was opened, newest first. Kept separately, so that other events don't displace them. */
+/** The latest calls that ended since the page was opened, newest first. A separate list, so that other events don't displace them. */
 export const liveCalls = signal<readonly Call[]>([]);
 
-/** Why events do not arrive; empty while they do. */
+/** The reason why no events arrive; empty while they arrive. */
 export const eventsProblem = signal("");
 
 caller.subscribe((who) => {

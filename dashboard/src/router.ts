@@ -2,13 +2,13 @@ import { signal } from "@preact/signals";
 
 const { url: script } = import.meta;
 
-/** Where the gateway serves the dashboard: `/ui`, or `/tools/ui` below a path. This script is one folder below. */
+/** The path of the dashboard: `/ui`, or `/tools/ui` below a path. This script is one folder below. */
 export const BASE: string = new URL("..", script).pathname.replace(/\/$/, "");
 
 /** The path of the gateway: empty, or `/tools`. */
 export const GATEWAY: string = BASE.replace(/\/ui$/, "");
 
-// A page that was opened past the proxy, at the gateway itself, goes on where the proxy has it. The gateway accepts both.
+// If the page was opened directly at the gateway, adds the path of its proxy. The gateway accepts both.
 if (!location.pathname.startsWith(BASE)) history.replaceState(null, "", GATEWAY + location.pathname + location.search);
 
 /** The location in the dashboard: the name of a page, the rest of the path, and the query. */
@@ -18,7 +18,6 @@ export interface PageLocation {
   readonly query: URLSearchParams;
 }
 
-/** The location in the address bar. */
 export const place = signal<PageLocation>(read());
 
 function read(): PageLocation {
@@ -27,7 +26,7 @@ function read(): PageLocation {
   return { page, rest, query: new URLSearchParams(search) };
 }
 
-/** Decodes a part of a path. Returns it unchanged if it is malformed; the router then shows "not found". */
+/** Decodes a part of a path. A malformed part is returned unchanged, and the router shows "not found". */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -42,7 +41,7 @@ export function to(page: string, rest: readonly string[] = [], query: Readonly<R
   return search === "" ? path : `${path}?${search}`;
 }
 
-/** Goes to an address of the dashboard; `replace` adds no history entry, as while typing. */
+/** Navigates to an address of the dashboard. `replace` adds no history entry, for example while typing. */
 export function go(address: string, { replace = false } = {}): void {
   if (replace) history.replaceState(null, "", address);
   else history.pushState(null, "", address);
@@ -52,7 +51,7 @@ export function go(address: string, { replace = false } = {}): void {
 
 addEventListener("popstate", () => (place.value = read()));
 
-/** Follows links within the dashboard without loading the page again. */
+/** Follows links within the dashboard without reloading the page. */
 addEventListener("click", (event) => {
   if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
   const link = event.target instanceof Element ? event.target.closest("a") : null;

@@ -1,9 +1,9 @@
 import { BASE, go } from "./router.ts";
 
 const KEY = "toolarsenal.key";
-/** Set if the key is a token of the issuer. */
+/** Set if the key is a token from the issuer. */
 const ISSUED = "toolarsenal.issued";
-/** Set from the redirect to the issuer for a new token until the gateway accepts one. */
+/** Set from the redirect to the issuer for a new token until the gateway accepts a token. */
 const RENEWING = "toolarsenal.renewing";
 
 /** The sign-in data that the gateway wrote into the page. */
@@ -14,7 +14,6 @@ interface SignInData {
   readonly keys?: boolean;
   /** The token of a user who just returned from the issuer. */
   readonly token?: string;
-  /** Why the sign-in failed. */
   readonly problem?: string;
   /** The location to show. */
   readonly to?: string;
@@ -29,7 +28,7 @@ if (token !== undefined) {
 
 export const ways: { readonly issuer: string | undefined; readonly keys: boolean } = { issuer, keys };
 
-/** Why signing in at the issuer failed. Empty unless that just happened. */
+/** The reason why signing in at the issuer has just failed. Otherwise empty. */
 export const signInProblem: string = problem;
 
 function read(): SignInData {
@@ -38,10 +37,9 @@ function read(): SignInData {
   return meta === null ? {} : (JSON.parse(meta.content) as SignInData);
 }
 
-/** The API key or token of the user, which this tab keeps until it is closed. */
+/** Returns the user's API key or token, which this tab stores until it is closed. */
 export const key = (): string | undefined => sessionStorage.getItem(KEY) ?? undefined;
 
-/** Keeps an API key or token. */
 export function keep(text: string): void {
   sessionStorage.removeItem(ISSUED);
   sessionStorage.setItem(KEY, text);
@@ -62,8 +60,8 @@ export function accepted(): void {
 let isLeaving = false;
 
 /**
- * Goes to the issuer for a new token: an issuer with a session responds without a prompt. Returns false if the token is not from there, or if
- * the last one from there was not accepted either.
+ * Redirects to the issuer for a new token. An issuer with a session responds without a prompt. Returns false if the key is not a token of the issuer,
+ * or if the previous new token was not accepted.
  */
 export function renew(): boolean {
   if (isLeaving) return true;
@@ -74,7 +72,7 @@ export function renew(): boolean {
   return true;
 }
 
-/** The sign-in address of the issuer, which leads back to the current location. */
+/** Returns the sign-in address, which leads back to the current location. */
 export function signInAddress(): string {
   return `${BASE}/sign-in?${new URLSearchParams({ to: location.pathname + location.search }).toString()}`;
 }

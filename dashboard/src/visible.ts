@@ -1,10 +1,10 @@
 import { options, type VNode } from "preact";
 import { shownText } from "../../src/errors/visible-text.ts";
 
-/** Attributes that are shown to the user. Typed values stay unchanged. */
+/** Attributes that the user sees. Typed values are not changed. */
 const READ = ["title", "aria-label", "placeholder", "label", "alt"] as const;
 
-/** Makes every page show hidden characters in the texts of agents and servers: each element passes through here before it is rendered. */
+/** Makes hidden characters visible in texts of agents and servers on every page: each element passes through here before it is rendered. */
 export function showHiddenCharacters(): void {
   const before = options.vnode;
   options.vnode = (vnode) => {

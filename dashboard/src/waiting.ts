@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { caller, gateway, may } from "./gateway.ts";
 import { events } from "./live.ts";
 
-/** The number of things that wait for the user, by the page that shows them. `more` if there are more than were counted. */
+/** The number of items that wait for the user, by page. `more` is true if counting stopped early. */
 export interface Waiting {
   readonly count: number;
   readonly more: boolean;
@@ -10,9 +10,9 @@ export interface Waiting {
 
 export const waiting = signal<Readonly<Record<string, Waiting>>>({});
 
-/** An approval may carry long arguments, so that only this many are read to count them. */
+/** Counting reads at most this many approvals, because they may have long arguments. */
 const MOST_COUNTED = 9;
-/** For people who may not follow events, and for what other processes do. */
+/** Polling interval, for people who may not follow events, and for changes by other processes. */
 const LOOK_EVERY_MS = 15_000;
 const SETTLED_MS = 100;
 
@@ -20,7 +20,7 @@ const CHANGES = /^(confirmation-|pin|tool-changed|tool-conflicted|ensemble-accep
 
 let scheduled: ReturnType<typeof setTimeout> | undefined;
 
-/** Counts again soon: once for several events. */
+/** Counts again soon. Several events cause only one count. */
 export function countAgain(): void {
   scheduled ??= setTimeout(() => {
     scheduled = undefined;

@@ -27,7 +27,7 @@ export function Approvals() {
     countAgain();
   };
   useEffect(() => void (latest && again()), [latest]);
-  // For approvers who may not follow events.
+  // Reloads for approvers who may not follow events.
   useEffect(() => void (count !== undefined && asked.answer !== undefined && again()), [count]);
   return (
     <>
@@ -69,7 +69,7 @@ export function Approvals() {
   );
 }
 
-/** A call that waits, with what an approver needs to decide on it. */
+/** A waiting call, with the data that an approver needs for a decision. */
 function WaitingCall({ approval, onDone }: { readonly approval: PendingApproval; onDone(): void }) {
   const { id, toolId, reason, requestedBy, requestedAt, expiresAt, traceId, arguments: args } = approval;
   const [note, setNote] = useState("");

@@ -14,7 +14,7 @@ import { Time } from "../parts/time.tsx";
 import { rangeQuery, readRange, TimeRangeFields, toQuery, useTimes } from "../parts/time-range.tsx";
 import { go, place, to } from "../router.ts";
 
-/** The kinds of records, each with the ways in which it can end. */
+/** The kinds of records and their possible outcomes. */
 const OUTCOMES: Readonly<Record<string, readonly string[]>> = {
   call: EXECUTION_STATUSES,
   approval: ["requested", "approved", "denied", "expired", "used", "returned", "refused"],
@@ -27,7 +27,7 @@ const OUTCOMES: Readonly<Record<string, readonly string[]>> = {
   checkpoint: [],
 };
 
-/** The recorded actions of operators, in words. */
+/** Labels for the recorded actions of operators. */
 const ACTIONS: Readonly<Record<string, string>> = {
   addEnsemble: "add a server",
   removeEnsemble: "remove a server",
@@ -49,17 +49,17 @@ type Filter = Readonly<Partial<Record<FilterKey, string>>>;
 
 const KEYS: readonly FilterKey[] = ["kind", "action", "status", "tool", "principal", "trace"];
 
-/** The subject of a record: a tool, or an operator's action and its targets. */
+/** Returns the subject of a record: a tool, or an operator's action and its targets. */
 function subjectOf({ toolId, action, targets }: KeptRecord): string {
   return String(toolId ?? [action ?? [], targets ?? []].flat(2).join(" "));
 }
 
-/** The caller of a record, or the person who decided. */
+/** Returns the caller in a record, or the person who decided. */
 function personOf({ principal, by }: KeptRecord): string {
   return String(principal ?? by ?? "");
 }
 
-/** The tamper-evident record of every call and every operator action. The filters are part of the address, so that it can be shared. */
+/** Shows the tamper-evident record of every call and operator action. The filters are part of the address, so the view can be shared. */
 export function Audit() {
   const { query } = place.value;
   const [verdict, setVerdict] = useState<Verification>();
@@ -125,7 +125,7 @@ export function Audit() {
 
 function Filters(props: {
   readonly filter: Filter;
-  /** The shown records, whose tools and people are suggested. */
+  /** The shown records, which supply the suggestions for tools and people. */
   readonly records: readonly KeptRecord[];
   readonly times: preact.JSX.Element;
   onChange(changed: Filter): void;
@@ -194,7 +194,7 @@ function inWords(name: string): string {
   return name.replaceAll(/[-_]/g, " ");
 }
 
-/** Saves every record that matches, as JSON Lines. */
+/** Saves all matching records as JSON Lines. */
 function Export({ asking }: { readonly asking: RemoteAuditQuery }) {
   const [progress, setProgress] = useState("");
   return (

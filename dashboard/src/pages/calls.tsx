@@ -13,7 +13,7 @@ import { rangeQuery, readRange, type TimeRange, TimeRangeFields, useTimes } from
 import { go, place, to } from "../router.ts";
 import { Trace } from "./trace.tsx";
 
-/** Live and past calls, or the trace in the address. */
+/** Shows live and past calls, or the trace in the address. */
 export function Calls() {
   const [traceId] = place.value.rest;
   return traceId === undefined ? <AllCalls /> : <Trace key={traceId} traceId={traceId} />;
@@ -87,7 +87,6 @@ function AllCalls() {
   );
 }
 
-/** Shows whether calls appear automatically. */
 function LiveBadge() {
   return eventsProblem.value === "" ? (
     <span class="badge good">calls appear as they end</span>
@@ -96,7 +95,7 @@ function LiveBadge() {
   );
 }
 
-/** The filters, which are part of the address, so that it can be shared. */
+/** The filters. They are part of the address, so the view can be shared. */
 function Filters({ filter, range }: { readonly filter: CallFilter; readonly range: TimeRange }) {
   const servers = useAsk(async () => (await gateway().stats()).ensembles ?? [], []);
   const change = (changed: Partial<CallFilter>, changedRange = range): void => {
@@ -137,9 +136,9 @@ function Filters({ filter, range }: { readonly filter: CallFilter; readonly rang
   );
 }
 
-/** The most characters of a call's arguments here. The whole of them is on the page of its trace. */
+/** Maximum length of a call's arguments in the list, in characters. The page of the call's trace shows all of them. */
 const SHOWN_ARGUMENTS = 500;
-/** Calls that went as they should. Their message, if any, is for the caller. */
+/** Statuses of calls without an error. A message of such a call is only for its caller. */
 const NO_ERROR: ReadonlySet<string> = new Set(["success", "pending_confirmation"]);
 
 function CallTable(props: {
@@ -186,7 +185,7 @@ function CallTable(props: {
   );
 }
 
-/** The first lines of a text; the whole of it shows on hover. */
+/** Shows the first lines of a text; hovering shows all of it. */
 function Cut({ text }: { readonly text: string }) {
   return (
     <span class="cut" title={text}>

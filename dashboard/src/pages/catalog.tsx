@@ -18,7 +18,7 @@ import { place, to } from "../router.ts";
 
 const SOURCES = ["function", "mcp", "openapi", "a2a", "descriptor", "builtin", "workflow", "program"] as const;
 
-/** Every tool, or the one in the address. */
+/** Shows every tool, or the one in the address. */
 export function Catalog() {
   const [id] = place.value.rest;
   return id === undefined ? <AllTools /> : <OneTool key={id} id={id} />;
@@ -113,7 +113,7 @@ interface ToolListing {
   ended: boolean;
 }
 
-/** Reads pages until enough tools contain the words. One more than wanted shows whether there are more. */
+/** Reads pages until enough tools contain the words. One tool more than wanted shows that there are more. */
 async function readUntil(listing: ToolListing, words: string, wanted: number) {
   const found = (): MarkedTool[] =>
     listing.read.filter(({ id, description }) => `${id} ${description}`.toLowerCase().includes(words));
@@ -131,7 +131,7 @@ function OneTool({ id }: { readonly id: string }) {
     const [tool, health, pins] = await Promise.all([
       gateway().getTool(id.slice(dot + 1), id.slice(0, dot), { includeRefused: true }),
       gateway().health(id, { includeRefused: true }),
-      // Pins are for operators and approvers.
+      // Only operators and approvers may read pins.
       may("listPins")
         ? gateway()
             .pins.list({ id })
@@ -192,7 +192,7 @@ function OneTool({ id }: { readonly id: string }) {
   );
 }
 
-/** The latest calls of a tool, newest first. Undefined without a history, or if the user may not see it. */
+/** Returns the latest calls of a tool, newest first. Undefined without a history, or if the user may not see it. */
 async function pastCalls(tool: string): Promise<readonly Call[] | undefined> {
   if (!may("listHistory") || !(await gateway().stats()).keeps.history) return undefined;
   const { records } = await gateway().history.list({ kind: "call", tool, limit: SHOWN_CALLS });

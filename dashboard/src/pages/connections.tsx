@@ -6,7 +6,7 @@ import { Badge } from "../parts/badge.tsx";
 import { Shown } from "../parts/shown.tsx";
 import { place } from "../router.ts";
 
-/** The servers that the user signs in to, and the outcome of a sign-in that has just ended. */
+/** Shows the servers that the user signs in to, and the outcome of a sign-in that has just ended. */
 export function Connections() {
   const asked = useAsk(() => request<{ readonly connections: readonly Connection[] }>("GET", "/connections"), []);
   const { query } = place.value;

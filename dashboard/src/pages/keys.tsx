@@ -11,7 +11,7 @@ import { Shown } from "../parts/shown.tsx";
 import { Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 
-/** The API keys in the shared state. A new key is shown once. */
+/** Shows the API keys in the shared state. A new key is shown only once. */
 export function Keys() {
   const asked = useAsk(() => gateway().keys.list(), []);
   const [made, setMade] = useState<NewKey | undefined>(undefined);

@@ -14,7 +14,7 @@ import { to } from "../router.ts";
 
 const REFRESH_MS = 5_000;
 
-/** The audit log is verified once per visit, because it may be long. Undefined if it cannot be verified now. */
+/** Verifies the audit log once per visit, because it may be long. Undefined if it cannot be verified now. */
 let checking: Promise<Verification | undefined> | undefined;
 
 function verify(): Promise<Verification | undefined> {
@@ -23,7 +23,7 @@ function verify(): Promise<Verification | undefined> {
     .catch(() => undefined);
 }
 
-/** The current activity, and items that need attention. */
+/** Shows the current activity, and items that need attention. */
 export function Overview() {
   const asked = useAsk(async () => {
     const [stats, pins] = await Promise.all([
@@ -106,7 +106,6 @@ export function Overview() {
   );
 }
 
-/** Items that need attention. */
 function Attention(props: {
   readonly stats: GatewayOverview;
   readonly pins: readonly Pin[];

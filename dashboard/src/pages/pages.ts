@@ -21,9 +21,9 @@ export interface PageEntry {
   readonly name: string;
   readonly title: string;
   readonly page: ComponentType;
-  /** The operation of the REST API without which the page is empty. */
+  /** The operation of the REST API that supplies the page's data. */
   readonly needs: string;
-  /** The role that gives it, if not everybody may use it. */
+  /** The role that this operation needs, if any. */
   readonly role?: string;
 }
 

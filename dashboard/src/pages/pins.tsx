@@ -14,7 +14,7 @@ import { countAgain } from "../waiting.ts";
 
 const PIN_EVENTS = new Set(["tool-changed", "pin-accepted", "pins-waiting", "tool-conflicted"]);
 
-/** Servers' changes since they were accepted. */
+/** Shows how servers' definitions changed since they were accepted. */
 export function Pins() {
   const asked = useAsk(() => gateway().pins.list({ findings: true }), []);
   const latest = events.value.find(({ name }) => PIN_EVENTS.has(name));
@@ -66,7 +66,7 @@ export function Pins() {
   );
 }
 
-/** An item that is not accepted: what changed, what the scanner found in it, and the decisions on it. */
+/** An item that is not accepted: the changes, the scanner's findings, and buttons to decide. */
 function OpenPin({ pin, onDone }: { readonly pin: Pin; onDone(): void }) {
   const { id, ensemble, state, hash, seenAt, refusedBy, findings } = pin;
   return (
@@ -121,7 +121,7 @@ function OpenPin({ pin, onDone }: { readonly pin: Pin; onDone(): void }) {
   );
 }
 
-/** The lines that changed; on request all of them, with whole texts. */
+/** Shows the changed lines, or on request all lines with whole texts. */
 function Diff({ pin: { id, diff } }: { readonly pin: Pin }) {
   const [whole, setWhole] = useState<readonly string[]>();
   const [problem, setProblem] = useState("");

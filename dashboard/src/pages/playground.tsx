@@ -11,7 +11,7 @@ import { RunTool } from "../parts/run-tool.tsx";
 import { neutralSignals, SignalBar } from "../parts/signal-bar.tsx";
 import { go, place, to } from "../router.ts";
 
-/** Type a request, see which tools the model would get, and why. */
+/** Shows which tools a model would get for a request, and why. */
 export function Playground() {
   const query = place.value.query.get("q") ?? "";
   const [chosen, setChosen] = useState<string>();
@@ -43,7 +43,7 @@ export function Playground() {
   );
 }
 
-/** Recent requests, to try again. */
+/** Recent requests to repeat. */
 function Suggestions() {
   const { answer = [] } = useAsk(recentRequests, []);
   return (
@@ -65,7 +65,7 @@ function Suggestions() {
   );
 }
 
-/** The last few requests, each once. Empty without a history, or if the user may not see it. */
+/** Returns the latest requests without duplicates. Empty without a history, or if the user may not see it. */
 async function recentRequests(): Promise<readonly string[]> {
   if (!may("listHistory")) return [];
   const { records } = await gateway()
@@ -86,7 +86,7 @@ function Ranking(props: {
   const known = new Map([...found.tools, ...(found.nearest ?? [])].map(({ tool }) => [tool.id, tool]));
   const all = [...(explained?.chosen ?? []), ...(explained?.leftOut ?? [])];
   const scale = Math.max(0.01, ...all.map(({ score }) => score));
-  // With one column, a tool opens where it was tapped, and none opens by itself.
+  // With one column, a tool opens where it was tapped, and no tool opens by itself.
   const open = known.get(chosen ?? "") ?? (inPlace ? undefined : found.tools[0]?.tool);
   const list = { scale, known, open, inPlace, onChoose, neutral: neutralSignals(all) };
   return (
@@ -135,7 +135,7 @@ function OpenTool({ tool }: { readonly tool: Tool }) {
   );
 }
 
-/** The tokens of the found tools, against those of every tool. */
+/** The tokens of the found tools, compared with the tokens of every tool. */
 function Tokens({ tools }: { readonly tools: readonly Tool[] }) {
   const { answer } = useAsk(async () => (may("getStats") ? (await gateway().stats()).tokens.catalog : undefined), []);
   if (answer === undefined || answer === 0) return null;
@@ -167,7 +167,7 @@ function Ranked(props: {
   readonly scale: number;
   readonly known: ReadonlyMap<string, Tool>;
   readonly open: Tool | undefined;
-  /** Whether a tool opens under its name, and closes again. */
+  /** Whether a tool opens and closes below its name. */
   readonly inPlace: boolean;
   readonly neutral: ReturnType<typeof neutralSignals>;
   onChoose(id: string | undefined): void;

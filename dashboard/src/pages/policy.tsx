@@ -10,7 +10,7 @@ import { Failure } from "../parts/failure.tsx";
 import { Shown } from "../parts/shown.tsx";
 import { Table } from "../parts/table.tsx";
 
-/** The rules in force, and a form to try a call against them without making it. */
+/** Shows the current rules, and a form that tests a call against them without making it. */
 export function Policy() {
   const rules = useAsk(async () => (await gateway().policy.rules()) ?? [], []);
   const [outcome, setOutcome] = useState<{ readonly answer?: PolicyAnswer; readonly error?: unknown }>({});

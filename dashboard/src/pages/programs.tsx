@@ -11,10 +11,10 @@ import { Time } from "../parts/time.tsx";
 import { type Bar, Waterfall } from "../parts/waterfall.tsx";
 import { place, to } from "../router.ts";
 
-/** How often a program that runs or waits is read again, in milliseconds. */
+/** Polling interval for a program that runs or waits, in milliseconds. */
 const LOOK_MS = 2_000;
 
-/** The programs of the last day, or one of them with its calls. */
+/** Shows the programs of the last day, or one of them with its calls. */
 export function Programs() {
   const [id] = place.value.rest;
   return id === undefined ? <Listed /> : <OneProgram id={id} />;

@@ -9,7 +9,7 @@ import { Shown } from "../parts/shown.tsx";
 import { Table } from "../parts/table.tsx";
 import { go, place, to } from "../router.ts";
 
-/** Searches the registries for servers, and adds one. A registry is contacted when the search is submitted, not while typing. */
+/** Searches the registries for servers, and adds one. Registries are contacted when the search is submitted, not while typing. */
 export function AddServers() {
   const query = place.value.query.get("q") ?? "";
   const chosen = place.value.query.get("server") ?? "";
@@ -87,7 +87,7 @@ function Result({ server, query }: { readonly server: RegistryServer; readonly q
   );
 }
 
-/** One server: its origin, its packages, a form for its inputs, and what it says when it is tried. */
+/** One server: its origin, its packages, a form for its inputs, and the result of a trial. */
 function ChosenServer({ name, query }: { readonly name: string; readonly query: string }) {
   const asked = useAsk((signal) => gateway().registries.get(name, { signal }), [name]);
   return (

@@ -12,7 +12,7 @@ import { Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { to } from "../router.ts";
 
-/** The ensembles, their state and their logs, and a form to add one. */
+/** Shows the ensembles, their state and their logs, and a form to add one. */
 export function Servers() {
   const asked = useAsk(() => gateway().ensembles.list(), []);
   const about = events.value.filter(({ name }) => name.startsWith("ensemble-"));

@@ -10,7 +10,7 @@ import { Shown } from "../parts/shown.tsx";
 import { Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 
-/** The tenants that share the gateway, with their quotas and members. */
+/** Shows the tenants that share the gateway, with their quotas and members. */
 export function Tenants() {
   const asked = useAsk(() => gateway().tenants.list(), []);
   return (
@@ -150,7 +150,7 @@ function Quotas({ tenant, onChange }: { readonly tenant: Tenant; onChange(): voi
   );
 }
 
-/** The used amount, marked if a limit is reached. */
+/** The used amount, highlighted if a limit is reached. */
 function Used({ used, soft, hard }: QuotaStatus) {
   const isUsedUp = hard !== undefined && used >= hard;
   const isAboveSoft = soft !== undefined && used >= soft;

@@ -8,7 +8,6 @@ import { Shown } from "../parts/shown.tsx";
 import { Time } from "../parts/time.tsx";
 import { to } from "../router.ts";
 
-/** Curated views over the catalog. */
 export function Toolsets() {
   const asked = useAsk(() => gateway().toolsets.list(), []);
   return (
@@ -62,7 +61,7 @@ function OneToolset({ toolset }: { readonly toolset: MarkedToolset }) {
 
 const PAGE = 50;
 
-/** The tools of a toolset, with links, in pages. */
+/** The tools of a toolset, as links, in pages. */
 function Members({ toolset }: { readonly toolset: string }) {
   const [wanted, setWanted] = useState(1);
   const listing = useRef<{

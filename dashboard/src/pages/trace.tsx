@@ -19,11 +19,11 @@ import { to } from "../router.ts";
 type TracedCall = TraceHistory["calls"][number];
 type Retrieval = TraceHistory["retrievals"][number];
 
-/** One trace: when its steps happened, why its tools were chosen, and a way to call them again. */
+/** Shows one trace: the times of its steps, the reasons for its tools, and a way to repeat its calls. */
 export function Trace({ traceId }: { readonly traceId: string }) {
   const asked = useAsk(() => gateway().history.trace(traceId), [traceId]);
   const prices = useAsk(() => gateway().stats(), []);
-  // Without a history, this shows calls from the live events.
+  // Without a history, shows calls from the live events.
   const heard = liveCalls.value.filter((call) => call.traceId === traceId);
   const found = asked.answer ?? (heard.length > 0 ? { retrievals: [], calls: heard } : undefined);
   const recorded = useRecordedArguments(found?.calls ?? [], traceId);
@@ -95,7 +95,6 @@ function barsOf({ retrievals, calls }: Pick<TraceHistory, "retrievals" | "calls"
 
 function CallCard(props: {
   readonly call: TracedCall;
-  /** The recorded arguments. */
   readonly given: Arguments | undefined;
   readonly currency: string | undefined;
 }) {
@@ -125,7 +124,7 @@ function CallCard(props: {
   );
 }
 
-/** The text that stands for a secret in recorded arguments. */
+/** Replaces a secret in recorded arguments. */
 const REDACTED = "[redacted]";
 
 function Replay({ toolId, given }: { readonly toolId: string; readonly given: Arguments | undefined }) {

@@ -15,7 +15,7 @@ const SUMS: readonly (readonly [value: string, text: string])[] = [
   ["day,tenant", "day"],
 ];
 
-/** Calls, tokens and cost of the last 30 days, by tenant, key, tool or day. */
+/** Shows calls, tokens and cost of the last 30 days, by tenant, key, tool or day. */
 export function Usage() {
   const [by, setBy] = useState("tenant");
   const parts = by.split(",") as UsagePart[];

@@ -17,7 +17,7 @@ import { Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { place, to } from "../router.ts";
 
-/** The workflows, or one of them with its runs. */
+/** Shows the workflows, or one of them with its runs. */
 export function Workflows() {
   const [id] = place.value.rest;
   return id === undefined ? <AllWorkflows /> : <OneWorkflow id={id} />;
@@ -61,7 +61,7 @@ function Listed({ views: { workflows, problems } }: { readonly views: WorkflowVi
   );
 }
 
-/** The events after which a run may look different. */
+/** The events that may change a run's view. */
 const CHANGES = new Set(["run-turned", "call-finished", "confirmation-requested", "confirmation-resolved"]);
 const LOOK_MS = 1_000;
 
@@ -140,7 +140,7 @@ function Detail({ workflow }: { readonly workflow: WorkflowWithRuns }) {
   );
 }
 
-/** Where a run stands, and what it waits for. */
+/** The state of a run and the approvals that it waits for. */
 function RunHeader({ run: { status, startedAt, owner, message, waits, traceId } }: { readonly run: WorkflowRunView }) {
   return (
     <>

@@ -2,7 +2,10 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { may } from "../gateway.ts";
 import { messageOf } from "./failure.tsx";
 
-/** A button for an action at the gateway, with its error next to it. With `confirm`, it asks first, with these two answers. Hidden if the user may not use the `operation`. */
+/**
+ * A button for an action at the gateway, with its error next to it. With `confirm`, the user must first confirm with one of the two answers. Hidden
+ * if the user may not use the `operation`.
+ */
 export function Action(props: {
   readonly label: string;
   readonly operation?: string;
@@ -17,7 +20,7 @@ export function Action(props: {
   const asks = confirm !== undefined && state.doing === "asks";
   const asked = useRef(false);
   useEffect(() => {
-    // The focused button is gone.
+    // The previously focused button is gone.
     if (asked.current !== asks) focused.current?.focus();
     asked.current = asks;
   }, [asks]);

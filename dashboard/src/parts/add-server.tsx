@@ -11,13 +11,13 @@ type Values = Readonly<Record<string, unknown>>;
 
 interface ConnectAttempt {
   readonly name: string;
-  /** Cancels it. Omitted once it has ended. */
+  /** Cancels the attempt. Omitted once it has ended. */
   readonly running?: AbortController;
   readonly error?: unknown;
   readonly done?: string;
 }
 
-/** A form to add a source, with what it writes while it connects. The gateway says which types there are, and what each takes. */
+/** A form to add a source. It shows the source's log while it connects. The gateway supplies the types and their settings. */
 export function AddServer({ onAdded }: { onAdded(): void }) {
   const [forms, setForms] = useState<readonly SourceForm[]>([]);
   const [type, setType] = useState<string>();
@@ -57,7 +57,7 @@ export function AddServer({ onAdded }: { onAdded(): void }) {
   }
 
   const { error } = attempt ?? {};
-  // A server that was not started has no log, and another one may have its name.
+  // A server that was not started has no log, and another server may have its name.
   const failed = isArsenalError(error) && error.code === "SOURCE_UNAVAILABLE";
   return (
     <form

@@ -3,7 +3,7 @@ import { type App, type AppAddress, createBridge, readApp, type ShownCall } from
 import { useAsk } from "./ask.ts";
 import { Shown } from "./shown.tsx";
 
-/** Shows the user interface that a server has for the result of a call, and names that server. */
+/** Shows a server's user interface for the result of a call, with the name of the server. */
 export function AppOfCall({ address, call }: { readonly address: AppAddress; readonly call: ShownCall }) {
   const { uri, server } = address;
   const asked = useAsk((signal) => readApp(address, signal), [uri, server]);
@@ -29,7 +29,7 @@ function Frame({ app, server, call }: { readonly app: App; readonly server: stri
     const answer = createBridge({
       app,
       call,
-      // The frame's origin is opaque, so no origin can be named. The page's policy keeps the frame from going to another site.
+      // The frame's origin is opaque, so `*` is the only possible target. The page's policy prevents the frame from navigating to another site.
       send: (message) => frame.current?.contentWindow?.postMessage(message, "*"),
       resize: (wanted) => setHeight(Math.min(Math.max(Math.ceil(wanted), LOWEST), HIGHEST)),
     });
@@ -37,7 +37,7 @@ function Frame({ app, server, call }: { readonly app: App; readonly server: stri
       if (source !== null && source === frame.current?.contentWindow) answer(data);
     };
     addEventListener("message", heard);
-    // The frame announces itself once, so it is opened when its messages are heard.
+    // The frame announces itself only once, so it is loaded after the listener is added.
     if (frame.current) frame.current.src = app.frame;
     return () => removeEventListener("message", heard);
   }, [app, call]);

@@ -12,11 +12,11 @@ const membersOf = (value: unknown): Members =>
 export interface AppAddress {
   readonly uri: string;
   readonly server: string;
-  /** The tool that reads resources of that server. */
+  /** The tool that reads resources of the server. */
   readonly reader: string;
 }
 
-/** Returns where the interface of a tool is. Undefined if the tool has none. */
+/** Returns the address of a tool's interface. Undefined if the tool has none. */
 export function appOf({ source, sourceMeta, namespace, ensemble: server = namespace }: Tool): AppAddress | undefined {
   const meta = membersOf(membersOf(sourceMeta["mcp"])["_meta"]);
   const uri = membersOf(meta["ui"])["resourceUri"] ?? meta["ui/resourceUri"];
@@ -24,12 +24,12 @@ export function appOf({ source, sourceMeta, namespace, ensemble: server = namesp
   return { uri, server, reader: `${namespace}.${server === namespace ? "" : `${server}/`}resources/read` };
 }
 
-/** An interface, ready to be shown. */
+/** An interface that is ready to be shown. */
 export interface App {
   readonly html: string;
-  /** The address of the frame, whose policy allows the declared domains only. */
+  /** The address of the frame, whose policy allows only the declared domains. */
   readonly frame: string;
-  /** The version of the gateway, which interfaces may ask for. */
+  /** The version of the gateway, which interfaces may request. */
   readonly version: string;
 }
 
@@ -63,7 +63,7 @@ export interface ShownCall {
   readonly result: ToolResult;
 }
 
-/** Answers the messages of one interface. It learns of its own call and nothing else; every other request is refused. */
+/** Answers the messages of one interface. The interface gets only its own call; every other request is refused. */
 export function createBridge(parts: {
   readonly app: App;
   readonly call: ShownCall;
@@ -105,7 +105,7 @@ function answerTo(method: string, version: string): object {
   return { result: { protocolVersion: "2026-01-26", hostInfo, hostCapabilities: {}, hostContext } };
 }
 
-/** The result as the server gave it. A failed call has none, so its message stands for it. */
+/** Returns the result in the server's own format. A failed call has no result, so its message is used. */
 function toCallResult({ status, result, error }: ToolResult): object {
   if (Array.isArray(membersOf(result)["content"])) return membersOf(result);
   const text = error?.message ?? (typeof result === "string" ? result : JSON.stringify(result ?? null));

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
-/** The state of a request to the gateway: pending, a value, or an error. The old value stays while a new one is loading. */
+/** The state of a request to the gateway: pending, a value, or an error. The old value is kept while a new one is loading. */
 export interface RequestState<Value> {
   readonly answer?: Value;
   readonly error?: unknown;
@@ -8,7 +8,7 @@ export interface RequestState<Value> {
   again(): void;
 }
 
-/** Sends a request to the gateway, and again when `inputs` change, cancelling the previous one. `delayMs` waits for typing to pause. */
+/** Sends a request to the gateway. When `inputs` change, cancels it and sends it again. `delayMs` waits for a pause in typing. */
 export function useAsk<Value>(
   ask: (signal: AbortSignal) => Promise<Value>,
   inputs: readonly unknown[],

@@ -35,7 +35,7 @@ export function toneOf(state: string): "good" | "bad" | "warn" {
   return BAD.has(state) ? "bad" : "warn";
 }
 
-/** A word about a state, in its colour. */
+/** A state as coloured text. */
 export function Badge({ state }: { readonly state: string }) {
   return <span class={`badge ${toneOf(state)}`}>{state.replaceAll("_", " ")}</span>;
 }

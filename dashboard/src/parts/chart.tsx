@@ -27,7 +27,7 @@ Chart.register(
 
 type Minutes = NonNullable<GatewayOverview["minutes"]>;
 
-/** Calls and errors of the last hour as bars, and the P95 of their latency as a line. */
+/** Shows calls and errors of the last hour as bars, and the P95 of their latency as a line. */
 export function MinutesChart({ minutes }: { readonly minutes: Minutes }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const chart = useRef<Chart | undefined>(undefined);
@@ -39,7 +39,7 @@ export function MinutesChart({ minutes }: { readonly minutes: Minutes }) {
     if (element === null) return undefined;
     const drawn = new Chart(element, settings(latest.current, element));
     chart.current = drawn;
-    /** A canvas does not follow the colours of the page automatically. */
+    /** Repaints, because a canvas does not follow the colours of the page. */
     const repaint = (): void => {
       const { data, options } = settings(latest.current, element);
       drawn.data = data;
@@ -76,7 +76,7 @@ export function MinutesChart({ minutes }: { readonly minutes: Minutes }) {
 
 function settings(minutes: Minutes, element: Element) {
   const styles = getComputedStyle(element);
-  // The computed colour resolves the theme's variable.
+  // The computed colour of an element resolves the theme's variable.
   const probe = document.createElement("span");
   element.parentElement?.append(probe);
   const colour = (name: string): string => {

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 
-/** The time until a moment, counted down by the second. Calls `onEnd` when it has come. */
+/** Counts down to a time by the second, and then calls `onEnd`. */
 export function Countdown({ until, onEnd }: { readonly until: number; onEnd(): void }) {
   const [now, setNow] = useState(Date.now());
   const left = Math.max(0, Math.ceil((until - now) / 1_000));
@@ -12,7 +12,7 @@ export function Countdown({ until, onEnd }: { readonly until: number; onEnd(): v
   }, [isOver]);
   const text = isOver ? "expired" : `expires in ${inWords(left)}`;
   return (
-    // A timer is not read out each time it changes.
+    // Screen readers do not read out each change of a timer.
     <span role="timer" class={left <= 60 ? "bad" : "dim"} title={new Date(until).toISOString()}>
       {text}
     </span>

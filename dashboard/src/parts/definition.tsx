@@ -5,7 +5,7 @@ import { Choice } from "./field.tsx";
 import { Failure } from "./failure.tsx";
 import { Json } from "./json.tsx";
 
-/** A tool in the format of a model's API, and the losses of the conversion. */
+/** Shows a tool in the format of a model's API, with the losses of the conversion. */
 export function Definition({ toolId }: { readonly toolId: string }) {
   const [dialect, setDialect] = useState("openai");
   const { answer: dialects = [dialect] } = useAsk(async () => (await gateway().info()).dialects, []);

@@ -1,6 +1,6 @@
 import type { ArsenalError } from "../../../src/client/index.ts";
 
-/** The page that shows what an operation of the REST API lists. */
+/** The page for the list that an operation of the REST API returns. */
 const PAGES: Readonly<Record<string, string>> = {
   approvals: "Approvals",
   audit: "Audit",
@@ -11,7 +11,7 @@ const PAGES: Readonly<Record<string, string>> = {
   toolsets: "Toolsets",
 };
 
-/** Words of the REST API and the command line, and what a person at the dashboard does instead. */
+/** Words for the REST API and the command line, with their replacements in the dashboard. */
 const WORDS: readonly (readonly [RegExp, string | ((...found: string[]) => string)])[] = [
   [/\b[A-Z][^.:]* with (?:GET|POST) \/api\/v1\/(\w+)\S*/g, (_all, name = "") => `See ${PAGES[name] ?? name}.`],
   [/: (?:GET|POST) \/api\/v1\/(\w+)\/\S*/g, (_all, name = "") => ` at ${PAGES[name] ?? name}.`],
@@ -25,7 +25,7 @@ const WORDS: readonly (readonly [RegExp, string | ((...found: string[]) => strin
   [/\bprincipal(s?)\b/g, "caller$1"],
 ];
 
-/** Says what went wrong in the words of the dashboard. The gateway's errors are written for programs. */
+/** Rewrites an error for users of the dashboard. The gateway's messages are written for programs. */
 export function inWords({ code, message }: ArsenalError): string {
   if (code === "TRANSPORT_FAILED" && message.startsWith("The gateway at ") && !message.includes("fell silent"))
     return "The gateway cannot be reached. Check that it runs, then reload the page.";

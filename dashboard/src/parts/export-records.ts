@@ -2,12 +2,12 @@ import type { RemoteAuditQuery } from "../../../src/client/index.ts";
 import { gateway } from "../gateway.ts";
 
 const PAGE = 1_000;
-/** A tab holds the file in memory until it is saved. */
+/** Maximum number of records, because a tab holds the file in memory until it is saved. */
 const MOST = 200_000;
-/** How long a browser has to begin saving the file. */
+/** Time for a browser to start saving the file, in milliseconds. */
 const KEPT_MS = 60_000;
 
-/** Reads every record that matches, newest first, and saves them as one file. Returns a sentence about it. */
+/** Reads all matching records, newest first, and saves them as one file. Returns a sentence about the result. */
 export async function exportRecords(asking: RemoteAuditQuery, onProgress: (count: number) => void): Promise<string> {
   const lines: string[] = [];
   let cursor: string | undefined;
@@ -23,12 +23,11 @@ export async function exportRecords(asking: RemoteAuditQuery, onProgress: (count
   return `${count} exported.${rest}`;
 }
 
-/** Saves texts as one file. */
 export function save(lines: readonly string[], name: string, type = "application/x-ndjson"): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([...lines], { type }));
   link.download = name;
   link.click();
-  // Some browsers read it only after this turn.
+  // Some browsers read the link only after this turn.
   setTimeout(() => URL.revokeObjectURL(link.href), KEPT_MS);
 }

@@ -1,6 +1,5 @@
 import type { ComponentChildren } from "preact";
 
-/** A labelled form control. */
 export function Field({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
   return (
     <label class="field">
@@ -10,7 +9,7 @@ export function Field({ label, children }: { readonly label: string; readonly ch
   );
 }
 
-/** A labelled list to choose from; a pair is a value and its text. With `all`, the first choice is the empty one, with that text. */
+/** A labelled list of choices. A pair is a value and its text. With `all`, the first choice is empty and has this text. */
 export function Choice<Value extends string>(props: {
   readonly label: string;
   readonly value: Value | "";

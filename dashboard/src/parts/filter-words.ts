@@ -24,10 +24,10 @@ const ABILITIES: Readonly<Record<Capability, string>> = {
   external_api: "call other APIs",
 };
 
-/** Longer lists of tools are shown as a count. */
+/** A longer list of tools is shown as a number. */
 const MOST_NAMED = 8;
 
-/** The conditions of a filter as text; all must hold. */
+/** Returns the conditions of a filter as text. All of them must hold. */
 export function filterInWords(filter: ToolFilter): readonly string[] {
   return "all" in filter && filter.all.length > 0 ? filter.all.map(say) : [say(filter)];
 }
@@ -53,7 +53,7 @@ function say(filter: ToolFilter): string {
   return filter.all.length === 0 ? "every tool" : filter.all.map(grouped).join(" and ");
 }
 
-/** A condition inside another one, in brackets if it has several parts. */
+/** Returns an inner condition, in brackets if it has several parts. */
 function grouped(filter: ToolFilter): string {
   const parts = "all" in filter ? filter.all : "any" in filter ? filter.any : [];
   if (parts.length < 2) return say(filter);

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
 import { Failure } from "./failure.tsx";
 
-/** A form behind its title. `run` gets the texts of its fields by name; its error is shown in the form. */
+/** A form that opens from its title. `run` gets the texts of the fields by name; its error is shown in the form. */
 export function Form(props: {
   readonly title: string;
   readonly submit: string;
@@ -45,7 +45,7 @@ export function Form(props: {
   );
 }
 
-/** The words of a text, between commas and blanks. */
+/** Splits a text at commas and blanks. */
 export function wordsIn(text: string): readonly string[] {
   return text.split(/[\s,]+/).filter(Boolean);
 }

@@ -6,7 +6,7 @@ const HEIGHT = 52;
 const GAP = { x: 44, y: 18 };
 const LONGEST = 25;
 
-/** The steps of a workflow as boxes, from left to right, with lines from each to those that need it. */
+/** Draws the steps of a workflow as boxes, from left to right, with a line from each step to the steps that need it. */
 export function Graph({
   steps,
   states,
@@ -62,7 +62,7 @@ interface Point {
   readonly y: number;
 }
 
-/** A curve from the right of one box to the left of another. */
+/** Returns a curve from the right edge of one box to the left edge of another. */
 function edge(from: Point, to: Point): string {
   const [startX, startY, endX, endY] = [from.x + WIDTH, from.y + HEIGHT / 2, to.x, to.y + HEIGHT / 2];
   const middle = (startX + endX) / 2;

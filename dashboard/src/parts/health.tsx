@@ -3,12 +3,12 @@ import { Badge, toneOf } from "./badge.tsx";
 import type { Call } from "./past-calls.ts";
 import { Time } from "./time.tsx";
 
-/** The health of a tool as text, with its latest calls as a line of bars. */
+/** Shows the health of a tool as text, with its latest calls as a row of bars. */
 export function HealthInWords(props: {
   readonly health: Health;
   /** Newest first. */
   readonly calls: readonly Call[];
-  /** Whether earlier calls are known too: they were read, and not only those of the process that answered. */
+  /** True if `calls` includes earlier calls and calls of other processes. */
   readonly isComplete: boolean;
 }) {
   const { calls, isComplete } = props;
@@ -50,7 +50,7 @@ export function HealthInWords(props: {
   );
 }
 
-/** Sums up calls that do not count for the health of this process: earlier ones, those of other processes, and refused ones. */
+/** Summarizes calls that the health of this process does not include: earlier calls, calls of other processes, and refused calls. */
 function callsInWords(calls: readonly Call[]): string {
   const succeeded = calls.filter(({ status }) => status === "success").length;
   const averageMs = calls.reduce((sum, { latencyMs }) => sum + latencyMs, 0) / calls.length;
@@ -58,10 +58,10 @@ function callsInWords(calls: readonly Call[]): string {
   return `${count}, ${Math.round((succeeded / calls.length) * 100)} % succeeded, ${Math.round(averageMs)} ms on average.`;
 }
 
-/** The number of latest calls in the line of bars. */
+/** The number of latest calls in the row of bars. */
 export const SHOWN_CALLS = 40;
 
-/** One bar for each of the latest calls: its height is the duration, its colour the outcome. */
+/** Draws one bar for each of the latest calls. Its height shows the duration, its colour the outcome. */
 function Sparkline({ calls }: { readonly calls: readonly Call[] }) {
   const shown = calls.slice(0, SHOWN_CALLS).toReversed();
   const [first] = shown;

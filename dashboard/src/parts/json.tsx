@@ -1,4 +1,3 @@
-/** Shows a value as plain JSON text. */
 export function Json({ value, label }: { readonly value: unknown; readonly label: string }) {
   return (
     <pre class="json" tabIndex={0} role="region" aria-label={label}>

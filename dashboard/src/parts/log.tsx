@@ -6,7 +6,7 @@ import { Failure } from "./failure.tsx";
 const EVERY_MS = 1000;
 const KEPT = 500;
 
-/** Follows the log of a server. It stays at the newest line unless the user scrolls up. */
+/** Follows the log of a server, and stays at the newest line unless the user scrolls up. */
 export function Log({ name }: { readonly name: string }) {
   const { lines, error } = useLog(name);
   const [copied, setCopied] = useState("");
@@ -58,7 +58,7 @@ export function Log({ name }: { readonly name: string }) {
   );
 }
 
-/** Polls for new lines every second. A server that is being added may be unknown yet. */
+/** Polls for new lines every second. A server that is being added may not be known yet. */
 function useLog(name: string): { readonly lines: readonly LogLine[]; readonly error?: unknown } {
   const [state, setState] = useState<{ readonly lines: readonly LogLine[]; readonly error?: unknown }>({ lines: [] });
   useEffect(() => {

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 /** Below this width, pages have one column. */
 const ONE_COLUMN = "(max-width: 850px)";
 
-/** Returns whether the page has one column now. */
+/** Returns whether the page currently has one column. */
 export function useOneColumn(): boolean {
   const [matches, setMatches] = useState(() => matchMedia(ONE_COLUMN).matches);
   useEffect(() => {

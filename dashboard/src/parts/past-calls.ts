@@ -6,16 +6,16 @@ import { toQuery } from "./time-range.tsx";
 
 export type Call = Extract<HistoryEntry, { readonly kind: "call" }>;
 
-/** The filter of calls; an empty text means all. */
+/** The filter of calls. An empty text matches all. */
 export interface CallFilter {
   readonly tool: string;
   readonly status: string;
   readonly ensemble: string;
-  /** Milliseconds since the epoch. Omitted ends are open. */
+  /** Milliseconds since the epoch. An omitted end is open. */
   readonly times: { readonly from?: number; readonly to?: number };
 }
 
-/** Returns whether a call passes the filter. `tool` is any part of an id. */
+/** Returns whether a call matches the filter. `tool` is any part of an id. */
 export function isShown({ tool, status, ensemble, times: { from = 0, to = Infinity } }: CallFilter, call: Call) {
   return (
     call.at >= from &&

@@ -5,16 +5,16 @@ import type { Call } from "./past-calls.ts";
 
 export type Arguments = Readonly<Record<string, unknown>>;
 
-/** The recorded arguments of calls, by span. Undefined if the audit log does not hold arguments, or the user may not read it. */
+/** The recorded arguments of calls, by span. Undefined if the audit log does not contain arguments, or if the user may not read it. */
 export type RecordedArguments = ReadonlyMap<string, Arguments> | undefined;
 
-/** A log is searched from its newest record on. Arguments of older calls than this many pages are not looked for. */
+/** The log is read from its newest record. Arguments of calls beyond this number of pages are not found. */
 const MOST_PAGES = 20;
 const PAGE = 1_000;
-/** The record of a call is written a moment before or after its end. */
+/** The record of a call may be written shortly before or after the end of the call. */
 const TOLERANCE_MS = 60_000;
 
-/** Looks up the arguments of calls in the audit log, redacted as they are stored there. */
+/** Reads the arguments of calls from the audit log, redacted as they are stored there. */
 export function useRecordedArguments(
   calls: readonly Pick<Call, "at" | "spanId" | "startedAt">[],
   trace?: string,

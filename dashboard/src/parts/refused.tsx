@@ -1,6 +1,6 @@
 import type { Refusal } from "../../../src/client/index.ts";
 
-/** Marks a tool or toolset that the user may not use with the rule that refuses it. */
+/** Shows the rule that refuses a tool or toolset to the user. */
 export function Refused({ refused }: { readonly refused: Refusal | undefined }) {
   if (refused === undefined) return null;
   return (

@@ -9,7 +9,7 @@ import { Failure } from "./failure.tsx";
 import { Json } from "./json.tsx";
 import { SchemaForm } from "./schema-form.tsx";
 
-/** Runs a tool with arguments from a form, and shows the result with its progress. */
+/** Runs a tool with arguments from a form, and shows its progress and result. */
 export function RunTool({
   tool,
   given = {},
@@ -17,7 +17,6 @@ export function RunTool({
 }: {
   readonly tool: Tool;
   readonly given?: Readonly<Record<string, unknown>>;
-  /** Whether the user must confirm each run. */
   readonly asksFirst?: boolean;
 }) {
   const [asks, setAsks] = useState(false);

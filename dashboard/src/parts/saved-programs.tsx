@@ -9,7 +9,7 @@ import { Form } from "./form.tsx";
 import { Shown } from "./shown.tsx";
 import { Table } from "./table.tsx";
 
-/** Saves the program of a run as a tool. A caller who is not an operator proposes it. */
+/** Saves the program of a run as a tool. A caller who is not an operator only proposes it. */
 export function SaveProgram({ runId }: { readonly runId: string }) {
   const [saved, setSaved] = useState<SavedProgram | undefined>(undefined);
   const isOperator = may("acceptProgram");
@@ -42,7 +42,7 @@ export function SaveProgram({ runId }: { readonly runId: string }) {
   );
 }
 
-/** The saved programs, with those that wait for an operator. */
+/** Shows the saved programs, including those that wait for an operator. */
 export function SavedPrograms() {
   const asked = useAsk(() => gateway().programs.list(), []);
   return (
@@ -95,7 +95,7 @@ export function SavedPrograms() {
   );
 }
 
-/** The tool's id, with its code behind it. */
+/** Shows the tool's id, which opens its code. */
 function Code({ name, code }: Pick<SavedProgram, "name" | "code">) {
   return (
     <details>

@@ -9,7 +9,7 @@ interface FieldProps extends Property {
   onChange(value: unknown): void;
 }
 
-/** A form for the arguments of a schema. Values without their own field, such as a union, are typed as JSON. */
+/** A form for the arguments of a schema. A value without its own kind of field, such as a union, is typed as JSON. */
 export function SchemaForm(props: {
   readonly schema: JsonSchema;
   readonly value: Values;
@@ -81,7 +81,7 @@ function isList({ type, items }: JsonSchema): boolean {
 /** One field for each entry of a list. */
 function List({ name, schema, required, value, onChange }: FieldProps) {
   const entries: readonly unknown[] = Array.isArray(value) ? value : [];
-  /** JSON fields keep their text, so those that move up after a removal are recreated. */
+  /** JSON fields keep their text, so fields that move up after a removal are recreated. */
   const [removed, setRemoved] = useState(0);
   const items = isSchema(schema["items"]) ? schema["items"] : {};
   const replace = (at: number, ...by: readonly unknown[]): void => {
@@ -119,7 +119,7 @@ function List({ name, schema, required, value, onChange }: FieldProps) {
   );
 }
 
-/** The initial value of a new list entry. */
+/** Returns the initial value of a new list entry. */
 function emptyOf(schema: JsonSchema): unknown {
   if (propertiesOf(schema).length > 0) return {};
   return isList(schema) ? [] : "";
@@ -186,7 +186,7 @@ function Control(props: FieldProps) {
   }
 }
 
-/** Of alternatives, the one that a person can type or choose: a choice or a text. */
+/** Returns the alternative that a person can type or choose: a choice or a text. */
 function simplest(schema: JsonSchema): JsonSchema {
   const { anyOf } = schema;
   if (!Array.isArray(anyOf)) return schema;

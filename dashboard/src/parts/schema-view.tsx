@@ -2,7 +2,7 @@ import type { JsonSchema } from "../../../src/tool/json-schema.ts";
 import { Json } from "./json.tsx";
 import { isSchema, propertiesOf, typeOf } from "./schema.ts";
 
-/** The parameters of a tool as readable text, and below them the schema itself. */
+/** Shows the parameters of a tool as readable text, followed by the schema itself. */
 export function SchemaView({ schema }: { readonly schema: JsonSchema }) {
   return (
     <>
@@ -35,7 +35,7 @@ function Properties({ schema }: { readonly schema: JsonSchema }) {
   );
 }
 
-/** Keywords that limit a value and are readable as they are. */
+/** Keywords that limit a value. They are shown without changes. */
 const LIMITS = ["default", "const", "format", "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems"];
 
 function Limits({ schema }: { readonly schema: JsonSchema }) {

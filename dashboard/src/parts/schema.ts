@@ -1,18 +1,17 @@
 import type { JsonSchema } from "../../../src/tool/json-schema.ts";
 
-/** One member of an object that a schema describes. */
 export interface Property {
   readonly name: string;
   readonly schema: JsonSchema;
   readonly required: boolean;
 }
 
-/** Returns whether a part of a schema is a schema object. `true` and `false` have nothing to show. */
+/** Returns whether a part of a schema is a schema object. `true` and `false` cannot be shown. */
 export function isSchema(value: unknown): value is JsonSchema {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The members of an object, in the order of the schema. Empty unless the schema is an object with named members. */
+/** Returns the members of an object, in the order of the schema. Empty unless the schema is an object with named members. */
 export function propertiesOf(schema: JsonSchema): readonly Property[] {
   const { properties, required } = schema;
   if (!isSchema(properties)) return [];
@@ -23,7 +22,7 @@ export function propertiesOf(schema: JsonSchema): readonly Property[] {
   }));
 }
 
-/** The type of a value as text: `one of "a", "b"`, `list of string`. */
+/** Returns the type of a value as text: `one of "a", "b"`, `list of string`. */
 export function typeOf(schema: JsonSchema): string {
   const { type, enum: choices, items } = schema;
   if (Array.isArray(choices)) return `one of ${choices.map((choice) => JSON.stringify(choice)).join(", ")}`;

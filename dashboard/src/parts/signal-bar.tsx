@@ -15,10 +15,10 @@ const TITLES: Readonly<Record<Signal["name"], string>> = {
   destructivePenalty: "destructive, nearly tied",
 };
 
-/** The value of a signal that has nothing to compare. */
+/** The value of a signal without information. */
 const NO_INFORMATION = 0.5;
 
-/** The signals that are the same for all of these tools, so that they explain nothing about their order. */
+/** Returns the signals that are equal for all of these tools and so do not explain their order. */
 export function neutralSignals(tools: readonly ExplainedTool[]): ReadonlySet<Signal["name"]> {
   const [first, ...others] = tools;
   const isSame = ({ name, contribution, value }: Signal): boolean =>
@@ -31,7 +31,9 @@ export function neutralSignals(tools: readonly ExplainedTool[]): ReadonlySet<Sig
   return new Set(first?.signals.filter(isSame).map(({ name }) => name));
 }
 
-/** One bar of each signal's contribution to a score, and the penalties as text. `scale` is the score that fills the bar. Neutral signals are folded. */
+/**
+ * Shows each signal's contribution to a score as a bar, and the penalties as text. `scale` is the score of a full bar. Neutral signals are collapsed.
+ */
 export function SignalBar(props: {
   readonly tool: ExplainedTool;
   readonly scale: number;

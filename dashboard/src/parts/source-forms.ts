@@ -8,10 +8,10 @@ export interface SourceForm {
   readonly more: JsonSchema;
 }
 
-/** The number of settings that are shown at first. The others are behind "More settings". */
+/** The number of settings shown first. The others are behind "More settings". */
 const MAIN = 8;
 
-/** The form of a type, from the schema that the gateway gives. */
+/** Returns the form of a source type, from the gateway's schema. */
 export function sourceForm(type: string, schema: JsonSchema): SourceForm {
   const all = Object.entries(schema.properties ?? {}).filter(([key]) => key !== "type");
   const required = schema.required ?? [];

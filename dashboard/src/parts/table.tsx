@@ -5,7 +5,7 @@ export interface Column<Row> {
   cell(row: Row): ComponentChildren;
 }
 
-/** A table, or on small screens a list of cards. The roles are explicit because `display: block` would remove them. */
+/** A table, which becomes a list of cards on small screens. The roles are explicit because `display: block` would remove them. */
 export function Table<Row>(props: {
   readonly caption: string;
   readonly rows: readonly Row[];

@@ -1,11 +1,11 @@
 import { useMemo } from "preact/hooks";
 import { Choice, Field } from "./field.tsx";
 
-/** A range of time as it stands in the address; empty texts mean any time. */
+/** A range of time as stored in the address. Empty texts mean any time. */
 export interface TimeRange {
   /** The name of a range that ends now, or `between`. */
   readonly when: string;
-  /** For `between`: local times, as `2026-05-04T12:00`. */
+  /** For `between`: local times such as `2026-05-04T12:00`. */
   readonly from: string;
   readonly to: string;
 }
@@ -23,7 +23,7 @@ export function readRange(query: URLSearchParams): TimeRange {
   return { when: query.get("when") ?? "", from: query.get("from") ?? "", to: query.get("to") ?? "" };
 }
 
-/** The part of the address that names the range. */
+/** Returns the query parameters of the range. */
 export function rangeQuery({ when, from, to }: TimeRange): Record<string, string> {
   return {
     ...(when !== "" && { when }),
@@ -32,7 +32,7 @@ export function rangeQuery({ when, from, to }: TimeRange): Record<string, string
   };
 }
 
-/** The ends of a range, in milliseconds since the epoch. They stay the same until the range changes. */
+/** Returns the ends of a range, in milliseconds since the epoch. They stay the same until the range changes. */
 export function useTimes({ when, from, to }: TimeRange): { readonly from?: number; readonly to?: number } {
   return useMemo(() => {
     const last = LAST[when];
@@ -43,7 +43,7 @@ export function useTimes({ when, from, to }: TimeRange): { readonly from?: numbe
   }, [when, from, to]);
 }
 
-/** The ends of a range as the gateway takes them. */
+/** Converts the ends of a range to the gateway's format. */
 export function toQuery({ from, to }: ReturnType<typeof useTimes>): { readonly from?: string; readonly to?: string } {
   return {
     ...(from !== undefined && { from: new Date(from).toISOString() }),

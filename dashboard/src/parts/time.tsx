@@ -1,4 +1,4 @@
-/** A moment, by the user's clock; the exact time shows on hover. */
+/** Shows a time in the user's time zone. Hovering shows the exact time. */
 export function Time({ at }: { readonly at: number }) {
   const moment = new Date(at);
   return (

@@ -1,4 +1,4 @@
-/** A bar of the waterfall, in milliseconds since the epoch. */
+/** A bar of the waterfall. Times are in milliseconds since the epoch. */
 export interface Bar {
   readonly title: string;
   readonly kind: "retrieval" | "stage" | "call" | "policy" | "queue" | "attempt" | "failed";
@@ -6,7 +6,7 @@ export interface Bar {
   readonly durationMs: number;
 }
 
-/** The steps of a trace or a program, each as a bar on the same axis of time. */
+/** Shows the steps of a trace or a program as bars on one time axis. */
 export function Waterfall({ bars }: { readonly bars: readonly Bar[] }) {
   const start = Math.min(...bars.map(({ from }) => from));
   const end = Math.max(...bars.map(({ from, durationMs }) => from + durationMs));

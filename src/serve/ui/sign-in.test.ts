@@ -239,13 +239,13 @@ describe("nobody is signed in", () => {
     const away = await come({ code: "c-1", state }, cookie);
     expect(away.status).toBe(502);
     expect(away.given).toMatchObject({
-      problem: expect.stringMatching(/^Cannot sign in at 127\.0\.0\.1:\d+ now\. Try again/) as string,
+      problem: expect.stringMatching(/^Cannot sign in at 127\.0\.0\.1:\d+ now\. Retry/) as string,
     });
     expect(reported[0]).toContain("ECONNREFUSED");
     const response = await fetch(`${fresh.url}/ui/sign-in?to=/ui/audit`, { redirect: "manual" });
     expect([response.status, await response.json()]).toEqual([
       502,
-      { to: "/ui/audit", problem: expect.stringContaining("Try again") as string },
+      { to: "/ui/audit", problem: expect.stringContaining("Retry") as string },
     ]);
     expect(JSON.stringify([reported, fresh.reported])).not.toContain("c-1");
   });
