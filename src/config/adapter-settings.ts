@@ -17,9 +17,9 @@ import { toCamel } from "./load/key-style.ts";
 import declared from "../adapters/adapter-settings.json" with { type: "json" };
 
 /*
- * The settings that adapters declare in their own files, without loading them: adapter-settings.json holds the schemas, and the compiler reads
- * the types from the manifests. An adapter can be named in a configuration if its file exports `create`. Its `config` lists its settings, and its
- * `needs` the required ones.
+ * The settings that adapters declare in their own files, without loading the adapters: adapter-settings.json contains the schemas, and the compiler
+ * reads the types from the manifests. A configuration can name an adapter if its file exports `create`. `config` lists its settings, and `needs` the
+ * required ones.
  */
 type Manifests = typeof KINDS;
 export type Kind = keyof Manifests;
@@ -30,7 +30,7 @@ type ModuleOf<Of extends Kind, Name extends keyof Manifests[Of]> = Manifests[Of]
   : never;
 type ConfigOf<Of extends Kind, Name extends keyof Manifests[Of]> =
   ModuleOf<Of, Name> extends { readonly config: infer Config extends Shape } ? Config : never;
-/** The adapters of a kind that a configuration can name. */
+/** The names of adapters that a configuration can use, by kind. */
 export type NameOf<Of extends Kind> = {
   [Name in keyof Manifests[Of]]: ModuleOf<Of, Name> extends { readonly create: unknown } ? Name : never;
 }[keyof Manifests[Of]] &
@@ -50,26 +50,25 @@ interface Declared {
   /** Required settings, each with the fix if it is missing. */
   readonly needs?: Readonly<Record<string, string>>;
   readonly config?: Shape;
-  /** The endings of the files that it reads; `*` for endings that no other adapter reads. */
+  /** The extensions of the files that it reads; `*` for extensions that no other adapter reads. */
   readonly reads?: readonly string[];
-  /** Its module, relative to the folder of its kind, if it reads files. */
+  /** The path of its module, relative to the folder of its kind, if it reads files. */
   readonly file?: string;
 }
 const DECLARED = declared as unknown as Readonly<Record<Kind, Readonly<Record<string, Declared>>>>;
 
-/** The names that a configuration can give the adapters of a kind. */
 export function namesOf<Of extends Kind>(kind: Of): readonly NameOf<Of>[] {
   return Object.entries(DECLARED[kind])
     .filter(([, { create }]) => create)
     .map(([name]) => name as NameOf<Of>);
 }
 
-/** The required settings of an adapter, each with the fix if it is missing. */
+/** Returns the required settings of an adapter, each with the fix if it is missing. */
 export function needsOf(kind: Kind, name: string): Readonly<Record<string, string>> {
   return DECLARED[kind][name]?.needs ?? {};
 }
 
-/** The module of the adapter of a kind that reads a file, relative to src/adapters. Undefined if none does. */
+/** Returns the module of the adapter that reads a file, relative to src/adapters; undefined if there is none. */
 export function readerOf(kind: Kind, ending: string): string | undefined {
   const adapters = Object.values(DECLARED[kind]);
   const found =
@@ -77,19 +76,18 @@ export function readerOf(kind: Kind, ending: string): string | undefined {
   return found?.file?.replace("./", `${kind}/`);
 }
 
-/** Returns the settings of one adapter. */
 export function configOf<Of extends Kind, Name extends WithConfig<Of>>(kind: Of, name: Name): ConfigOf<Of, Name> {
   return DECLARED[kind][name as string]?.config as ConfigOf<Of, Name>;
 }
 
-/** The settings that every entry of a list of sources may have. */
+/** The settings that every source in a list may have. */
 export interface ListedSource {
   readonly disabled?: boolean;
 }
 
 const LISTED = { disabled: flag("Whether it is left out.") };
 
-/** An entry of a list of sources of one type. */
+/** A list entry for a source of one type. */
 export function listed<Name extends WithConfig<"sources">>(
   name: Name,
 ): Shape<InputOf<ConfigOf<"sources", Name>> & ListedSource, Filled<ConfigOf<"sources", Name>> & ListedSource, false> {
@@ -97,7 +95,7 @@ export function listed<Name extends WithConfig<"sources">>(
   return { ...config, properties: { ...properties, ...LISTED } } as JsonSchema;
 }
 
-/** An entry of a list of sources, whose `type` names the type of the source. */
+/** A list entry for a source of any type, which `type` names. */
 export function anySource(): Shape<NamedSource & ListedSource, NamedSource & ListedSource, false> {
   const anyOf = namesOf("sources").map((name) => {
     const { properties, required = [], ...config } = configOf("sources", name) as Shape;
@@ -108,7 +106,7 @@ export function anySource(): Shape<NamedSource & ListedSource, NamedSource & Lis
   return { description: "One source.", type: "object", properties: { type }, required: ["type"], anyOf };
 }
 
-/** A section that selects one adapter of a kind: its own settings, then those of each adapter. */
+/** A section that selects one adapter of a kind. It has its own settings and those of each adapter. */
 export function section<Of extends Kind, const Own extends Shapes>(
   description: string,
   kind: Of,
@@ -118,7 +116,7 @@ export function section<Of extends Kind, const Own extends Shapes>(
   return object(description, Object.assign({}, own, ...theirs) as Shapes) as Shape<never, never, true>;
 }
 
-/** One optional key for each way to authenticate callers that takes settings. */
+/** One optional key for each way to authenticate callers, if it has settings. */
 export function proofs(): {
   readonly [Name in WithConfig<"identity"> as Camel<Name>]: Shape<
     InputOf<ConfigOf<"identity", Name>>,
@@ -132,7 +130,7 @@ export function proofs(): {
   return Object.fromEntries(entries) as ReturnType<typeof proofs>;
 }
 
-/** One key for each scanner besides the rules. */
+/** One key for each scanner except the rules. */
 export function scanModes(): {
   readonly [Name in NameOf<"scanners"> as Camel<Name>]: Shape<"off" | "flag", "off" | "flag", true>;
 } {

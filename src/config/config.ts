@@ -1,7 +1,7 @@
 import type { InputOf } from "../tool/shape/shape.ts";
 import type { CONFIG_SCHEMA } from "./schema.ts";
 
-/** Everything that can be configured, all optional. Files write the same keys in snake_case: see config.schema.json and docs/reference/configuration.md. */
+/** All settings, each optional. Files write the same keys in snake_case: see config.schema.json and docs/reference/configuration.md. */
 export type ToolArsenalConfig = InputOf<typeof CONFIG_SCHEMA>;
 
 type Section<Name extends keyof ToolArsenalConfig> = NonNullable<ToolArsenalConfig[Name]>;

@@ -18,7 +18,7 @@ import { anySource, configOf, listed, namesOf, proofs, scanModes, section } from
 import { EGRESS, ENV_PASSTHROUGH, MCP_MODE, PROGRAMS, REGISTRIES, SHORT_FORM, TEAMS, TLS } from "./sections.ts";
 import { CONFIGURED_TOOLSET } from "../toolset/toolset.ts";
 
-/** Settings that every embedder may have. */
+/** Settings of all embedders. */
 const EMBEDDER = {
   type: choice(
     "Which embedder; sentence_transformers is the one that ships with the package.",
@@ -38,13 +38,16 @@ const EMBEDDER = {
   maxRetries: whole("How often a failed request is retried.", 0, 20, 3),
 };
 
-/** Settings that every state may have. */
+/** Settings of all states. */
 const STATE = {
   type: choice("Which store. Defaults to sqlite if a file is set, else to memory.", namesOf("state")),
   url: text("Address of the store."),
 };
 
-/** The configuration, declared once, in camelCase. Adapters declare their own settings; `npm run derive` writes the snake_case twin to config.schema.json. */
+/**
+ * The configuration, declared once, in camelCase. Adapters declare their own settings. `npm run derive` writes the snake_case version to
+ * config.schema.json.
+ */
 export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
   vectorStore: section("Where tools are kept and searched.", "engines", {
     type: withSpellings(

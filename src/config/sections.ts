@@ -1,7 +1,6 @@
 import { listed } from "./adapter-settings.ts";
 import { choice, entry, flag, type InputOf, list, object, optional, path, text, whole } from "../tool/shape/shape.ts";
 
-/** The settings of `egress`. */
 export const EGRESS = object("How requests leave this machine.", {
   proxy: text(
     "The forward proxy, http://host:port; none for no proxy. Defaults to the variables HTTPS_PROXY, HTTP_PROXY and ALL_PROXY.",
@@ -18,7 +17,6 @@ export const EGRESS = object("How requests leave this machine.", {
   ),
 });
 
-/** The setting `mcp.env_passthrough`. */
 export const ENV_PASSTHROUGH = optional(
   list(
     "Variables of the gateway that programs get, by name or with * at the end (which passes no secrets). Defaults to what programs need for files, language, proxies and certificates: see docs/reference/adapters/sources/mcp.md.",
@@ -27,7 +25,6 @@ export const ENV_PASSTHROUGH = optional(
   ),
 );
 
-/** The setting `mcp.mcp_mode`. */
 export const MCP_MODE = choice(
   "Which tools an MCP client is shown. code: search, describe, and run, which runs a program that calls tools.",
   ["dynamic", "static", "hybrid", "code"],
@@ -36,7 +33,6 @@ export const MCP_MODE = choice(
 
 const MIB = 1024 * 1024;
 
-/** The settings of `programs`. */
 export const PROGRAMS = object("How the programs of code mode run. A program that exceeds a bound is ended.", {
   sandbox: choice(
     "Where programs run. quickjs: interpreted, on threads of the gateway. node, deno: compiled, each in a process of its own in bubblewrap, on Linux.",
@@ -54,7 +50,6 @@ export const PROGRAMS = object("How the programs of code mode run. A program tha
   logBytes: whole("The most bytes that it prints. The rest is dropped.", 0, 4 * MIB, 16 * 1024),
 });
 
-/** The settings of `teams`. */
 export const TEAMS = object("Tenants, members, keys and quotas in the shared state, changed while the gateway runs.", {
   enabled: flag("Whether they apply. Defaults to true if server.auth.api_keys.state is true."),
   alertWebhook: entry(
@@ -64,7 +59,6 @@ export const TEAMS = object("Tenants, members, keys and quotas in the shared sta
   ),
 });
 
-/** The settings of `arsenal`. */
 export const SHORT_FORM = object("The short form of the most used settings.", {
   defaultTimeoutSeconds: whole("The same as execution.default_timeout_ms, in seconds.", 1, 300),
   maxConcurrentTools: whole("The same as execution.max_concurrent.", 1, 100_000),
@@ -91,16 +85,13 @@ const REGISTRY = entry(
   ["name"],
 );
 
-/** One configured registry. */
 export type RegistrySettings = InputOf<typeof REGISTRY>;
 
-/** The setting `registries`. */
 export const REGISTRIES = list(
   "Where toolarsenal add and the dashboard look for MCP servers. Defaults to the official MCP registry; an empty list turns it off. A registry is contacted only when you search, add or update.",
   REGISTRY,
 );
 
-/** The setting `server.tls`. */
 export const TLS = entry(
   "Serves over https, TLS 1.2 or newer, with this certificate. Changed files are used for new connections.",
   {

@@ -153,7 +153,7 @@ describe("the servers of an MCP client", () => {
     expect([servers, problems]).toEqual([[{ name: "a", command: "node" }], []]);
     expect(notes).toEqual([
       { server: "a", message: "left out gallery, which ToolArsenal does not know" },
-      { server: "a", message: "left out alwaysAllow, autoApprove: what may run is said under security:" },
+      { server: "a", message: "left out alwaysAllow, autoApprove: configure permissions under security:" },
       { server: "b", message: "is disabled" },
     ]);
   });

@@ -10,18 +10,18 @@ import { toCamel, toSnake } from "../load/key-style.ts";
 import { config, MAX_TIMEOUT_MS } from "../../adapters/sources/mcp/settings.ts";
 import { refuseTooManyServers, type ServerNote, type ServerProblem } from "./server-problem.ts";
 
-/** The servers of a client's configuration as our settings, with problems and notes. */
+/** The servers of a client's configuration in our format, with problems and notes. */
 export interface ClientServers {
   readonly servers: readonly McpServerConfig[];
   readonly problems: readonly ServerProblem[];
   readonly notes: readonly ServerNote[];
-  /** The env files that entries name, whether or not they are readable. */
+  /** The env files that entries name, readable or not. */
   readonly envFiles: readonly string[];
 }
 
 /** The location of a client's configuration. */
 export type ClientPlace = Omit<ClientContext, "inputs"> & {
-  /** The name of the file in problems. */
+  /** The name of the file, for messages. */
   readonly file?: string;
 };
 
@@ -39,7 +39,7 @@ const TYPES: Readonly<Record<string, Type>> = {
   websocket: "websocket",
 };
 
-/** Keys of the clients' own allow rules. They are ignored: the policy decides. */
+/** Keys of the clients' own allow rules. Ignored, because the policy decides. */
 const ALLOWANCES: ReadonlySet<string> = new Set(["alwaysAllow", "autoApprove", "trust"]);
 
 const SETTINGS = config.properties as Readonly<Record<string, JsonSchema>>;
@@ -56,12 +56,12 @@ const KNOWN: ReadonlySet<string> = new Set(
     ),
 );
 
-/** The members of a client's entry that are supported here. */
+/** Returns the members of a client's entry that are supported here. */
 export function knownMembers(entry: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(entry).filter(([key]) => KNOWN.has(key) && !ALLOWANCES.has(key)));
 }
 
-/** Reads servers as Claude Desktop, Cursor, Windsurf, `.mcp.json` and VS Code write them. Invalid ones are reported; the rest still load. */
+/** Reads servers in the formats of Claude Desktop, Cursor, Windsurf, `.mcp.json` and VS Code. Invalid servers are reported; the rest still load. */
 export async function readClientConfig(
   block: Readonly<Record<string, unknown>>,
   place: ClientPlace,
@@ -98,7 +98,7 @@ export async function readClientConfig(
 
 type Problem = Omit<ServerProblem, "server" | "file">;
 
-/** Ends the reading of one server. */
+/** Thrown to skip one server. */
 class RefusedServer extends Error {
   readonly problem: Problem;
   constructor(problem: Problem) {
@@ -123,13 +123,13 @@ async function readServer(
   const unknown = Object.keys(entry).filter((key) => !KNOWN.has(key));
   if (unknown.length > 0) note(`left out ${unknown.join(", ")}, which ToolArsenal does not know`);
   const allowances = Object.keys(entry).filter((key) => ALLOWANCES.has(key));
-  if (allowances.length > 0) note(`left out ${allowances.join(", ")}: what may run is said under security:`);
+  if (allowances.length > 0) note(`left out ${allowances.join(", ")}: configure permissions under security:`);
   if (entry["disabled"] === true || entry["enabled"] === false) {
     note("is disabled");
     return undefined;
   }
 
-  /** The entry's env files have precedence over the environment for `${NAME}` in the entry. */
+  /** In `${NAME}`, the entry's env files take precedence over the environment. */
   let environment = context.environment;
   const expand = (field: string, text: string): string =>
     expandClientText(text, { ...context, environment }, (problem) => refuse({ field, ...problem }));
@@ -140,7 +140,7 @@ async function readServer(
     if (typeof value === "string" && value !== "") return expand(field, value);
     return refuse({ field, value: shape(value), message: "must be a non-empty string", fix: `Fix ${field}.` });
   };
-  /** Numbers and flags are converted to text. */
+  /** Converts numbers and flags to text. */
   const asText = (field: string, value: unknown): string =>
     ["string", "number", "boolean"].includes(typeof value)
       ? expand(field, String(value))
@@ -160,7 +160,7 @@ async function readServer(
     const message = `must be a whole number from 1 to ${max}`;
     return refuse({ field, value: shape(value), message, fix: `Fix ${field}.` });
   };
-  /** Reads the values of one or several env files. If two files set a variable, the later one wins. */
+  /** Reads variables from one or several env files. If two files set a variable, the later file wins. */
   const readEnvFiles = async (): Promise<Readonly<Record<string, string>>> => {
     const values: Record<string, string> = {};
     for (const path of [entry["envFile"] ?? []].flat() as readonly unknown[]) {
@@ -212,7 +212,7 @@ async function readServer(
   });
 }
 
-/** Reads the limits of a server's program. A misspelt limit is refused, because the program would run without it. */
+/** Reads the limits of a server's program. Misspelt limits are refused, because the program would run without them. */
 function readLimits(value: unknown): Readonly<Record<string, number>> | undefined {
   if (!isGiven(value)) return undefined;
   const known = SETTINGS["limits"]?.properties as Readonly<Record<string, JsonSchema>>;
@@ -273,7 +273,7 @@ export function readInputs(value: unknown): readonly ClientInput[] {
   });
 }
 
-/** Some clients count seconds, up to an hour; others count milliseconds, and their shortest timeout is four seconds. */
+/** Some clients count seconds, at most an hour. Others count milliseconds, at least four seconds. */
 function inMilliseconds(timeout: number): number {
   return timeout <= 3600 ? timeout * 1000 : timeout;
 }

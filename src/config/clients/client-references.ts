@@ -39,7 +39,7 @@ const VARIABLES: Readonly<Record<string, (context: ClientContext) => string | un
   "/": () => sep,
 };
 
-/** The environment variable that replaces an input of VS Code: `GITHUB_TOKEN` for `github-token`. */
+/** Returns the environment variable that replaces a VS Code input: `GITHUB_TOKEN` for `github-token`. */
 export function inputVariable(id: string): string {
   const name = id
     .replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2")

@@ -1,14 +1,14 @@
 import { fixable } from "../../errors/arsenal-error.ts";
 
-/** A value in a JSON text with its position, so that part of the text can be replaced while the rest stays. */
+/** A value in a JSON text with its position, so that it can be replaced without changing the rest. */
 export interface JsoncNode {
   readonly value: unknown;
-  /** The offset of the value's first character, and the offset after its last. */
+  /** The offset of the value's first character. `end` is the offset after its last character. */
   readonly start: number;
   readonly end: number;
-  /** The offset of the first character of the key, if the value is a member of an object. */
+  /** The offset of the first character of the key. Only for members of an object. */
   readonly keyStart?: number;
-  /** The values of an object's members. If two members have the same name, the last one counts. */
+  /** The members of an object. If a name is repeated, the last member counts. */
   readonly members?: ReadonlyMap<string, JsoncNode>;
 }
 
@@ -17,7 +17,7 @@ const STRING = /"(?:[^"\\\n]|\\.)*"/y;
 const WORD = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 const MAX_DEPTH = 200;
 
-/** Reads JSON as editors keep it: with comments and trailing commas. Throws `INPUT_INVALID` with `name`, line and column. */
+/** Parses JSON with comments and trailing commas, which editors allow. Throws `INPUT_INVALID` with `name`, line and column. */
 export function parseJsonc(text: string, name: string): JsoncNode {
   let at = 0;
 
@@ -32,7 +32,7 @@ export function parseJsonc(text: string, name: string): JsoncNode {
     if (found !== undefined) at += found.length;
     return found;
   };
-  /** Skips the given character if it comes next. */
+  /** Skips the given character if it is next. */
   const sign = (character: string): boolean => {
     take(BLANK);
     if (text[at] !== character) return false;

@@ -7,7 +7,7 @@ import { CLIENT_KEYS } from "../load/key-style.ts";
 import { parseJsonc } from "./jsonc.ts";
 import { readYaml } from "../load/read-yaml.ts";
 
-/** Reads the servers of an MCP client's file, JSON with comments or YAML. Invalid servers are reported; an unreadable file throws. */
+/** Reads the servers of an MCP client's file (JSON with comments, or YAML). Invalid servers are reported; an unreadable file throws. */
 export async function readMcpConfigFile(
   path: string,
   environment: Readonly<Record<string, string | undefined>>,
@@ -28,21 +28,21 @@ export async function readMcpConfigFile(
 async function parse(source: string, path: string): Promise<unknown> {
   if ([".yaml", ".yml"].includes(extname(path))) return (await readYaml(source, path, {}, () => true)).value;
   try {
-    // Most files are plain JSON, which the runtime reads much faster than comments can be read.
+    // Most files are plain JSON, which `JSON.parse` reads much faster.
     return JSON.parse(source);
   } catch {
     return parseJsonc(source, path).value;
   }
 }
 
-/** The part of a client's file that contains its servers; in the settings of VS Code it is under `mcp`. */
+/** Returns the part of a client's file that contains its servers. In VS Code's settings, that part is under `mcp`. */
 function clientBlock(value: unknown): Readonly<Record<string, unknown>> | undefined {
   if (!isPlainObject(value)) return undefined;
   if (CLIENT_KEYS.some((key) => Object.hasOwn(value, key))) return value;
   return isPlainObject(value["mcp"]) && isPlainObject(value["mcp"]["servers"]) ? value["mcp"] : undefined;
 }
 
-/** The workspace of a file: for `.vscode/mcp.json`, the folder that contains `.vscode`. */
+/** Returns the workspace of a file: for `.vscode/mcp.json`, the folder that contains `.vscode`. */
 export function workspaceOf(path: string): string {
   const folder = dirname(resolve(path));
   return [".vscode", ".cursor"].includes(basename(folder)) ? dirname(folder) : folder;

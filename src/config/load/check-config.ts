@@ -7,20 +7,19 @@ import { describeExpected } from "./setting.ts";
 import type { Spelling } from "../../tool/shape/shape.ts";
 import { present } from "../../base/present.ts";
 
-/** The spelling of keys: snake_case in files, camelCase in code. */
+/** The style of keys: snake_case in files, camelCase in code. */
 export type KeyStyle = "snake" | "camel";
 
-/** The file that a configuration was read from. */
 export interface Origin {
-  /** The position of a key, for the start of a message: `arsenal.yaml:3:5 `. */
+  /** Returns the position of a key, to start a message with: `arsenal.yaml:3:5 `. */
   locate(path: readonly string[]): string;
-  /** Returns the reference that a text from the environment was written as: `${API_KEY}`. Such values are never shown, and may stand for numbers. */
+  /** Returns the reference that a text was read from, such as `${API_KEY}`. Such values are never shown, and may be converted to numbers. */
   reference(value: unknown): string | undefined;
 }
 
 const FROM_CODE: Origin = { locate: () => "", reference: () => undefined };
 
-/** Checks a configuration and returns it in camelCase with every default. Reports all problems at once, each with the key, the value and the fix. */
+/** Validates a configuration. Returns it in camelCase with every default. Reports all problems at once, each with the key, the value and the fix. */
 export function checkConfig(value: unknown, style: KeyStyle, origin: Origin = FROM_CODE): Record<string, unknown> {
   if (!isPlainObject(value)) {
     throw configInvalid([
@@ -43,13 +42,13 @@ export function checkConfig(value: unknown, style: KeyStyle, origin: Origin = FR
 interface Reading {
   readonly style: KeyStyle;
   readonly origin: Origin;
-  /** True if defaults are filled in. The reader applies the defaults inside the items of a list. */
+  /** True if defaults are filled in, including defaults inside the items of a list. */
   readonly fills: boolean;
   readonly unknown: LocatedIssue[];
   readonly wrong: LocatedIssue[];
 }
 
-/** Reads a value according to its schema. Settings use few keywords of JSON Schema, so a start needs no validator. */
+/** Reads a value according to its schema. Settings use few keywords of JSON Schema, so starting needs no validator. */
 function readSetting(given: unknown, schema: JsonSchema, path: readonly string[], reading: Reading): unknown {
   const { items, properties, additionalProperties } = schema;
   const alternatives = alternativesOf(schema);
@@ -61,7 +60,7 @@ function readSetting(given: unknown, schema: JsonSchema, path: readonly string[]
   if (alternatives.length > 0 && properties !== undefined && isPlainObject(value)) {
     const named = namedAlternative(schema, value);
     if (named !== undefined) return readSetting(value, named, path, reading);
-    // The type is unknown, so the other settings cannot be checked.
+    // The type is unknown, so the other settings cannot be validated.
     return readMembers(present({ type: value["type"] }), schema, path, reading);
   }
   if (alternatives.length > 0 && properties === undefined) {
@@ -85,7 +84,7 @@ function readSetting(given: unknown, schema: JsonSchema, path: readonly string[]
   return Object.fromEntries(members);
 }
 
-/** Reads the members of a mapping under the keys of its schema. Unknown keys are reported and left out, so that one typo is one problem. */
+/** Reads the members of an object under the keys of its schema. Unknown keys are reported and skipped, so that one typo causes one problem. */
 function readMembers(
   value: Readonly<Record<string, unknown>>,
   { properties = {}, required = [] }: JsonSchema,
@@ -104,7 +103,7 @@ function readMembers(
     const at = [...path, written];
     const known = spelled.get(written);
     if (known === undefined) {
-      // The keys of MCP clients are allowed at the top level of a file only.
+      // Keys of MCP clients are allowed only at the top level of a file.
       const keys = [...spelled.keys(), ...(path.length === 0 && style === "snake" ? CLIENT_KEYS : [])];
       const meant = nearest(written, keys);
       const fix = meant ? `Did you mean "${meant}"?` : `Known keys here: ${keys.join(", ")}.`;
@@ -122,7 +121,7 @@ function readMembers(
   return Object.fromEntries(filled.filter(([, member]) => member !== undefined));
 }
 
-/** Replaces other spellings by the settings that they mean. */
+/** Replaces alternative spellings by the settings that they mean. */
 function resolveSpellings(
   members: Record<string, unknown>,
   schemas: Readonly<Record<string, JsonSchema>>,
@@ -177,7 +176,7 @@ function toIssue(held: unknown, schema: JsonSchema, keys: readonly string[], ori
   };
 }
 
-/** Users choose the keys below these keys, so the values may be secrets whatever the keys are. */
+/** Users choose the keys inside these settings, so any of their values may be a secret. */
 const USERS_OWN: ReadonlySet<string> = new Set(["headers", "env", "options", "tokens", "credentials"]);
 
 function isSecret(path: readonly string[]): boolean {
@@ -187,7 +186,7 @@ function isSecret(path: readonly string[]): boolean {
   );
 }
 
-/** Lists and mappings are named but not shown, because they may contain a secret. */
+/** Describes lists and objects without their content, which may be a secret. */
 function inWords(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
   return isPlainObject(value) ? "an object" : showValue(value);
@@ -197,7 +196,7 @@ function shownValue(value: unknown): unknown {
   return typeof value === "object" && value !== null ? inWords(value) : value;
 }
 
-/** Environment variables are texts; if a number or a flag is expected, a text that reads as one is converted. */
+/** Environment variables are text. Converts the text if a number or a flag is expected. */
 function fromText(value: unknown, { type }: JsonSchema, origin: Origin): unknown {
   if (typeof value !== "string" || origin.reference(value) === undefined) return value;
   if (type === "boolean" && (value === "true" || value === "false")) return value === "true";
@@ -205,12 +204,11 @@ function fromText(value: unknown, { type }: JsonSchema, origin: Origin): unknown
   return value;
 }
 
-/** The alternatives of a schema; none if it has no `anyOf`. */
 export function alternativesOf({ anyOf }: JsonSchema): readonly JsonSchema[] {
   return Array.isArray(anyOf) ? (anyOf as readonly JsonSchema[]) : [];
 }
 
-/** The alternative that the `type` of a value names. Undefined if the schema has none for it. */
+/** Returns the alternative that the `type` of a value names; undefined if there is none. */
 function namedAlternative(schema: JsonSchema, value: unknown): JsonSchema | undefined {
   if (!isPlainObject(value) || schema.properties?.["type"] === undefined) return undefined;
   const isNamed = ({ properties = {} }: JsonSchema): boolean =>
@@ -218,7 +216,7 @@ function namedAlternative(schema: JsonSchema, value: unknown): JsonSchema | unde
   return alternativesOf(schema).find(isNamed);
 }
 
-/** The schema of an object: the alternative that its type names or that has its keys, else the schema itself. */
+/** Returns the schema for an object: the alternative that its type names or that has its keys, or else the schema itself. */
 export function schemaOf(schema: JsonSchema, value: Readonly<Record<string, unknown>>): JsonSchema {
   const hasKeys = ({ properties }: JsonSchema): boolean =>
     properties !== undefined && Object.keys(value).every((key) => Object.hasOwn(properties, key));

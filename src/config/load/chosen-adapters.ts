@@ -4,16 +4,16 @@ import type { ResolvedConfig } from "./resolve-config.ts";
 
 /** An adapter that a configuration names. */
 export interface ChosenAdapter {
-  /** Which part of the arsenal the adapter provides. */
+  /** The part of the arsenal that the adapter provides. */
   readonly part: string;
   readonly kind: Kind;
   readonly name: string;
-  /** The position of its settings in the configuration. */
+  /** The path of its settings in the configuration. */
   readonly path: readonly string[];
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
-/** Every adapter that a configuration names. */
+/** Lists the adapters that a configuration names. */
 export function chosenAdapters(config: ResolvedConfig): readonly ChosenAdapter[] {
   const { vectorStore, embedder, reranker, llm, state, telemetry, audit, server } = config;
   const { replaces } = embedder;
@@ -32,7 +32,7 @@ export function chosenAdapters(config: ResolvedConfig): readonly ChosenAdapter[]
   ].flat();
 }
 
-/** The settings of the store: those of its section, with those of `options` added or overriding. */
+/** Returns the settings of the store: those of its section, overridden by those in `options`. */
 export function storeSettings({
   options,
   ...settings
@@ -40,12 +40,12 @@ export function storeSettings({
   return { ...settings, ...(isPlainObject(options) ? options : {}) };
 }
 
-/** The model API that the settings name. Undefined if no model is configured. */
+/** Returns the configured model API; undefined if no model is configured. */
 export function llmType({ type, model }: ResolvedConfig["llm"]): ResolvedConfig["llm"]["type"] {
   return type ?? (model === undefined ? undefined : "openai");
 }
 
-/** The audit log that the settings name; without a type, `file` selects the file log. Undefined if nothing is recorded. */
+/** Returns the configured type of audit log. Without a type, `file` selects the file log. Undefined means that nothing is recorded. */
 export function auditType({ type, file }: ResolvedConfig["audit"]): ResolvedConfig["audit"]["type"] {
   return type ?? (file === undefined ? undefined : "file");
 }
@@ -68,18 +68,18 @@ const STATE_FILE = "./.toolarsenal/state.sqlite";
 
 type StateSettings = Pick<ResolvedConfig["state"], "type" | "file">;
 
-/** The store that the settings name; without a type, `file` selects SQLite. */
+/** Returns the configured type of store. Without a type, `file` selects SQLite. */
 export function stateType({ type, file }: StateSettings): NonNullable<StateSettings["type"]> {
   if (file === IN_MEMORY && (type ?? "sqlite") === "sqlite") return "memory";
   return type ?? (file === undefined ? "memory" : "sqlite");
 }
 
-/** The SQLite file of the state; undefined if another store is configured. */
+/** Returns the SQLite file of the state; undefined if another store is configured. */
 export function stateFile(settings: StateSettings): string | undefined {
   return stateType(settings) === "sqlite" ? (settings.file ?? STATE_FILE) : undefined;
 }
 
-/** True if past requests and calls are kept. Defaults to true if the state outlives the process. */
+/** Returns true if past requests and calls are recorded. Defaults to true if the state outlives the process. */
 export function keepsHistory({ telemetry, state }: Pick<ResolvedConfig, "telemetry" | "state">): boolean {
   return telemetry.history.enabled ?? stateType(state) !== "memory";
 }

@@ -3,13 +3,13 @@ import type { ConfiguredSource } from "./configured-sources.ts";
 import { toSnake } from "./key-style.ts";
 import type { ResolvedConfig } from "./resolve-config.ts";
 
-/** A configuration, and the sources it names. */
+/** A configuration, and the sources that it names. */
 export interface ConfiguredState<Of extends ConfiguredSource = ConfiguredSource> {
   readonly config: ResolvedConfig;
   readonly sources: readonly Of[];
 }
 
-/** Returns the steps with which a running program follows its changed configuration. Unchanged entries are in none of the lists. */
+/** Returns the steps by which a running program applies a changed configuration. Unchanged entries are in none of the lists. */
 export function configChanges<Of extends ConfiguredSource>(before: ConfiguredState<Of>, after: ConfiguredState<Of>) {
   const [old, next] = [sectionsOf(before.config), sectionsOf(after.config)];
   return {
@@ -22,13 +22,13 @@ export function configChanges<Of extends ConfiguredSource>(before: ConfiguredSta
   };
 }
 
-/** The entries that are missing or different in another list, if names are unique. */
+/** Returns the entries that are missing or different in another list. Names must be unique. */
 function missingIn<Entry extends { readonly name: string }>(list: readonly Entry[], entries: readonly Entry[]) {
   const byName = new Map(list.map((entry) => [entry.name, entry]));
   return entries.filter((entry) => !isDeepStrictEqual(byName.get(entry.name), entry));
 }
 
-/** The parts of a configuration that are read only at the start. */
+/** Returns the parts of a configuration that are read only on start. */
 function sectionsOf(config: ResolvedConfig): ReadonlyMap<string, unknown> {
   const { mcp, a2a, sources: _sources, openapi: _openapi, toolsets: _toolsets, ...more } = config;
   const { scripts: _scripts, builtins: _builtins, ensembles: _ensembles, ...others } = more;

@@ -5,7 +5,6 @@ import type { Executor } from "../../execute/executor.port.ts";
 import type { Sandbox } from "../../execute/sandbox.port.ts";
 import type { ResolvedConfig } from "./resolve-config.ts";
 
-/** The configured executors, which run tools outside this process. */
 export type ConfiguredExecutors = Awaited<ReturnType<typeof configuredExecutors>>;
 
 /** Loads the sandboxes that a configuration names. */
@@ -15,9 +14,9 @@ export async function configuredExecutors({ execution, builtins }: ResolvedConfi
   const forFunctions = enableSandbox && sandboxType !== "none" ? await load(sandboxType) : undefined;
   const codeSandbox = builtins.tools.includes("code-execute") ? await load(builtins.code.sandbox) : undefined;
   return {
-    /** The executors of functions; empty if functions run in this process. */
+    /** The executors for functions. Empty if functions run in this process. */
     executors: forFunctions ? [await executorIn(forFunctions)] : [],
-    /** Runs the code of `code_execute`; undefined if that tool is not enabled. */
+    /** Runs the code of `code_execute`. Undefined if that tool is disabled. */
     codeSandbox,
     /** Rejects with CONFIG_INVALID if a sandbox in use does not work on this machine. */
     async check(): Promise<void> {
@@ -29,7 +28,7 @@ export async function configuredExecutors({ execution, builtins }: ResolvedConfi
 
 async function executorIn(sandbox: Sandbox): Promise<Executor> {
   const { sandboxedExecutor } = await import("../../adapters/executors/sandboxed.ts");
-  // A call's own deadline ends it, as it does without a sandbox.
+  // A call's own deadline limits its time, like without a sandbox.
   return sandboxedExecutor({ sandbox, limits: { timeoutMs: MAX_TIMEOUT_MS } });
 }
 

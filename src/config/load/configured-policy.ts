@@ -6,8 +6,8 @@ import { readerOf } from "../adapter-settings.ts";
 import type { ResolvedConfig } from "./resolve-config.ts";
 
 /**
- * The policy of `security.policy_file`, created by the adapter for that file, or else the policy of the lists under `security`. `text` is the
- * content of the file; it is read if omitted.
+ * Returns the policy of `security.policy_file`, created by the adapter for that file, or else the policy of the lists under `security`. `text` is the
+ * content of the file, which is read if omitted.
  */
 export function configuredPolicy({ security }: Pick<ResolvedConfig, "security">, clock: Clock, text?: string): Policy {
   const { policyFile } = security;
@@ -17,7 +17,7 @@ export function configuredPolicy({ security }: Pick<ResolvedConfig, "security">,
   return fileAdapter(policyFile).create(rules, { name: policyFile, clock, mode: security.policy });
 }
 
-/** The part of a policy's module that creates a policy from the text of a file. Throws `CONFIG_INVALID` with file, line, field, value and fix. */
+/** The exports of a policy module that reads files. `create` throws `CONFIG_INVALID` with file, line, field, value and fix. */
 interface FileAdapter {
   create(
     text: string,
@@ -25,7 +25,7 @@ interface FileAdapter {
   ): Policy;
 }
 
-/** Loads the policy that reads a file with the first file. Synchronous, because the constructor of an arsenal throws if the file is broken. */
+/** Loads the module on first use. Synchronous, because the constructor of an arsenal throws if the file is invalid. */
 function fileAdapter(path: string): FileAdapter {
   const { createRequire } = process.getBuiltinModule("node:module");
   const { extname } = process.getBuiltinModule("node:path");
@@ -45,7 +45,7 @@ export function readPolicyText(path: string): string {
   }
 }
 
-/** Refuses lists next to a policy file: they would be ignored, or contradict it. */
+/** Refuses lists next to a policy file, because they would be ignored or contradict it. */
 function refuseLists({ allow, deny, humanInTheLoop, requireConfirmation }: ResolvedConfig["security"]): void {
   const byDefault = requireConfirmation.join("\n") === DEFAULT_CONFIRMATION.join("\n");
   const lists: readonly (readonly [field: string, value: readonly string[], effect: string])[] = [

@@ -13,21 +13,20 @@ import { toNamespace } from "../../tool/normalise/slug.ts";
 import { nameTaken, type ServerProblem } from "../clients/server-problem.ts";
 import type { ResolvedConfig } from "./resolve-config.ts";
 
-/** A source that a configuration names. */
 export interface ConfiguredSource {
-  /** The ensemble's name, which is a valid namespace; for a descriptor its path, because its name is inside the file. */
+  /** The ensemble's name, a valid namespace. For a descriptor it is the path, because the name is inside the file. */
   readonly name: string;
   /** The name as written in the configuration. */
   readonly writtenAs: string;
   /** The argument of `arsenal.add`. */
   readonly settings: NamedSource;
-  /** The files of this machine that the source is read from. */
+  /** The local files that define the source. */
   readonly watched?: WatchedFiles;
 }
 
 type Spelled = NamedSource & { readonly name?: string; readonly namespace?: string; readonly disabled?: boolean };
 
-/** Converts the sections that name sources to entries of `sources`. */
+/** Converts the sections that define sources to entries of `sources`. */
 function spelledSources(config: ResolvedConfig): readonly Spelled[] {
   return [
     ...config.sources,
@@ -40,7 +39,7 @@ function spelledSources(config: ResolvedConfig): readonly Spelled[] {
   ];
 }
 
-/** The sources that a configuration names. Invalid ones are reported; the rest are still used. */
+/** Returns the configured sources. Invalid sources are reported; the rest are still used. */
 export async function configuredSources(config: ResolvedConfig): Promise<{
   readonly sources: readonly ConfiguredSource[];
   readonly problems: readonly ServerProblem[];
@@ -60,7 +59,7 @@ export async function configuredSources(config: ResolvedConfig): Promise<{
         const earlier = taken.get(name);
         const problem = adapter.problem?.(each);
         if (earlier !== undefined) {
-          const as = earlier === writtenAs ? "" : ` (as ${showValue(earlier)}, which reads the same)`;
+          const as = earlier === writtenAs ? "" : ` (as ${showValue(earlier)}, which has the same normalised form)`;
           problems.push(nameTaken(writtenAs, "source", as));
         } else if (problem !== undefined) problems.push({ server: writtenAs, ...problem });
         else {
@@ -89,7 +88,7 @@ export async function configuredSources(config: ResolvedConfig): Promise<{
   return { sources, problems };
 }
 
-/** The entry with its name, which defaults to that of its type, and with valid namespaces. */
+/** Adds the name, which defaults to the name of the type, and valid namespaces. */
 function withNamespaces({ name, namespace, ...entry }: Spelled, isNamed: boolean): Spelled {
   return {
     ...entry,

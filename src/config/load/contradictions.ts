@@ -16,7 +16,7 @@ interface Contradiction {
   readonly fix: string;
 }
 
-/** Checks that the schema cannot express: mostly settings that are valid alone, but together provide less than the user expects. */
+/** Rules that the schema cannot express. Most are about settings that are valid alone, but that together provide less than the user expects. */
 const CONTRADICTIONS: readonly Contradiction[] = [
   {
     path: ["execution", "sandboxType"],
@@ -27,7 +27,7 @@ const CONTRADICTIONS: readonly Contradiction[] = [
       .join(", ")}, or leave the sandbox off.`,
   },
   {
-    // A default folder may contain this very configuration.
+    // A default folder could contain this configuration.
     path: ["builtins", "files", "roots"],
     holds: ({ builtins }) =>
       builtins.tools.some((tool) => tool === "file-read" || tool === "file-write") &&

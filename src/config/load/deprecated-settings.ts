@@ -2,13 +2,12 @@ import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
 import { HINTS, type Shape } from "../../tool/shape/shape.ts";
 import { toSnake } from "./key-style.ts";
 
-/** A deprecated key that a configuration sets, and its replacement. */
 export interface DeprecatedSetting {
   readonly key: string;
   readonly message: string;
 }
 
-/** Finds the deprecated keys of a configuration file, each once, with their replacement. */
+/** Lists the deprecated keys in a configuration file, each once, with their replacement. */
 export function deprecatedSettings(given: unknown, schema: JsonSchema, path = ""): readonly DeprecatedSetting[] {
   if (Array.isArray(given)) {
     const found = given.flatMap((each) => deprecatedSettings(each, (schema.items ?? {}) as JsonSchema, `${path}[]`));

@@ -1,27 +1,29 @@
-/** A reference to a secret is not replaced: it is looked up when the secret is needed. */
+/** Matches a reference to a secret, which stays. It is resolved when the secret is needed. */
 const SECRET = /^\$\{secret:/;
 const REFERENCE = /\$\$\{|\$\{secret:(?:[^{}]|\{(?:principal|tenant)\})*\}|\$\{([^}]*)(\}?)/g;
 const INNER = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([\s\S]*))?$/;
 const WHOLE = /^\$\{[^}]*\}$/;
 
-/** True if the text has a reference to replace. */
 export function hasReference(text: string): boolean {
   return text.includes("${");
 }
 
-/** True if the text is exactly one reference, so that its value may be converted to a number or a flag, or be empty. */
+/** Returns true if the text is exactly one reference. Its value may then be empty, or be converted to a number or a flag. */
 export function isWholeReference(text: string): boolean {
   return WHOLE.test(text);
 }
 
-/** Reports a reference that cannot be replaced, with the fix. Returns the text that replaces the reference. */
+/** Reports a reference that cannot be resolved, with the fix. Returns the text to use instead. */
 export type RefuseReference = (problem: {
   readonly value: string;
   readonly message: string;
   readonly fix: string;
 }) => string;
 
-/** Replaces `${NAME}` and `${NAME:-default}` by environment variables; `$${` becomes `${`, and `${secret:…}` stays. Refuses a variable without value and default. */
+/**
+ * Replaces `${NAME}` and `${NAME:-default}` with environment variables, and `$${` with `${`. Keeps `${secret:…}`. Reports a variable without value
+ * and default.
+ */
 export function fillReferences(
   text: string,
   environment: Readonly<Record<string, string | undefined>>,

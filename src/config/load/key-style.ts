@@ -1,4 +1,4 @@
-/** Keys under which MCP clients store their servers. `arsenal.yaml` may contain them unchanged. */
+/** Keys under which MCP clients list their servers. `arsenal.yaml` may contain them unchanged. */
 export const CLIENT_KEYS: readonly string[] = ["mcpServers", "servers", "inputs"];
 
 /** `maxRetries` → `max_retries` */

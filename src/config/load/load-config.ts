@@ -19,25 +19,28 @@ import { readYaml } from "./read-yaml.ts";
 import { foldShortForm, type ResolvedConfig, resolveConfig } from "./resolve-config.ts";
 import { nameTaken, refuseTooManyServers, type ServerNote, type ServerProblem } from "../clients/server-problem.ts";
 
-/** A configuration that was read, completed with defaults and checked. */
+/** A validated configuration with defaults. */
 export interface LoadedConfig {
-  /** Its paths are absolute. `mcp.servers` includes servers that are written in the format of MCP clients. */
+  /** The configuration with absolute paths. `mcp.servers` includes servers in the format of MCP clients. */
   readonly config: ResolvedConfig;
   /** The base of relative paths in the file. */
   readonly folder: string;
-  /** Servers that are left out, with the reasons. `configuredSources` finds the problems of other sources. */
+  /** Servers that are skipped, with the reasons. `configuredSources` reports problems of other sources. */
   readonly problems: readonly ServerProblem[];
-  /** Ignored settings of servers that are used anyway, and deprecated settings. */
+  /** Ignored settings of servers that are still used, and deprecated settings. */
   readonly notes: readonly ServerNote[];
-  /** The env files that MCP servers name. */
+  /** The env files of MCP servers. */
   readonly envFiles: readonly string[];
-  /** The file, if it is empty or contains only comments. */
+  /** The path of the file, if it is empty or contains only comments. */
   readonly emptyFile?: string;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads a YAML or JSON configuration, or every default without a path, and adds the servers of `mcpConfigs`. Throws `CONFIG_INVALID` with file, line, key, value and fix. */
+/**
+ * Reads a YAML or JSON configuration, and adds the servers of `mcpConfigs`. Without a path, uses the defaults. Throws `CONFIG_INVALID` with file,
+ * line, key, value and fix.
+ */
 export async function loadConfig(
   path: string | undefined,
   environment: Environment = process.env,
@@ -52,7 +55,7 @@ export async function loadConfig(
   const files = await Promise.all((options.mcpConfigs ?? []).map((file) => readMcpConfigFile(file, environment)));
   const { config, ...said } = withClients(own.config, [own.clients, ...files]);
   const absolute = withAbsolutePaths(config, folder);
-  // Created and discarded, so that an invalid rule is reported with the other problems of the configuration.
+  // Only validates the policy, so that an invalid rule is reported together with other problems.
   if (absolute.security.policyFile !== undefined) configuredPolicy(absolute, systemClock);
   await (await configuredExecutors(absolute)).check();
   const readFrom = [path, ...(options.mcpConfigs ?? []), ...said.envFiles].flatMap((file) =>
@@ -61,7 +64,7 @@ export async function loadConfig(
   return { config: { ...absolute, readFrom }, folder, ...emptyFile, ...said };
 }
 
-/** Reads a configuration from its text; messages contain `name`. */
+/** Parses a configuration from text. `name` identifies the text in messages. */
 export async function parseConfig(
   source: string,
   name: string,
@@ -102,14 +105,14 @@ async function parse(
     };
   } catch (cause) {
     if (isArsenalError(cause)) throw cause;
-    // For example nesting that overflows the parser's stack, or an alias bomb.
+    // Possible causes are nesting that overflows the parser's stack, and an alias bomb.
     const fix = "Check its anchors and aliases, and write it with less nesting.";
     const problem = `${name}: the file cannot be read: ${messageOf(cause)}.`;
     throw fixable("CONFIG_INVALID", problem, fix, { field: name, cause });
   }
 }
 
-/** Adds the clients' servers to the configuration's own. If two servers have one name, the later one is reported. */
+/** Adds the clients' servers to the configuration's own. If a name is repeated, the later server is reported. */
 function withClients(
   config: ResolvedConfig,
   clients: readonly ClientServers[],
@@ -133,7 +136,7 @@ function withClients(
   };
 }
 
-/** A copy in which every file and folder is absolute. Addresses, and the name for in-memory storage, stay unchanged. */
+/** Copies a value with absolute paths for files and folders. Addresses and the name of the in-memory store do not change. */
 function withAbsolutePaths<Value>(value: Value, folder: string, schema: JsonSchema = CONFIG_SCHEMA): Value {
   const { format, items } = schema;
   const inside = (member: unknown, of: unknown): unknown => withAbsolutePaths(member, folder, (of ?? {}) as JsonSchema);

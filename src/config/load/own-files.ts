@@ -11,12 +11,12 @@ import { alternativesOf, schemaOf } from "./check-config.ts";
 import type { ResolvedConfig } from "./resolve-config.ts";
 import { IN_MEMORY } from "./chosen-adapters.ts";
 
-/** Files that are executed, and may load others with the same ending from their folder. */
+/** Files that are executed. They may load other files with the same extension from their folder. */
 const CODE = /^\.(?:[cm]?[jt]s|py|sh|bash|toml)$/;
 
 /**
  * Lists the files, folders and patterns that belong to a gateway: its configuration, environment, secrets, policy, keys, state, audit log, modules
- * and scripts, and the programs of its MCP servers. No tool may read or change them.
+ * and scripts, and the programs of its MCP servers. Tools may neither read nor change them.
  */
 export function ownFiles(config: ResolvedConfig): readonly string[] {
   const { readFrom = [], approvals, modules, mcp, sources } = config;
@@ -38,7 +38,7 @@ export function ownFiles(config: ResolvedConfig): readonly string[] {
   return [...new Set(all.map((path) => withOthersOfItsKind(resolve(folder, path))))];
 }
 
-/** The folders whose files tools may read, write or send. */
+/** Lists the folders whose files tools may read, write or send. */
 export function openFolders({ builtins, openapi, sources }: ResolvedConfig): readonly string[] {
   return ([builtins, ...openapi, ...sources] as readonly OpenFolders[]).flatMap(({ files, filesFrom }) => [
     ...(files?.roots ?? []),
@@ -46,10 +46,7 @@ export function openFolders({ builtins, openapi, sources }: ResolvedConfig): rea
   ]);
 }
 
-/**
- * The folders open to tools that contain the gateway's own files, with the names of some of these files. Tools refuse the files, but they should
- * not be there.
- */
+/** Lists the open folders that contain the gateway's own files, with some of their names. Tools refuse these files, but they should be elsewhere. */
 export function foldersWithOwnFiles(
   config: ResolvedConfig,
 ): readonly { readonly folder: string; readonly files: readonly string[] }[] {
@@ -64,13 +61,13 @@ export function foldersWithOwnFiles(
     .filter(({ files }) => files.length > 0);
 }
 
-/** Settings that may open folders to tools. */
+/** Settings that can open folders to tools. */
 interface OpenFolders {
   readonly files?: { readonly roots?: readonly string[] };
   readonly filesFrom?: string;
 }
 
-/** Settings that may name a program. */
+/** Settings that can name a program. */
 interface ProgramSettings {
   readonly transport?: ProgramSettings | string;
   readonly command?: string | readonly string[];
@@ -83,7 +80,7 @@ function withOthersOfItsKind(path: string): string {
   return CODE.test(ending) ? join(dirname(path), `*${ending}`) : path;
 }
 
-/** Every value of a setting that is a path. */
+/** Lists every value of a setting that is a path. */
 function pathsIn(value: unknown, schema: JsonSchema): readonly string[] {
   if (typeof value === "string") {
     const isPath = [schema, ...alternativesOf(schema)].some(({ format }) => format === "path");
@@ -95,7 +92,7 @@ function pathsIn(value: unknown, schema: JsonSchema): readonly string[] {
   return Object.entries(value).flatMap(([key, member]) => pathsIn(member, (properties[key] ?? {}) as JsonSchema));
 }
 
-/** The files that contain secrets. A file for each caller becomes a pattern. */
+/** Lists the files that contain secrets. A file per caller becomes a pattern. */
 function secretFilesIn(value: unknown): readonly string[] {
   if (typeof value === "object" && value !== null) return Object.values(value).flatMap(secretFilesIn);
   if (typeof value !== "string") return [];

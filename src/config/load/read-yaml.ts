@@ -4,16 +4,13 @@ import { configInvalid, type LocatedIssue } from "../../errors/arsenal-error.ts"
 import type { Origin } from "./check-config.ts";
 import { fillReferences, hasReference, isWholeReference } from "./environment.ts";
 
-/** More aliases than this are an attack, or a mistake. */
+/** The maximum number of aliases. More are an attack or a mistake. */
 const MAX_ALIASES = 100;
 
-/** Parsing a longer file would block the process: 2 MiB take a second or two. */
+/** The maximum length. Parsing blocks the process: 2 MiB take one or two seconds. */
 const MAX_CHARACTERS = 2 * 1024 * 1024;
 
-/**
- * Reads a YAML document as plain data with environment references filled in, except under keys that are foreign. Returns the position of each
- * value too.
- */
+/** Parses a YAML document to plain data, and fills in environment references except under foreign keys. Also returns the position of each value. */
 export async function readYaml(
   source: string,
   name: string,
@@ -27,7 +24,7 @@ export async function readYaml(
   }
   const { isScalar, LineCounter, parseDocument, visit } = await import("yaml");
   const lines = new LineCounter();
-  // Pretty errors quote the line, which may contain a secret. Yaml's own search for duplicate keys compares each key with every other.
+  // Pretty errors would quote the line, which may contain a secret. The library's own check for duplicate keys takes quadratic time.
   const options = { lineCounter: lines, merge: true, prettyErrors: false, uniqueKeys: false };
   const document = parseDocument(source, options);
   const at = (offset = 0): string => {
@@ -64,7 +61,7 @@ export async function readYaml(
         issues.push({ field: path.join("."), ...problem, at: at(node.range?.[0]) });
         return problem.value;
       });
-      // A variable with an empty default counts as not given.
+      // A variable with an empty default counts as omitted.
       node.value = isWholeReference(written) && filled === "" ? null : filled;
       if (filled !== written) references.set(filled, written);
     },
@@ -82,7 +79,7 @@ export async function readYaml(
   };
 }
 
-/** The path of keys to a value, outermost first. */
+/** Returns the keys that lead to a value, outermost first. */
 function pathOf(key: number | "key" | "value" | null, ancestors: readonly (Document | Node | Pair)[]): string[] {
   const path: string[] = [];
   for (const [index, ancestor] of ancestors.entries()) {

@@ -8,20 +8,20 @@ import { refuseContradictions } from "./contradictions.ts";
 import { stateFile } from "./chosen-adapters.ts";
 import { refuseTooManyServers } from "../clients/server-problem.ts";
 
-/** A checked configuration with every default in place. */
+/** A validated configuration with every default. */
 export interface ResolvedConfig extends Omit<Filled<typeof CONFIG_SCHEMA>, "arsenal"> {
-  /** Set by the command line only: the file of approvals if it is separate from the rest of the state, and the command that approves. */
+  /** Set only by the command line: the file of approvals if it is separate from the other state, and the command that approves. */
   readonly approvals?: { readonly file?: string; readonly command: string };
-  /** The files that the configuration was read from: the file itself first, then configurations of MCP clients and env files. */
+  /** The files that the configuration was read from: the configuration file, then configurations of MCP clients and env files. */
   readonly readFrom?: readonly string[];
 }
 
-/** Checks a configuration written in code and fills in its defaults. */
+/** Validates a configuration from code and fills in its defaults. */
 export function resolveConfig(config: ToolArsenalConfig): ResolvedConfig {
   return foldShortForm(checkConfig(config, "camel"), "camel");
 }
 
-/** Applies the `arsenal` block: a short form of settings in other sections, whose values it overrides. */
+/** Applies the `arsenal` block, a short form of settings in other sections. It overrides their values. */
 export function foldShortForm(checked: Record<string, unknown>, style: KeyStyle, origin?: Origin): ResolvedConfig {
   const { arsenal, ...config } = checked as unknown as Filled<typeof CONFIG_SCHEMA>;
   const { defaultTimeoutSeconds, maxConcurrentTools, mcpServers = [] } = arsenal;

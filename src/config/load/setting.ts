@@ -3,19 +3,18 @@ import { present } from "../../base/present.ts";
 import { toSnake } from "./key-style.ts";
 import { CONFIG_SCHEMA } from "../schema.ts";
 
-/** One key of the configuration. */
 export interface Setting {
-  /** Dotted, in snake_case as files spell it. `[]` marks the items of a list. */
+  /** The path with dots, in snake_case as in files. `[]` marks the items of a list. */
   readonly path: string;
   readonly schema: JsonSchema;
 }
 
-/** Every key of the configuration, in the order of the schema, sections before their keys. */
+/** Lists every key of the configuration, in the order of the schema, sections before their keys. */
 export function listSettings(): readonly Setting[] {
   return settingsIn(CONFIG_SCHEMA, "");
 }
 
-/** Every key below a schema; `prefix` is added before each path. */
+/** Lists every key below a schema, with `prefix` before each path. */
 export function settingsIn(schema: JsonSchema, prefix: string): readonly Setting[] {
   return Object.entries(schema.properties ?? {}).flatMap(([key, member]) => {
     const path = prefix + toSnake(key);
@@ -25,7 +24,7 @@ export function settingsIn(schema: JsonSchema, prefix: string): readonly Setting
   });
 }
 
-/** Describes a valid value, in words that can follow "must be" and "to". */
+/** Describes a valid value in words that can follow "must be" and "to". */
 export function describeExpected(schema: JsonSchema): string {
   const { type, enum: values, items } = schema;
   const [minimum, maximum] = [schema["minimum"], schema["maximum"]].map(String);
@@ -49,7 +48,7 @@ export function describeExpected(schema: JsonSchema): string {
   }
 }
 
-/** The schema a configuration file is checked against, with its keys in snake_case: what editors get. */
+/** Returns the schema of configuration files, with keys in snake_case. For editors. */
 export function fileSchema(): JsonSchema {
   const own = renameProperties(CONFIG_SCHEMA);
   return {
@@ -60,7 +59,7 @@ export function fileSchema(): JsonSchema {
   };
 }
 
-/** Blocks from files of MCP clients that a configuration may contain unchanged. */
+/** Blocks from MCP clients' files that a configuration may contain unchanged. */
 const CLIENT_BLOCKS: Readonly<Record<string, JsonSchema>> = {
   mcpServers: {
     description: "MCP servers as Claude Desktop, Cursor, Windsurf and .mcp.json have them.",
@@ -75,7 +74,7 @@ const CLIENT_BLOCKS: Readonly<Record<string, JsonSchema>> = {
   inputs: { description: "What VS Code asks for; here it comes from the environment.", type: "array" },
 };
 
-/** In a file, any value may be a reference to the environment, so editors must not report `${PORT}` as an invalid number. */
+/** In a file, any value may be a reference to the environment. Editors must not report `${PORT}` as an invalid number. */
 const REFERENCE: JsonSchema = { type: "string", pattern: "^\\$\\{" };
 
 function renameProperties(schema: JsonSchema): JsonSchema {

@@ -5,13 +5,13 @@ import { messageOf } from "../../errors/show-value.ts";
 import type { LoadedConfig } from "../load/load-config.ts";
 import type { Started } from "./start-configured.ts";
 
-/** The part of an arsenal that the start of a configured arsenal needs. */
+/** The methods of an arsenal that are needed to start it. */
 export interface Bootable {
   start(): Promise<Started>;
   close(): Promise<void>;
 }
 
-/** Creates an arsenal from a configuration file, lets the file's modules register their tools, and starts it. */
+/** Creates an arsenal from a configuration file, runs the file's modules, and starts it. */
 export async function bootFile<Arsenal extends Bootable>(
   path: string,
   environment: Readonly<Record<string, string | undefined>> | undefined,
@@ -24,7 +24,7 @@ export async function bootFile<Arsenal extends Bootable>(
   return arsenal;
 }
 
-/** Lets the modules of a configuration file register their tools, then starts the arsenal. If either fails, the arsenal is closed. */
+/** Runs the modules of a configuration file, which register tools, then starts the arsenal. Closes the arsenal if either fails. */
 export async function boot(
   arsenal: Bootable,
   { config, folder }: Pick<LoadedConfig, "config" | "folder">,
@@ -38,7 +38,7 @@ export async function boot(
   }
 }
 
-/** Passes an arsenal to the default export of a module. `shown` is the module's path in the configuration. */
+/** Calls the default export of a module with the arsenal. `shown` is the module's path in the configuration. */
 async function runModule(path: string, shown: string, arsenal: Bootable): Promise<void> {
   const refuse = (problem: string, cause?: unknown): never => {
     const details = { field: "modules", value: shown, fix: "See docs/reference/configuration.md.", cause };

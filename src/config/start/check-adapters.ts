@@ -4,14 +4,14 @@ import { chosenAdapters } from "../load/chosen-adapters.ts";
 import type { ResolvedConfig } from "../load/resolve-config.ts";
 
 /**
- * The part of an adapter's module that checks whether the adapter can work with its settings. Resolves to a sentence on what works, or rejects
- * with the fix.
+ * The part of an adapter's module that checks whether the adapter works with its settings. Resolves to a sentence about the result, or rejects with
+ * the fix.
  */
 interface Checkable {
   readonly check?: (settings: object, surroundings: Surroundings) => Promise<string | undefined>;
 }
 
-/** Runs the `check` of each configured adapter that has one. Reports a sentence on what works, or the reason why it does not. */
+/** Runs the `check` of each configured adapter that has one, and reports the result. */
 export async function checkAdapters(config: ResolvedConfig, surroundings: Surroundings) {
   const reports: { readonly part: string; readonly message?: string; readonly error?: unknown }[] = [];
   for (const { part, kind, name, settings } of chosenAdapters(config)) {

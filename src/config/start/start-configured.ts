@@ -11,20 +11,19 @@ import { type ConfiguredSource, configuredSources } from "../load/configured-sou
 import type { ResolvedConfig } from "../load/resolve-config.ts";
 import type { ConfiguredExecutors } from "../load/configured-executors.ts";
 
-/** Background work that starting an arsenal began. */
+/** Background work of starting an arsenal. */
 export interface Started {
   /** Resolves once every configured source was tried, with the result of each. Never rejects. */
   readonly sources: Promise<readonly SourceReport[]>;
   /** The configured names of the sources that are still being added. */
   pending(): readonly string[];
-  /** Cancels the work that is still in progress. */
+  /** Cancels the remaining work. */
   close(): Promise<void>;
 }
 
-/** The result of one configured source: the number of its tools, or the reason why it has none. */
+/** The result of one configured source: the number of its tools, or the error. */
 export interface SourceReport {
   readonly type: string;
-  /** The ensemble's name. */
   readonly name: string;
   /** The name of the source in the configuration. */
   readonly configuredAs: string;
@@ -35,7 +34,7 @@ export interface SourceReport {
   readonly source?: Source;
 }
 
-/** The part of an arsenal to which configured sources are added. */
+/** The part of an arsenal that configured sources are added to. */
 export interface SourceTaker {
   add(source: GivenSource, options: AddSourceOptions): Promise<number>;
   readonly emit?: Emit;
@@ -43,7 +42,7 @@ export interface SourceTaker {
   isClosed?(): boolean;
 }
 
-/** Checks the sandboxes and adds every configured source; remote ones connect in the background. Rejects only if a sandbox fails. */
+/** Checks the sandboxes and adds every configured source. Remote sources connect in the background. Rejects only if a sandbox fails. */
 export async function startConfigured(
   config: ResolvedConfig,
   { check }: Pick<ConfiguredExecutors, "check">,
@@ -58,14 +57,14 @@ export async function startConfigured(
 }
 
 /**
- * Adds configured sources in order. Resolves once local ones are loaded; `reports` also waits for remote ones, and never rejects. An invalid source
- * that follows its files is added once they are fixed, until `close`.
+ * Adds configured sources in order. Resolves once local sources are loaded. `reports` also waits for remote sources, and never rejects. A source with
+ * invalid files is added once the files are fixed, until `close`.
  */
 export async function addSources(sources: readonly ConfiguredSource[], arsenal: SourceTaker) {
   const { isClosed = () => false, emit, clock } = arsenal;
-  /** Sources with invalid files, and the content of the files when they were read. */
+  /** Sources with invalid files, and the files' content when they were read. */
   const waiting = new Map<ConfiguredSource, readonly (string | undefined)[]>();
-  const told = new Map<string, string>();
+  const reported = new Map<string, string>();
   const watched = emit && watchFiles({ ...(clock && { clock }), onChange: retry });
 
   async function add(configured: ConfiguredSource, isRetry = false): Promise<SourceReport> {
@@ -82,15 +81,15 @@ export async function addSources(sources: readonly ConfiguredSource[], arsenal: 
     } catch (thrown) {
       const error = reasonOf(thrown);
       if (followed) waiting.set(configured, texts);
-      // A failed connection of an ensemble was already reported.
-      const isTold = isArsenalError(thrown) && thrown.code === "SOURCE_UNAVAILABLE";
-      if (!isTold && told.get(configured.name) !== error.message)
+      // The ensemble has already reported its failed connection.
+      const isReported = isArsenalError(thrown) && thrown.code === "SOURCE_UNAVAILABLE";
+      if (!isReported && reported.get(configured.name) !== error.message)
         emit?.("ensemble-failed", {
           ensemble: configured.name,
           ...(isRetry && { kind: type as ToolSource }),
           message: error.message,
         });
-      told.set(configured.name, error.message);
+      reported.set(configured.name, error.message);
       return { ...report, name: configured.name, error };
     }
   }
@@ -123,7 +122,7 @@ export async function addSources(sources: readonly ConfiguredSource[], arsenal: 
   return { reports: Promise.all(adding), pending: names, close: async (): Promise<void> => watched?.close() };
 }
 
-/** Prefers the source's own error: it explains more than the error that its ensemble is unavailable. */
+/** Returns the source's own error, which explains more than the error that its ensemble is unavailable. */
 export function reasonOf(error: unknown): Error {
   const reason = isArsenalError(error) && isArsenalError(error.cause) ? error.cause : error;
   return reason instanceof Error ? reason : new Error(String(reason));

@@ -122,7 +122,7 @@ function keepReference(
   if (written === NEVER) return NEVER;
   const kept = `#/$defs/${name}`;
   if (written?.["$ref"] === kept) {
-    lose(place, "$ref", "dropped", "refers to nothing but itself");
+    lose(place, "$ref", "dropped", "refers only to itself");
     return nothingKnown(beside, place);
   }
   if (kept !== reference) lose(place, "$ref", "resolved", `as ${kept}`);

@@ -19,7 +19,7 @@ export const WRAPPER = "input";
 /** Converts a tool's parameters. The result is always an object. */
 export function convertRoot(schema: unknown, root: SchemaPosition): JsonSchema {
   if (!isPlainObject(schema))
-    root.record("", "type", "widened", "no schema of an object: taken as one without parameters");
+    root.record("", "type", "widened", "not an object schema: replaced by an object without parameters");
   const given = isPlainObject(schema) ? schema : { type: "object" };
   if (root.has("rootCombinators")) return { ...given, type: toObject(given, root) };
   const spelled = spellModern(given, root);
@@ -38,7 +38,7 @@ function merged(node: SchemaNode, root: SchemaPosition): SchemaNode {
   lose(root, keyword, "resolved", message);
   const { node: result } = mergeAllOf(node, root);
   if (result !== false) return result;
-  lose(root, keyword, "widened", "nothing fits all of it: taken as an object without parameters");
+  lose(root, keyword, "widened", "no value fits: replaced by an object without parameters");
   return {};
 }
 
@@ -94,7 +94,7 @@ function wrap(node: SchemaNode, keyword: string, root: SchemaPosition): JsonSche
   const isTakenOff =
     Array.isArray(anyOf) && anyOf.every(({ type, $ref }: JsonSchema) => type === "object" || $ref !== undefined);
   if (!isTakenOff) lose(root, keyword, "refused", "alternatives that cannot be written as objects here");
-  lose(root, keyword, "resolved", `as the parameter ${WRAPPER}, which is taken off again`);
+  lose(root, keyword, "resolved", `wrapped in the parameter ${WRAPPER}, which calls remove again`);
   return { type: "object", properties: { [WRAPPER]: inside }, required: [WRAPPER], additionalProperties: false };
 }
 

@@ -122,7 +122,7 @@ function writeUnion(
     const schema = describeWhole(only, addNotes(about["description"], kept.notes), kept.structure, target);
     return hasNull ? withNull(schema, target) : schema;
   }
-  if (converted.length < branches.length - (hasNull ? 1 : 0)) changed("without branches that say the same");
+  if (converted.length < branches.length - (hasNull ? 1 : 0)) changed("without duplicate branches");
   if (target.bareUnions !== true) {
     const union = assemble(about, {}, kept, { structure: { anyOf: converted }, notes: [] });
     return hasNull ? withNull(union, target) : union;

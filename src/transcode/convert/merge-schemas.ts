@@ -187,7 +187,7 @@ export function mergeAllOf(
     if (first === false || second === false) return false;
     const isPlain = !isConstraining(first) || !isConstraining(second);
     const merged = isPlain ? mergeSchemas(first, second) : mergeSchemas(withLiterals(first), withLiterals(second));
-    for (const keyword of merged.left) lose(place, keyword, "widened", "two of it cannot be merged: one is left out");
+    for (const keyword of merged.left) lose(place, keyword, "widened", "two values cannot be merged: one is omitted");
     return merged.node;
   }
 
@@ -216,7 +216,7 @@ export function mergeBranches(node: SchemaNode, keyword: "anyOf" | "oneOf", root
     return merged === false ? [] : [merged];
   });
   const isWhole = forms.length === 1 && forms.every((form) => Object.keys(form).every((name) => KEPT.has(name)));
-  if (isWhole) lose(root, keyword, "resolved", "as the one alternative there is");
+  if (isWhole) lose(root, keyword, "resolved", "as its only alternative");
   else {
     const message = "its alternatives as one object; the description states which go together";
     lose(root, keyword, "widened", message);
