@@ -300,9 +300,6 @@ export function operationsOf(arsenal: ToolArsenal): ArsenalOperations {
   return wiredOf(arsenal).operations;
 }
 
-/** The members of an arsenal that surfaces, commands and the agent loop use. They may change in any version. @internal */
-export type ArsenalInternals = ReturnType<typeof internalsOf>;
-
 /** Returns the internal members of an arsenal. @internal */
 export function internalsOf(arsenal: ToolArsenal) {
   const wired = wiredOf(arsenal);

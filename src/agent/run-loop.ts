@@ -16,9 +16,9 @@ import { shortenResult } from "./shorten-result.ts";
 import { readTextCalls } from "./text-calls.ts";
 
 export type LoopSettings = OfferSettings &
-  Required<Omit<AgentOptions, "name" | "principal" | "toolset" | "scoreThreshold" | Optional>> &
-  Pick<AgentOptions, Optional>;
-type Optional = "systemPrompt" | "maxAnswerTokens";
+  Required<Omit<AgentOptions, "name" | "principal" | "toolset" | "scoreThreshold" | OptionalSetting>> &
+  Pick<AgentOptions, OptionalSetting>;
+type OptionalSetting = "systemPrompt" | "maxAnswerTokens";
 
 /** A run in progress. `state` is replaced, never mutated, so a copy of it is a snapshot of the run. */
 export interface ActiveRun {
@@ -183,31 +183,31 @@ async function runCall(
   return { ...result, ...("result" in result && { result: shortenResult(result.result, maxResultLength) }) };
 }
 
-interface Unrun {
+interface MissingOutcome {
   readonly code: ErrorCode;
   readonly message: string;
 }
 
-const LOST: Unrun = {
+const LOST: MissingOutcome = {
   code: "OUTCOME_UNKNOWN",
   message:
     "The call started, and the agent was stopped before it ended: it may or may not have taken effect. It was not repeated.",
 };
 
-const NOT_RUN: Readonly<Record<"step-limit" | "token-limit" | "refused", Unrun>> = {
+const NOT_RUN: Readonly<Record<"step-limit" | "token-limit" | "refused", MissingOutcome>> = {
   "step-limit": { code: "CANCELLED", message: "The call was not run: the agent has no steps left." },
   "token-limit": { code: "CANCELLED", message: "The call was not run: the agent has no tokens left." },
   refused: { code: "CANCELLED", message: "The call was not run: the provider blocked the answer it was in." },
 };
 
 /** Closes the open step: adds the outcomes of its calls to the conversation. A call without an outcome gets the given error. */
-function closeStep(running: ActiveRun, { clock }: LoopSettings, missing: Unrun): void {
+function closeStep(running: ActiveRun, { clock }: LoopSettings, missing: MissingOutcome): void {
   const { open: _open, ...closed } = running.state;
   running.state = { ...closed, messages: conversationOf(running.state, clock, missing) };
 }
 
 /** Returns the conversation with every call answered. Calls without an outcome get the error `missing`. */
-export function conversationOf(state: RunState, clock: Clock, missing: Unrun = LOST): readonly AgentMessage[] {
+export function conversationOf(state: RunState, clock: Clock, missing: MissingOutcome = LOST): readonly AgentMessage[] {
   const { open, messages, traceId } = state;
   if (open === undefined) return messages;
   const resultOf = ({ read, result }: OpenCall): ToolResult => result ?? notRun(read, missing, traceId, clock);
@@ -215,7 +215,7 @@ export function conversationOf(state: RunState, clock: Clock, missing: Unrun = L
   return [...messages, { role: "tool", results, format: open.format }];
 }
 
-function notRun({ call }: ReadCall, error: Unrun, traceId: string, clock: Clock): ToolResult {
+function notRun({ call }: ReadCall, error: MissingOutcome, traceId: string, clock: Clock): ToolResult {
   const now = clock.now();
   return {
     toolName: call.toolName,

@@ -1,7 +1,7 @@
 import { Data } from "effect";
 import type { ErrorCode } from "../errors/codes.ts";
 
-interface Original {
+interface OriginalError {
   /** The arsenal's code. It distinguishes errors that share a tag, such as RATE_LIMITED and CIRCUIT_OPEN. */
   readonly code?: ErrorCode;
   /** The arsenal's error with its details, such as `retryAfterMs`, or the error of an `IdentityService`. */
@@ -10,7 +10,7 @@ interface Original {
 
 /** No tool has that name, or the agent may not see it. */
 export class ToolNotFoundError extends Data.TaggedError("ToolNotFoundError")<
-  Original & {
+  OriginalError & {
     readonly message: string;
     readonly toolName: string;
     /** Up to 100 tools that the agent may see. */
@@ -20,17 +20,17 @@ export class ToolNotFoundError extends Data.TaggedError("ToolNotFoundError")<
 
 /** The tool could not be run, or failed. */
 export class ToolExecutionError extends Data.TaggedError("ToolExecutionError")<
-  Original & { readonly message: string; readonly toolName: string; readonly input?: unknown }
+  OriginalError & { readonly message: string; readonly toolName: string; readonly input?: unknown }
 > {}
 
 /** The call ran out of time. With the code OUTCOME_UNKNOWN, the call may have taken effect. */
 export class ToolTimeoutError extends Data.TaggedError("ToolTimeoutError")<
-  Original & { readonly message: string; readonly toolName: string; readonly timeoutMs: number }
+  OriginalError & { readonly message: string; readonly toolName: string; readonly timeoutMs: number }
 > {}
 
 /** The arguments do not match the tool's parameters. Describes the first problem; `cause` lists all of them. */
 export class ToolValidationError extends Data.TaggedError("ToolValidationError")<
-  Original & {
+  OriginalError & {
     readonly message: string;
     readonly toolName: string;
     readonly parameter: string;
@@ -41,12 +41,12 @@ export class ToolValidationError extends Data.TaggedError("ToolValidationError")
 
 /** An MCP server could not be connected or disconnected. */
 export class MCPConnectionError extends Data.TaggedError("MCPConnectionError")<
-  Original & { readonly message: string; readonly serverName: string; readonly transport: string }
+  OriginalError & { readonly message: string; readonly serverName: string; readonly transport: string }
 > {}
 
 /** The agent may not run the tool, or a person must approve the call first. */
 export class ToolAuthorizationError extends Data.TaggedError("ToolAuthorizationError")<
-  Original & {
+  OriginalError & {
     readonly message: string;
     readonly toolName: string;
     readonly agentId: string;
@@ -56,4 +56,6 @@ export class ToolAuthorizationError extends Data.TaggedError("ToolAuthorizationE
 > {}
 
 /** The arsenal could not be configured or searched. */
-export class ToolServiceError extends Data.TaggedError("ToolServiceError")<Original & { readonly message: string }> {}
+export class ToolServiceError extends Data.TaggedError("ToolServiceError")<
+  OriginalError & { readonly message: string }
+> {}

@@ -63,7 +63,7 @@ function counterOf(
 }
 
 /** The counters of one tenant on one day, for tools with and without a cost. */
-interface Compiled {
+interface TenantCounters {
   readonly tenant: StoredTenant;
   readonly until: number;
   readonly all: readonly Counter[];
@@ -77,14 +77,14 @@ export function createQuotas(parts: {
   readonly alert: (id: string, alert: Alert) => void;
 }): Quotas {
   const { view, clock, alert } = parts;
-  const compiled = new Map<string, Compiled>();
+  const compiled = new Map<string, TenantCounters>();
 
-  function compile(tenant: Tenant, now: number): Compiled {
+  function compile(tenant: Tenant, now: number): TenantCounters {
     const all = countersOf(tenant, now);
     return { tenant, until: periodOf("day", now).endsAt, all, free: all.filter(({ unit }) => unit !== "cost") };
   }
 
-  function compiledOf(id: string): Compiled | undefined {
+  function compiledOf(id: string): TenantCounters | undefined {
     const tenant = view.tenant(id);
     if (tenant === undefined || tenant.state === "removed") return undefined;
     const now = clock.now();

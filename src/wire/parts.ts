@@ -56,11 +56,11 @@ export interface ToolArsenalParts {
 }
 
 /** Names of configuration sections that can also be injected parts. */
-type Shared = keyof ToolArsenalConfig & keyof ToolArsenalParts;
+type SharedSection = keyof ToolArsenalConfig & keyof ToolArsenalParts;
 
 /** All options of a new arsenal: the configuration, and injected parts that replace the built-in ones. All are optional. */
-export type ToolArsenalOptions = Omit<ToolArsenalConfig, Shared> &
-  Omit<ToolArsenalParts, Shared> & {
+export type ToolArsenalOptions = Omit<ToolArsenalConfig, SharedSection> &
+  Omit<ToolArsenalParts, SharedSection> & {
     /** The settings of an embedder, or your own embedder. */
     readonly embedder?: EmbedderConfig | Embedder;
     /** The settings of a reranker, or your own reranker. It is used if the query asks for it, or always with `enabled: true`. */
@@ -89,7 +89,7 @@ const PARTS: { readonly [Name in keyof Required<ToolArsenalParts>]: true } = {
   environment: true,
 };
 
-const SHARED: ReadonlySet<string> = new Set<Shared>(["embedder", "reranker", "state", "audit"]);
+const SHARED: ReadonlySet<string> = new Set<SharedSection>(["embedder", "reranker", "state", "audit"]);
 
 /** Marks a configuration that was checked when it was read. Checking every section again would add about 100 ms to the start. */
 const RESOLVED: unique symbol = Symbol("resolved configuration");

@@ -20,7 +20,7 @@ interface Guest {
 }
 
 /** The program in its realm. `outcome` returns JSON text. */
-interface Watched {
+interface WatchedProgram {
   run(program: unknown): void;
   isPending(): boolean;
   outcome(mostBytes: number): string;
@@ -112,7 +112,7 @@ function send(id: number, tool: string, args: string): void {
 evaluate(REALM, "realm.js");
 const prelude = evaluate<(...host: readonly unknown[]) => Guest>(PRELUDE, "prelude.js");
 const guest = prelude(send, (line: string) => printed.add(line));
-const watched = evaluate<(guest: Guest) => Watched>(WATCH, "watch.js")(guest);
+const watched = evaluate<(guest: Guest) => WatchedProgram>(WATCH, "watch.js")(guest);
 
 function parses(code: string, form: "script" | "function"): SyntaxProblem | undefined {
   try {

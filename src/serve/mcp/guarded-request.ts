@@ -72,24 +72,25 @@ function toCall(
     case "resources/subscribe": {
       const { uri, ...extra } = params;
       const subscribe = method === "resources/subscribe" || undefined;
-      return { tool: "resources/read", arguments: given({ uri, subscribe }), extra };
+      return { tool: "resources/read", arguments: definedOnly({ uri, subscribe }), extra };
     }
     case "skills/get":
     case "resources/directory/read": {
       const { uri, ...extra } = params;
       const part = method === "skills/get" ? "skill" : "directory";
-      return { tool: "resources/read", arguments: given({ uri, part }), extra };
+      return { tool: "resources/read", arguments: definedOnly({ uri, part }), extra };
     }
     case "prompts/get": {
       const { name, arguments: args, ...extra } = params;
-      return { tool: "prompts/get", arguments: given({ name, arguments: args }), extra };
+      return { tool: "prompts/get", arguments: definedOnly({ name, arguments: args }), extra };
     }
     case "completion/complete": {
       const { argument = null, context, ...extra } = params;
       const { type, uri, name } = isPlainObject(extra["ref"]) ? extra["ref"] : {};
       if (type === "ref/resource")
-        return { tool: "resources/read", arguments: given({ uri, argument, context }), extra };
-      if (type === "ref/prompt") return { tool: "prompts/get", arguments: given({ name, argument, context }), extra };
+        return { tool: "resources/read", arguments: definedOnly({ uri, argument, context }), extra };
+      if (type === "ref/prompt")
+        return { tool: "prompts/get", arguments: definedOnly({ name, argument, context }), extra };
       throw wrongReference();
     }
     default:
@@ -98,7 +99,7 @@ function toCall(
 }
 
 /** Drops undefined members, so that the server itself answers to missing ones. */
-function given(members: JsonObject): JsonObject {
+function definedOnly(members: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 

@@ -98,7 +98,7 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions) {
     return postLegacy(received, headers, exchange);
   }
 
-  function postModern(received: Valid, headers: Headers, exchange: HttpExchange): void {
+  function postModern(received: ValidMessage, headers: Headers, exchange: HttpExchange): void {
     const { request, response, principal, trace, onRevoked } = exchange;
     if (received.kind === "response")
       return refuseRequest(response, 400, null, "An answer is sent by repeating the request, not by itself.");
@@ -135,7 +135,7 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions) {
     });
   }
 
-  async function postLegacy(received: Valid, headers: Headers, exchange: HttpExchange): Promise<void> {
+  async function postLegacy(received: ValidMessage, headers: Headers, exchange: HttpExchange): Promise<void> {
     const { request, response, principal, trace, onRevoked } = exchange;
     const { kind, message } = received;
     const id = kind === "request" ? message.id : null;
@@ -222,10 +222,10 @@ async function inSession<Value>(
   return undefined;
 }
 
-type Valid = Exclude<Received, { readonly kind: "invalid" }>;
+type ValidMessage = Exclude<Received, { readonly kind: "invalid" }>;
 
 /** Returns true for a request that carries its client's identity, or whose headers name the modern version. */
-function isModern({ kind, message }: Valid, headers: Headers): boolean {
+function isModern({ kind, message }: ValidMessage, headers: Headers): boolean {
   const params = kind === "response" ? undefined : (message as RpcRequest | RpcNotification).params;
   if (claimedVersion(params) !== undefined) return true;
   if (kind === "request" && (message as RpcRequest).method === "initialize") return false;

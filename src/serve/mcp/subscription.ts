@@ -70,7 +70,7 @@ export function openSubscription(
       throw new RpcError({ code: RPC.invalidParams, message });
     }
     const push = (notification: RpcNotification): void => {
-      if (controller.signal.aborted || !wanted(notification, filter)) return;
+      if (controller.signal.aborted || !isIncluded(notification, filter)) return;
       if (early === undefined) deliver(notification);
       else if (early.length < MAX_EARLY) early.push(notification);
     };
@@ -100,7 +100,7 @@ export function openSubscription(
 }
 
 /** Returns whether the client's filter includes a notification. */
-function wanted({ method }: RpcNotification, filter: JsonObject): boolean {
+function isIncluded({ method }: RpcNotification, filter: JsonObject): boolean {
   const key = FILTER_KEYS.get(method);
   return key === undefined || filter[key] === true || Array.isArray(filter[key]);
 }

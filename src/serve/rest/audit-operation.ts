@@ -5,7 +5,7 @@ import type { OperatorActionRecord } from "../../guard/audit.port.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { RestContext, RestResponse, RestRequest, Operation } from "./operation.ts";
 
-type Recorded = Pick<RestRequest<never, never, never>, "params" | "body" | "principal" | "trace">;
+type RecordedRequest = Pick<RestRequest<never, never, never>, "params" | "body" | "principal" | "trace">;
 
 /** Maximum number of targets in one record. */
 const MAX_TARGETS = 100;
@@ -53,7 +53,7 @@ export async function runRecorded(
 /** Records that a caller requested an operation that it may not use. Reads are never recorded. */
 export async function recordDenied(
   operation: Operation,
-  asked: Recorded,
+  asked: RecordedRequest,
   { administration }: RestContext,
 ): Promise<void> {
   if (operation.method === "get") return;
@@ -76,7 +76,7 @@ function outcomeOf(answer: RestResponse): Outcome {
 
 function recordOf(
   operation: Operation,
-  asked: Recorded,
+  asked: RecordedRequest,
   id: string,
   { body, ...outcome }: Outcome,
 ): OperatorActionRecord {

@@ -28,12 +28,12 @@ const METHODS = ["GET", "POST", "PUT", "DELETE"] as const;
 /** Interval at which one of the processes that share the approvals searches for expired ones. */
 const PRUNE_MS = 60_000;
 
-interface Served {
+interface ServedOperation {
   readonly operation: Operation;
   readonly read: RequestReader;
 }
 
-interface MatchedOperation extends Served {
+interface MatchedOperation extends ServedOperation {
   readonly params: Record<string, string>;
 }
 
@@ -45,7 +45,7 @@ export function restSurface(context: SurfaceContext, clock: Clock = systemClock)
   const endPruning = startLeasedWork(replica.state.leases, clock, prune);
   const validator = jsonSchemaValidator();
   const operations = OPERATIONS.filter((operation) => isOffered(operation, context));
-  const router = new SmartRouter<Served>({ routers: [new RegExpRouter(), new TrieRouter()] });
+  const router = new SmartRouter<ServedOperation>({ routers: [new RegExpRouter(), new TrieRouter()] });
   for (const operation of operations) {
     const served = { operation, read: createReader(operation, validator) };
     router.add(operation.method.toUpperCase(), operation.path.replaceAll(/\{(\w+)\}/g, ":$1"), served);

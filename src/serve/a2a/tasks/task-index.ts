@@ -93,8 +93,6 @@ interface HeldTask extends Holding {
   readonly timestamp: string;
 }
 
-export type TaskIndex = ReturnType<typeof createTaskIndex>;
-
 /** The index of stored tasks, and the limits on the tasks that callers can store. */
 export function createTaskIndex(
   replica: Replica,
@@ -104,8 +102,8 @@ export function createTaskIndex(
   }: { readonly isRunning: (taskId: string, owner: string) => boolean; readonly clock?: Clock },
 ) {
   const { documents } = replica.state;
-  const added = new Map<string, Added>();
-  let addedInAll: Added | undefined;
+  const added = new Map<string, AddedSize>();
+  let addedInAll: AddedSize | undefined;
 
   function count(owner: string, tasks: number, bytes: number): void {
     for (const total of [added.get(owner), addedInAll]) {
@@ -206,12 +204,12 @@ export function createTaskIndex(
   };
 }
 
-interface Added {
+interface AddedSize {
   count: number;
   bytes: number;
 }
 
-function isDue(counted: Added | undefined, most: Added): boolean {
+function isDue(counted: AddedSize | undefined, most: AddedSize): boolean {
   return counted === undefined || counted.count >= most.count || counted.bytes >= most.bytes;
 }
 

@@ -19,10 +19,10 @@ export interface Relay {
   readonly connection?: Requester;
 }
 
-type Pass = (exchange: Exchange, relay: Relay) => Promise<JsonObject>;
+type PassHandler = (exchange: Exchange, relay: Relay) => Promise<JsonObject>;
 
 /** The handler of each known request. */
-const PASSES: Readonly<Record<string, Pass>> = {
+const PASSES: Readonly<Record<string, PassHandler>> = {
   "tools/call": callTool,
   "tools/list": async (exchange, relay) => withoutHidden(await forward(exchange, relay), exchange.peer, relay.names),
   "resources/list": listed("resources/read", { resources: [] }),
@@ -114,7 +114,7 @@ async function forward(exchange: Exchange, { upstream, connection }: Relay): Pro
 }
 
 /** Handles a list, which is empty for callers who may not see its entries. */
-function listed(tool: RequestTool, nothing: JsonObject): Pass {
+function listed(tool: RequestTool, nothing: JsonObject): PassHandler {
   return async (exchange, relay) => {
     const { upstream, arsenal } = relay;
     return (await mayKnow(upstream, tool, exchange.peer.principal, arsenal)) ? forward(exchange, relay) : nothing;

@@ -41,14 +41,14 @@ const DECIDED = entry(
   ["id", "toolId", "requestedBy", "reason", "requestedAt", "outcome", "decidedBy", "decidedAt"],
 );
 
-const STATUS: Readonly<Record<Refused["because"], number>> = {
+const STATUS: Readonly<Record<RefusedAnswer["because"], number>> = {
   "lacks-role": 403,
   "own-call": 403,
   unknown: 404,
   settled: 409,
 };
 
-type Refused = Extract<ApprovalAnswer, { readonly outcome: "refused" }>;
+type RefusedAnswer = Extract<ApprovalAnswer, { readonly outcome: "refused" }>;
 
 function answering(verdict: "approve" | "deny", summary: string, description: string): Operation {
   return operation(`${verdict}Call`, `POST /approvals/{id}/${verdict}`, {

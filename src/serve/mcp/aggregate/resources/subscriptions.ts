@@ -30,21 +30,21 @@ export type Subscriptions = ReturnType<typeof createSubscriptions>;
 /** Subscribes to a resource, under policy, until the signal fires. Rejects if the client may not subscribe, or the server does not support it. */
 export type Subscribe = (resource: OwnResource, until: AbortSignal) => Promise<void>;
 
-interface Held extends OwnResource {
+interface HeldSubscription extends OwnResource {
   readonly controller: AbortController;
   /** While false, this client must not get updates that another client's subscription causes. */
   granted: boolean;
 }
 
 export function createSubscriptions(subscribe: Subscribe) {
-  const held = new Map<string, Held>();
+  const held = new Map<string, HeldSubscription>();
   const keyOf = ({ upstream, uri }: OwnResource): string => `${upstream.name}\0${uri}`;
 
   return {
     async add(resource: OwnResource): Promise<void> {
       const key = keyOf(resource);
       if (held.has(key)) return;
-      const subscription: Held = { ...resource, controller: new AbortController(), granted: false };
+      const subscription: HeldSubscription = { ...resource, controller: new AbortController(), granted: false };
       held.set(key, subscription);
       try {
         await subscribe(resource, subscription.controller.signal);
