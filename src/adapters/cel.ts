@@ -11,7 +11,7 @@ export interface CelLibrary {
   readonly environment: Cel.CelEnv;
   /** Compiles a pattern, once. Throws if it is invalid. */
   pattern(source: string): RE2JS;
-  /** A time as expressions compare it. In milliseconds since the epoch. */
+  /** Converts a time in milliseconds since the epoch for comparison in expressions. */
   timestamp(ms: number): Cel.CelInput;
 }
 
@@ -21,10 +21,10 @@ export interface CelNode {
   readonly exprKind?: { readonly case?: string | undefined; readonly value?: Readonly<Record<string, unknown>> };
 }
 
-/** Loads the library with the given functions besides its own. Patterns run in linear time. */
+/** Loads the library with the given additional functions. Patterns run in linear time. */
 export function loadCel(functions: (cel: typeof Cel) => readonly Cel.CelFunc[] = () => []): CelLibrary {
   const cel = createRequire(import.meta.url)("@bufbuild/cel") as typeof Cel;
-  // Patterns are literals of the documents, so there are few, and each is compiled once.
+  // Patterns are literals in the documents, so there are few. Each is compiled once.
   const patterns = new Map<string, RE2JS>();
   const pattern = (source: string): RE2JS => {
     let known = patterns.get(source);
@@ -41,7 +41,7 @@ export function loadCel(functions: (cel: typeof Cel) => readonly Cel.CelFunc[] =
   return { cel, environment, pattern, timestamp };
 }
 
-/** The library converts a non-numeric text to NaN. Comparing with NaN is always false, so a rule that refuses would not apply. */
+/** The library converts a non-numeric text to NaN. A comparison with NaN is always false, so a rule that refuses would not apply. */
 function strictDouble({ celFunc, CelScalar }: typeof Cel): Cel.CelFunc {
   return celFunc("double", [CelScalar.STRING], CelScalar.DOUBLE, (text) => {
     const value = text.trim() === "" ? Number.NaN : Number(text);
@@ -50,7 +50,7 @@ function strictDouble({ celFunc, CelScalar }: typeof Cel): Cel.CelFunc {
   });
 }
 
-/** Counted before parsing, which is recursive. Brackets in strings count as well: it is an upper bound. */
+/** Counts brackets before parsing, which is recursive. Brackets in strings also count, so the result is an upper bound. */
 export function nestingOf(text: string): number {
   let depth = 0;
   let deepest = 0;
@@ -61,7 +61,7 @@ export function nestingOf(text: string): number {
   return deepest;
 }
 
-/** A parser's error in words, with its place: ` at column 3: unexpected ")"`. */
+/** Describes a parser's error with its position: ` at column 3: unexpected ")"`. */
 export function syntaxProblem(error: unknown): string {
   const message = shortMessage(error).replace(/^<input>:\d+:\d+: /, "");
   const { start } =
@@ -71,7 +71,7 @@ export function syntaxProblem(error: unknown): string {
   return placed(found === undefined ? message : `unexpected ${found}`, start);
 }
 
-/** A problem with its place in the text. */
+/** Adds the position in the text to a problem. */
 export function inPlace(message: string, text: string, offset: number | undefined): string {
   const before = text.slice(0, offset).split("\n");
   const start = { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
@@ -83,13 +83,13 @@ function placed(message: string, start: { readonly line: number; readonly column
   return ` at ${start.line === 1 ? "" : `line ${start.line}, `}column ${start.column}: ${message}`;
 }
 
-/** An error's message, cut to 200 characters. */
+/** Returns an error's message, cut to 200 characters. */
 export function shortMessage(error: unknown): string {
   const message = messageOf(error);
   return message.length <= 200 ? message : `${message.slice(0, 199)}…`;
 }
 
-/** Converts plain data. The library's own map treats a key with null as missing: `has(args.x)` would be false. */
+/** Converts plain data. The library's own map treats a key with null as missing, so `has(args.x)` would be false. */
 export function toCelInput(value: unknown, cel: typeof Cel): Cel.CelInput {
   if (Array.isArray(value)) return value.map((member) => toCelInput(member, cel));
   // The library refuses values that are not JSON when an expression reads them.
@@ -99,7 +99,7 @@ export function toCelInput(value: unknown, cel: typeof Cel): Cel.CelInput {
   return Object.assign(map, { has: (key: Parameters<typeof map.has>[0]) => map.get(key) !== undefined });
 }
 
-/** The text of a string literal; undefined for any other expression. */
+/** Returns the text of a string literal; undefined for any other expression. */
 export function literalText(node: CelNode | undefined): string | undefined {
   if (node?.exprKind?.case !== "constExpr") return undefined;
   const constant = node.exprKind.value?.["constantKind"] as { readonly case?: string; readonly value?: unknown };

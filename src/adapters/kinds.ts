@@ -14,7 +14,7 @@ import { sources } from "./sources/manifest.ts";
 import { states } from "./state/manifest.ts";
 import { validators } from "./validators/manifest.ts";
 
-/** Every kind of adapter: its folder, which is also its subpath (`toolarsenal/sinks`), and its manifest. */
+/** Kinds of adapters: the folder, which is also the subpath (`toolarsenal/sinks`), and the manifest. */
 export const KINDS = {
   audit: auditLogs,
   dialects,

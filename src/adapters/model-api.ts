@@ -11,16 +11,16 @@ import { askedPause, readAddress, sendToService, type ServiceAttempt, withRetrie
 import { createEventReader } from "./sources/mcp/transports/read-events.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-/** One endpoint of a model provider: takes JSON and responds with JSON, or with a stream of JSON events. */
+/** An endpoint of a model provider. It takes JSON, and responds with JSON or with a stream of JSON events. */
 export interface ModelApi {
   /**
-   * Posts a body and returns the parsed response. Retries transient failures, never sooner than the provider requests. Errors are
-   * ArsenalErrors that contain neither the key nor the request.
+   * Posts a body and returns the parsed response. Retries transient failures, never sooner than the provider requests. Errors are ArsenalErrors that
+   * contain neither the key nor the request.
    */
   post(body: object, options?: PostOptions): Promise<unknown>;
   /**
-   * Posts a body and reads the response as server-sent events. Retries a failed request like `post`, until a fold has passed something on. A stream
-   * that ends before its fold is complete is a TRANSPORT_FAILED.
+   * Posts a body and reads the response as server-sent events. Retries a failed request like `post`, until a fold has passed something on. Throws
+   * TRANSPORT_FAILED if the stream ends before its fold is complete.
    */
   stream(body: object, options: StreamOptions): Promise<void>;
   /** Closes the connections, unless the caller supplied them. */
@@ -29,7 +29,7 @@ export interface ModelApi {
 
 export interface PostOptions {
   readonly signal?: AbortSignal | undefined;
-  /** True if no caller waits: the pauses between attempts do not keep the process alive. */
+  /** True if no caller waits. The pauses between attempts then do not keep the process alive. */
   readonly background?: boolean;
   /** The most bytes of the response. Defaults to 1 MiB. */
   readonly maxBytes?: number;
@@ -43,14 +43,14 @@ export interface StreamOptions extends PostOptions {
 /** Receives the parsed events of one streamed response. */
 export interface EventFold {
   push(event: unknown): void;
-  /** True once something of the response has been passed on: the request is then not retried. */
+  /** True if a part of the response has been passed on. The request is then not retried. */
   readonly isShown: boolean;
-  /** True once the response is complete. */
+  /** True if the response is complete. */
   readonly isComplete: boolean;
 }
 
 export interface ModelApiOptions {
-  /** The provider, for messages: `OpenAI`. */
+  /** The provider's name in messages: `OpenAI`. */
   readonly provider: string;
   /** The section of the configuration with the settings, for messages. */
   readonly section: "embedder" | "reranker" | "llm";
@@ -59,30 +59,30 @@ export interface ModelApiOptions {
   readonly streamUrl?: string | undefined;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** A reference to the key, or the key. Resolved for each request; omitted if the API needs none. */
+  /** A reference to the key, or the key itself. Resolved for each request. Omitted if the API needs no key. */
   readonly apiKey?: string | undefined;
   /** Defaults to `authorization: Bearer KEY`. */
   readonly keyHeaders?: ((key: string) => Readonly<Record<string, string>>) | undefined;
   /** The most retries of a failed request. */
   readonly maxRetries: number;
-  /** The timeout of one attempt, in milliseconds. For a streamed response: the longest silence. */
+  /** The timeout of one attempt, in milliseconds. For a streamed response, the longest silence. */
   readonly timeoutMs: number;
   /** Recognises a refusal that the status alone does not explain. `text` is the body of the response. */
   readonly diagnose?: (status: number, text: string) => Diagnosis | undefined;
 }
 
-/** The diagnosis of a refusal: a problem of the settings or the request. */
+/** The cause of a refusal: a problem of the settings or the request. */
 export interface Diagnosis {
   readonly code: "CONFIG_INVALID" | "CONTEXT_TOO_LONG" | "RATE_LIMITED" | "EXECUTION_FAILED";
   readonly field?: string;
   readonly fix: string;
-  /** Distinguishes this refusal from others with the same code, as `details.value` of the error. */
+  /** Distinguishes refusals with the same code. Becomes `details.value` of the error. */
   readonly value?: string;
 }
 
-/** The dependencies of a model API. Each is optional: a standalone program has no arsenal to take them from. */
+/** The dependencies of a model API. All are optional, because a standalone program has no arsenal. */
 export type ModelApiSurroundings = Partial<Surroundings> & {
-  /** In [0, 1). Spreads retries. Defaults to `Math.random`. */
+  /** Returns a number in [0, 1) that spreads retries. Defaults to `Math.random`. */
   readonly random?: () => number;
 };
 
@@ -94,7 +94,7 @@ const LONGEST_ASKED_MS = 60_000;
 const MAX_BYTES = 1024 * 1024;
 const MAX_STREAM_BYTES = 64 * 1024 * 1024;
 const SHOWN_LENGTH = 300;
-/** Transient errors inside a response, by their type or code. */
+/** Transient errors inside a response, by type or code. */
 const PASSING_ERRORS = /overloaded|rate_limit|server_error|api_error|timeout|unavailable|internal|RESOURCE_EXHAUSTED/i;
 
 export function createModelApi(options: ModelApiOptions, surroundings: ModelApiSurroundings = {}): ModelApi {
@@ -105,10 +105,10 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
     readAddress(text, `${section}.api_base`, `Write ${section}.api_base: https://HOST/PATH.`);
   const url = addressOf(options.url);
   const streamUrl = addressOf(options.streamUrl ?? options.url);
-  /** The time of the provider's requested pause: a rate limit of one request applies to all. */
+  /** The end of the provider's requested pause. A rate limit of one request applies to all requests. */
   let notBefore = 0;
 
-  /** One attempt. Rejects only when the signal fires. */
+  /** Makes one attempt. Rejects only when the signal fires. */
   function attempt(
     body: string,
     { signal, maxBytes = MAX_BYTES }: PostOptions,
@@ -199,7 +199,7 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
     return fixable("TRANSPORT_FAILED", `The answer of ${provider} was lost: ${why}.`, "Ask again.", { cause });
   }
 
-  /** A response, or an error that a provider sent with a success status. */
+  /** Reads a response. A provider may send an error with a success status. */
   function answered(answer: unknown): ServiceAttempt<unknown> {
     const { error, response, type, code } = isPlainObject(answer) ? answer : {};
     const inner = isPlainObject(response) ? response["error"] : undefined;
@@ -258,7 +258,7 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
         const { error, retryAfterMs } = outcome;
         if (retryAfterMs === undefined) return { error, passing: fold?.isShown !== true };
         notBefore = Math.max(notBefore, clock.now() + retryAfterMs);
-        // Concurrent requests were refused too: their retries must be spread.
+        // Concurrent requests were refused too, so their retries must be spread.
         return { error, passing: fold?.isShown !== true, retryAfterMs: retryAfterMs + random() * BACKOFF.firstMs };
       },
       { maxRetries, backoff: { ...BACKOFF, random }, pause: wait },
@@ -300,7 +300,7 @@ function diagnose(status: number, section: string): Diagnosis {
   return { code: status === 429 ? "RATE_LIMITED" : "EXECUTION_FAILED", fix: "" };
 }
 
-/** The message in an error body, in any of the usual formats: `{error: {message}}`, `{error}`, `{message}`, `{detail}`. */
+/** Returns the message of an error body, in any of the usual formats: `{error: {message}}`, `{error}`, `{message}`, `{detail}`. */
 function messageIn(text: string): string {
   let body: unknown;
   try {
@@ -313,14 +313,14 @@ function messageIn(text: string): string {
   return typeof message === "string" ? message : text.slice(0, SHOWN_LENGTH * 4);
 }
 
-/** A provider's message in one short line without the key. */
+/** Returns a provider's message as one short line without the key. */
 function shown(text: string, key: string | undefined): string {
   const said = harmless(text).replaceAll(/\s+/g, " ").trim();
   const safe = key === undefined || key === "" ? said : said.replaceAll(key, "[key]");
   return safe.length > SHOWN_LENGTH ? `${safe.slice(0, SHOWN_LENGTH)}…` : safe;
 }
 
-/** An endpoint below an address: joined by one slash, keeping a query of the address. */
+/** Returns an endpoint below an address. Joins them with one slash, and keeps a query of the address. */
 export function endpoint(base: string, path: string, query: Readonly<Record<string, string>> = {}): string {
   const url = URL.parse(base);
   if (url === null) return base; // reported by createModelApi
@@ -329,11 +329,11 @@ export function endpoint(base: string, path: string, query: Readonly<Record<stri
   return url.href;
 }
 
-/** The beginning of a text within a number of bytes of UTF-8, in whole characters. A token of a model is at least a byte. */
+/** Cuts a text to a number of bytes in UTF-8 without splitting a character. A model's token has at least one byte. */
 export function cutText(text: string, maxBytes: number): string {
   if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text;
   const bytes = Buffer.from(text).subarray(0, maxBytes);
-  // A split character becomes U+FFFD.
+  // Without `stream`, a split character would become U+FFFD.
   return new TextDecoder().decode(bytes, { stream: true });
 }
 

@@ -11,9 +11,9 @@ export interface ServiceRequest<Value> {
   readonly maxBytes: number;
   /** Returns the headers, with secrets resolved. */
   readonly headers: (signal: AbortSignal) => Promise<Readonly<Record<string, string>>>;
-  /** Reads the response. `alive` restarts the time limit. */
+  /** Reads the response. Calling `alive` restarts the time limit. */
   readonly read: (response: EgressResponse, alive: () => void) => Promise<Value>;
-  /** Turns a failure into the request's value, or throws. `isLate` if the time limit has passed. */
+  /** Converts a failure to the request's value, or throws. `isLate` is true if the time limit has passed. */
   readonly failed: (error: unknown, isLate: boolean) => Value;
 }
 
@@ -23,11 +23,10 @@ export interface ServiceOptions {
   /** The time limit of headers, request and response together, in milliseconds. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** True if no caller waits: the time limit does not keep the process alive. */
+  /** True if no caller waits. The time limit then does not keep the process alive. */
   readonly background?: boolean;
 }
 
-/** Sends one request. */
 export async function sendToService<Value>(
   { url, method = "POST", body, maxBytes, headers, read, failed }: ServiceRequest<Value>,
   { egress, clock, timeoutMs, signal: given, background = false }: ServiceOptions,
@@ -68,7 +67,7 @@ export type ServiceAttempt<Value> =
   | {
       readonly error: Error;
       readonly passing: boolean;
-      /** The wait that the service requests, in milliseconds. */
+      /** The pause that the service requests, in milliseconds. */
       readonly retryAfterMs?: number | undefined;
     };
 
@@ -90,14 +89,14 @@ export async function withRetries<Value>(
   }
 }
 
-/** Reads the address of a service. Throws CONFIG_INVALID if it is not one of HTTP. */
+/** Reads the address of a service. Throws CONFIG_INVALID if it is not an HTTP address. */
 export function readAddress(given: string, field: string, fix: string): URL {
   const url = URL.parse(given);
   if (url !== null && /^https?:$/.test(url.protocol)) return url;
   throw fixable("CONFIG_INVALID", `${field} is not an http or https address.`, fix, { field });
 }
 
-/** Returns the wait that a response requests, in milliseconds: `retry-after-ms`, or `retry-after` in seconds or as a date. */
+/** Returns the pause that a response requests, in milliseconds: `retry-after-ms`, or `retry-after` in seconds or as a date. */
 export function askedPause(headers: Readonly<Record<string, string>>, clock: Clock): number | undefined {
   const { "retry-after-ms": milliseconds = "", "retry-after": header = "" } = headers;
   if (NUMBER.test(milliseconds)) return Number(milliseconds);

@@ -13,9 +13,9 @@ export interface Surroundings {
   readonly egress: Egress;
   /** Resolves keys and passwords, which settings hold by reference. */
   readonly secrets: Secrets;
-  /** The metrics of the arsenal, which are counted from the first call on. Omitted outside an arsenal. */
+  /** The arsenal's metrics, counted from the first call on. Omitted outside an arsenal. */
   readonly metrics?: () => Promise<MetricRegistry>;
-  /** Runs that outlive the process. Loaded by the first call. Omitted outside an arsenal. */
+  /** Runs that outlive the process, loaded by the first call. Omitted outside an arsenal. */
   readonly runs?: () => Promise<Runs>;
   /** Defaults to the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;

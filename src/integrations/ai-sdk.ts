@@ -15,19 +15,18 @@ const { dynamicTool, jsonSchema } = await importFramework("ai-sdk", "npm install
 
 /** The options of the AI SDK's tools. */
 export interface AiSdkOptions<Context = unknown> extends IntegrationOptions<Context> {
-  /** The request context for `principal` and `approver`. `prepareStep` then takes the `runtimeContext` of the step. */
+  /** The request context for `principal` and `approver`. `prepareStep` then uses the `runtimeContext` of the step. */
   readonly runtimeContext?: Context;
 }
 
-/** The tools of a run: `tools` for its first step, and `prepareStep`, which finds those of each step. */
+/** The tools of a run. `tools` is for its first step, and `prepareStep` finds the tools of each step. */
 export interface StepTools {
   readonly tools: ToolSet;
   readonly prepareStep: PrepareStepFunction<ToolSet>;
 }
 
 /**
- * Finds the tools for a request, or for a conversation, as the AI SDK takes them. They stay the same in every step; `stepTools` finds new ones
- * for each.
+ * Finds tools for a request or a conversation, in the AI SDK's format. They stay the same in every step; `stepTools` finds new tools for each step.
  *
  * @example
  * const { text } = await generateText({ model, prompt, tools: await toolSet(arsenal, prompt, { principal }) });
@@ -37,7 +36,7 @@ export async function toolSet<Context = unknown>(
   query: string | readonly ModelMessage[],
   options: AiSdkOptions<Context> = {},
 ): Promise<ToolSet> {
-  // The tools of a further search could not be called, so the set does not change.
+  // The model could not call tools from a further search, so `find_tools` is off.
   return (await stepTools(arsenal, query, { findTools: false, ...options })).tools;
 }
 
@@ -78,7 +77,7 @@ export async function stepTools<Context = unknown>(
 }
 
 function toTool({ name, description, inputSchema, needsApproval, run }: ModelTool): Tool {
-  /** Images, sounds and files of results by the id of the call. The model gets them, but the program does not. */
+  /** Images, sounds and files of results, by the id of the call. They are sent to the model but not returned to the program. */
   const media = new Map<string, ReturnType<typeof mediaParts>>();
   return dynamicTool({
     description,

@@ -19,7 +19,7 @@ export interface AutogenFunction {
 export interface AutogenCall {
   readonly id: string;
   readonly name: string;
-  /** JSON text, as the model wrote it. An object is accepted too. */
+  /** JSON text as the model wrote it, or an object. */
   readonly arguments: string | Readonly<Record<string, unknown>>;
 }
 

@@ -37,21 +37,21 @@ export interface ApprovalRequest {
   readonly message: string;
 }
 
-/** Options of one `query`. The Agent SDK passes no request context, so the principal is that of the query. */
+/** Options of one `query`. The Agent SDK passes no request context, so the principal applies to the whole query. */
 export interface ClaudeAgentOptions extends IntegrationOptions<undefined> {
-  /** The name of the MCP server: the model sees its tools as `mcp__NAME__TOOL`. Defaults to `arsenal`. */
+  /** The name of the MCP server. The model sees its tools as `mcp__NAME__TOOL`. Defaults to `arsenal`. */
   readonly serverName?: string;
-  /** Asks a person about a call that waits, and resolves with the answer. Without it the run ends, and `deferred` resumes it. */
+  /** Asks a person about a waiting call, and resolves with the answer. If omitted, the run ends, and `deferred` resumes it. */
   readonly onApproval?: (request: ApprovalRequest, options: { readonly signal: AbortSignal }) => Promise<boolean>;
-  /** The call at which an earlier run ended: `deferred_tool_use` of its result. */
+  /** The call at which an earlier run ended: `deferred_tool_use` in its result. */
   readonly deferred?: Pick<SDKDeferredToolUse, "id" | "name"> | undefined;
-  /** The person's answer to `deferred`. Without it, the call is made again, and runs if it was approved in the arsenal. */
+  /** The person's answer to `deferred`. If omitted, the call is made again, and runs if it was approved in the arsenal. */
   readonly answer?: "approve" | "deny" | undefined;
-  /** Decides about tools that do not belong to the arsenal. By default they are denied. */
+  /** Decides about tools that do not belong to the arsenal. They are denied by default. */
   readonly canUseTool?: CanUseTool;
 }
 
-/** The longest that a hook waits for Claude Code to list the tools of a turn. */
+/** How long a hook waits for Claude Code to list the tools of a turn. */
 const LISTED_MS = 5_000;
 
 /**
@@ -75,16 +75,16 @@ export function arsenalOptions(
     const { id, name } = deferred;
     conversation.push({ role: "assistant", text: "", calls: [{ id, name: nameOf(name) ?? name }] });
   }
-  /** The answers of people, by the id of the call. */
+  /** Answers of people, by the id of the call. */
   const answers = new Map<string, "approve" | "deny">();
   if (deferred !== undefined && given !== undefined) answers.set(deferred.id, given);
-  /** The decisions about the calls of this turn, by their ids, so that each call is asked about once. */
+  /** Decisions about the calls of this turn, by call id, so each call is judged once. */
   const decisions = new Map<string, CallDecision>();
-  /** The tools that Claude Code has. It adds those of a new list, and drops none before the run ends. */
+  /** The tools that Claude Code has. It adds the tools of a new list, and drops none before the run ends. */
   let tools = choose();
-  /** The tools between runs: `find_tools`, and those that are pinned or resumed. */
+  /** The tools between runs: `find_tools`, and tools that are pinned or resumed. */
   const base = tools;
-  base.catch(() => {}); // The first list or call reports the error.
+  base.catch(() => {}); // the first list or call reports the error
   let listed = (): void => {};
 
   async function choose(signal?: AbortSignal): Promise<readonly ModelTool<undefined>[]> {
@@ -111,7 +111,7 @@ export function arsenalOptions(
     },
   });
 
-  /** Adds tools for the next turn, in up to half of the remaining places, so that later turns can add some too. */
+  /** Adds tools for the next turn. Uses at most half of the remaining places, so later turns can also add tools. */
   async function nextTurn(signal: AbortSignal): Promise<void> {
     const before = await tools;
     const names = new Set(before.map(({ name }) => name));
@@ -235,7 +235,7 @@ function createServer(name: string, { list, call }: ServerHandlers) {
       name: tool.name,
       description: tool.description,
       inputSchema: tool.inputSchema,
-      // The tools of a turn are few, so Claude Code's own tool search is not needed.
+      // A turn has few tools, so Claude Code's own tool search is not needed.
       _meta: { "anthropic/alwaysLoad": true },
     })),
   }));

@@ -3,7 +3,7 @@ import type { ToolResult } from "../execute/result.ts";
 import { fromAlias } from "../transcode/alias.ts";
 import type { ReadCall } from "../transcode/dialect.port.ts";
 
-/** One message of a conversation, reduced to what retrieval reads. Integrations create it from their framework's messages. */
+/** A message of a conversation, reduced to the parts that retrieval reads. Integrations create it from their framework's messages. */
 export type ConversationMessage =
   | { readonly role: "user"; readonly text: string }
   | { readonly role: "assistant"; readonly text: string; readonly calls?: readonly ConversationCall[] }
@@ -12,7 +12,7 @@ export type ConversationMessage =
       readonly callId: string;
       /** The name that the model called. */
       readonly name: string;
-      /** The result as the model reads it: data or text. */
+      /** The result that the model reads: data or text. */
       readonly value: unknown;
       readonly failed?: boolean;
     };
@@ -39,7 +39,7 @@ export function toAgentMessages(messages: readonly ConversationMessage[]): reado
   });
 }
 
-/** Returns the request that the conversation is about: the last text of the user. */
+/** Returns the conversation's request: the last text of the user. */
 export function requestIn(messages: readonly ConversationMessage[]): string {
   const last = messages.findLast(({ role }) => role === "user");
   return last?.role === "user" ? last.text : "";
@@ -56,7 +56,7 @@ function toReadCall({ id, name }: ConversationCall): ReadCall {
   return { id, call: { toolName: name } };
 }
 
-/** Retrieval reads the tool, the status and the value of a result. The framework's message does not have the other fields. */
+/** Fills in the other fields of a result. Retrieval reads only the tool, the status and the value. */
 function toResult({
   name,
   value,

@@ -11,7 +11,7 @@ export type CrewaiOptions = Omit<IntegrationOptions<undefined>, "approver">;
 export interface CrewaiTool {
   readonly name: string;
   readonly description: string;
-  /** The parameters as JSON Schema. Python converts it to a model. */
+  /** The parameters as JSON Schema. Python converts them to a model. */
   readonly args_schema: ObjectSchema;
 }
 

@@ -18,7 +18,7 @@ const { generateMiddleware, tool: dynamicTool } = await importFramework(
 /** Options of the middleware. `principal` and `approver` may read the `context` of the `generate` call. */
 export type GenkitOptions = IntegrationOptions<ActionContext>;
 
-/** Each middleware has a name of its own: Genkit runs the first of two with the same name. */
+/** Gives each middleware a unique name, because Genkit runs only the first of two with the same name. */
 let count = 0;
 
 /**
@@ -43,8 +43,8 @@ export function arsenalMiddleware(arsenal: AgentArsenal, options: GenkitOptions)
           onChunk?.({ role: "tool", content: [], custom: { toolProgress: { name, ref, ...progress } } });
         const actions = tools.map((tool) => toAction(tool, { signal, report }));
         for (const action of actions) ours.add(action);
-        // The request of a later turn still contains the tools of the turn before. Genkit accepts actions next to names, though its type allows
-        // only names.
+        // The request of a later turn still contains the tools of the previous turn. Genkit accepts actions as well as names, although its type
+        // allows only names.
         const others = (request.tools ?? []).filter((tool: unknown) => !(typeof tool === "function" && ours.has(tool)));
         const offered = [...others, ...(actions as unknown[] as string[])];
         return next({ ...envelope, request: { ...request, tools: offered } }, run);
@@ -70,7 +70,7 @@ export async function arsenalTools(
   arsenal: AgentArsenal,
   query: string,
   options: GenkitOptions & {
-    /** Passed to `principal`. Calls pass that of their own `generate`. */
+    /** Passed to `principal`. A call passes the context of its own `generate`. */
     readonly context?: ActionContext;
   },
 ): Promise<ToolAction[]> {
@@ -100,7 +100,7 @@ function toAction(tool: ModelTool<ActionContext>, { signal, report }: TurnParts 
       answer: toAnswer(resumed),
     });
     if (outcome.kind === "ok") return outcome.value;
-    // A tool that interrupts a second time would end the run, so a resumed call that still waits returns a message to the model.
+    // A tool that interrupts a second time would end the run. A resumed call that still waits therefore returns a message to the model.
     if (outcome.kind === "waiting" && resumed === undefined)
       return call.interrupt({ confirmationId: outcome.confirmationId, message: outcome.reason });
     // An error that a tool throws would end the whole run.
@@ -131,7 +131,7 @@ function toConversation(messages: readonly MessageData[]): readonly Conversation
   });
 }
 
-/** Some models give their calls no id. */
+/** Generates an id for calls of models that give none. */
 function idOf({ name, ref }: { readonly name: string; readonly ref?: string | undefined }): string {
   return ref ?? name;
 }

@@ -25,7 +25,7 @@ export function arsenalToolset(arsenal: AgentArsenal, options: AdkOptions): Base
 
 class ArsenalToolset extends adk.BaseToolset {
   readonly #offers;
-  /** The tools of the current turn of an invocation. ADK lists them several times in one turn. */
+  /** The tools of an invocation's current turn. ADK lists them several times in one turn. */
   readonly #turns = new WeakMap<object, { readonly events: number; readonly tools: Promise<BaseTool[]> }>();
 
   constructor(arsenal: AgentArsenal, options: AdkOptions) {
@@ -67,7 +67,7 @@ class ArsenalTool extends adk.BaseTool {
     return { name, description, parametersJsonSchema: inputSchema };
   }
 
-  /** ADK asks before it resumes a call that a person answered. Whether a call needs an approval is decided when the call is made. */
+  /** ADK calls this before it resumes a call that a person answered. Whether a call needs approval is decided when the call is made. */
   override async checkRequireConfirmation(): Promise<boolean> {
     return true;
   }
@@ -90,7 +90,7 @@ class ArsenalTool extends adk.BaseTool {
   }
 }
 
-/** Adds an event to those of the run. ADK shows it but does not store it. */
+/** Adds an event to the run's events. ADK shows it but does not store it. */
 function showProgress(context: Context, toolName: string, progress: Progress): void {
   const { invocationContext, invocationId, agentName: author, functionCallId } = context;
   const toolProgress = { name: toolName, functionCallId, ...progress };

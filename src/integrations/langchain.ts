@@ -35,7 +35,7 @@ export interface ApprovalInterrupt {
   readonly confirmationId: string;
 }
 
-/** The value to resume such an interrupt with: `new Command({ resume: { decisions: [{ type: "approve" }] } })`. */
+/** The value that resumes such an interrupt: `new Command({ resume: { decisions: [{ type: "approve" }] } })`. */
 export interface ApprovalDecisions {
   readonly decisions: readonly { readonly type: "approve" | "reject"; readonly message?: string }[];
 }
@@ -63,7 +63,7 @@ export function arsenalMiddleware<Context = unknown>(
         ...signalOf(runtime),
       });
       const tools = found.map(({ name, description, inputSchema }) => {
-        // The agent never runs these directly: `wrapToolCall` does.
+        // The agent never runs these functions, because `wrapToolCall` runs the calls.
         return createTool(async () => "", { name, description, schema: inputSchema });
       });
       return await handler({ ...request, tools: [...request.tools, ...tools] });
@@ -79,7 +79,7 @@ export function arsenalMiddleware<Context = unknown>(
   });
 }
 
-/** The tools of an arsenal for LangChain models, agents and graphs of your own. */
+/** The tools of an arsenal for LangChain models, and for custom agents and graphs. */
 export class ToolArsenalToolkit<Context = unknown> {
   readonly #arsenal: AgentArsenal;
   readonly #options: IntegrationOptions<Context>;
@@ -96,7 +96,7 @@ export class ToolArsenalToolkit<Context = unknown> {
     options: { readonly limit?: number; readonly context?: Context; readonly signal?: AbortSignal } = {},
   ): Promise<DynamicStructuredTool[]> {
     const { context, signal, ...limited } = options;
-    // The tools of a further search could not be called, so the list does not change.
+    // The model could not call tools from a further search, so `find_tools` is off.
     const offers = createOffers(this.#arsenal, { findTools: false, ...this.#options, ...limited });
     const conversation: readonly ConversationMessage[] =
       typeof query === "string" ? [{ role: "user", text: query }] : toConversation(query);
@@ -117,7 +117,7 @@ interface ToolRun {
   readonly runtime: Runtime;
 }
 
-/** Runs a call. If it needs an approval, the graph is interrupted here; when it is resumed, LangGraph runs this again from the start. */
+/** Runs a call. If it needs approval, the graph is interrupted here. When the graph resumes, LangGraph runs this function again from the start. */
 async function runTool<Context>(
   { name, run }: ModelTool<Context>,
   args: Record<string, unknown>,
@@ -138,7 +138,7 @@ async function runTool<Context>(
     decided = interrupt<ApprovalInterrupt, ApprovalDecisions>(asked);
   } catch (error) {
     if (isGraphInterrupt(error)) throw error;
-    // Outside a graph, no person can be asked. The model reads that the call waits.
+    // Outside a graph, no person can be prompted. The model reads that the call waits.
     return toMessage(outcome, { name, callId });
   }
   const answer = decided?.decisions?.[0]?.type === "approve" ? "approve" : "deny";

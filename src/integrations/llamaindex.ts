@@ -17,16 +17,19 @@ const workflow = await importFramework(
   () => import("@llamaindex/workflow"),
 );
 
-/** Options of the tools. LlamaIndex passes no request context, so the principal is that of the agent: create one agent per request or user. */
+/** Options of the tools. LlamaIndex passes no request context, so the principal applies to the agent: create one agent per request or user. */
 export interface LlamaIndexOptions extends IntegrationOptions<undefined> {
-  /** Cancels the calls of the agent and ends its run. LlamaIndex itself cannot cancel a run. */
+  /** Cancels the agent's calls and ends its run. LlamaIndex itself cannot cancel a run. */
   readonly signal?: AbortSignal;
 }
 
 /** Options of an agent. */
 export interface ArsenalAgentOptions extends LlamaIndexOptions, Omit<FunctionAgentParams, "llm"> {
   readonly llm: ToolCallLLM;
-  /** The person's answer to the call at which the given `chatHistory` ends. Without it, the call is made again, and runs if it was approved in the arsenal. */
+  /**
+   * The person's answer to the call at the end of the given `chatHistory`. If omitted, the call is made again, and runs if it was approved in the
+   * arsenal.
+   */
   readonly answer?: "approve" | "deny";
 }
 
@@ -124,7 +127,8 @@ class ArsenalAgent extends workflow.FunctionAgent {
     const tools = offered
       .filter(({ name }) => !this.#own.has(name))
       .map((tool) => toLlamaTool(tool, this.#options.signal));
-    // The workflow looks calls up in the agent's tools: those of all turns, because a concurrent run of the same agent may be in another turn.
+    // The workflow finds calls in the agent's tools. The tools of all turns are kept, because a concurrent run of the same agent may be in another
+    // turn.
     for (const tool of tools) {
       const known = this.tools.findIndex(({ metadata }) => metadata.name === tool.metadata.name);
       if (known === -1) this.tools.push(tool);
@@ -134,7 +138,7 @@ class ArsenalAgent extends workflow.FunctionAgent {
     return super.takeStep(context, state, input, [...own, ...tools]);
   }
 
-  /** Makes a call of an earlier run again, with the person's answer. Returns its outcome for the model; undefined if it still waits. */
+  /** Repeats a call of an earlier run with the person's answer. Returns its outcome for the model; undefined if it still waits. */
   async #remake({ id, name, input }: WaitingCall, signal: AbortSignal): Promise<string | undefined> {
     const tool = await this.#offers.named(name, undefined);
     if (tool === undefined) return `There is no tool ${name} any more, so the call was not made.`;
@@ -157,9 +161,7 @@ interface WaitingCall {
   readonly text: string;
 }
 
-/**
- * The start of our result for a call that waits, with the prefix of LlamaIndex. A tool cannot forge it, because the tool's own text comes later.
- */
+/** The start of our result for a waiting call, with LlamaIndex's prefix. A tool cannot forge it, because the tool's own text comes later. */
 const WAITS = /^(?:Error(?:\(Error\))?: )*Tool Execution Awaiting Confirmation\n/;
 
 /** Returns the calls at the end of a conversation that wait for a person. */
@@ -177,7 +179,7 @@ function waitingCalls(messages: readonly ChatMessage[]): readonly WaitingCall[] 
 
 const PREFIX = /^(?:Error(?:\(Error\))?: )*/;
 
-/** The tool that a workflow of several agents adds to each agent. */
+/** The tool that a multi-agent workflow adds to each agent. */
 const HAND_OFF = "handOff";
 
 function toLlamaTool(tool: ModelTool<undefined>, signal: AbortSignal | undefined): BaseToolWithCall {
@@ -195,13 +197,13 @@ function toLlamaTool(tool: ModelTool<undefined>, signal: AbortSignal | undefined
         const { confirmationId, reason: message } = outcome;
         run?.sendEvent(approvalEvent.with({ toolName: name, arguments: input, confirmationId, message }));
       }
-      // An error that a tool throws becomes a result with `isError`, and the run continues.
+      // LlamaIndex converts an error that a tool throws to a result with `isError`, and continues the run.
       throw new Error(outcome.text);
     },
   };
 }
 
-/** The run that makes the call; undefined if the tool is called outside a workflow. */
+/** Returns the run that makes the call; undefined if the tool is called outside a workflow. */
 function currentRun(): WorkflowContext | undefined {
   try {
     return workflow.getContext();

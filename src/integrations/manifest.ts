@@ -1,4 +1,4 @@
-/** Integrations by the framework that they are for, each loaded when it is first used. A new one is one line here; see CONTRIBUTING.md. */
+/** Integrations by framework, each loaded on first use. A new integration is one line here; see CONTRIBUTING.md. */
 export const integrations = {
   "ai-sdk": () => import("./ai-sdk.ts"),
   langchain: () => import("./langchain.ts"),

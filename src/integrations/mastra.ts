@@ -12,7 +12,7 @@ export type { IntegrationOptions, ListedArsenal } from "./offers.ts";
 
 const { createTool } = await importFramework("mastra", "npm install @mastra/core", () => import("@mastra/core/tools"));
 
-/** The payload with which a call that needs an approval suspends the run. */
+/** The payload with which a call that needs approval suspends the run. */
 export interface ApprovalSuspension {
   readonly toolName: string;
   readonly arguments: unknown;
@@ -22,16 +22,16 @@ export interface ApprovalSuspension {
   readonly confirmationId: string;
 }
 
-/** The data to resume such a run with: `agent.resumeStream({ approved: true }, { runId, toolCallId })`. */
+/** The data that resumes such a run: `agent.resumeStream({ approved: true }, { runId, toolCallId })`. */
 export interface ApprovalResumption {
   readonly approved: boolean;
 }
 
 /** The tools of an arsenal for a Mastra agent. */
 export interface MastraTools {
-  /** The agent's `tools`: those that the caller of the request may call. */
+  /** The agent's `tools`: the tools that the caller of the request may call. */
   tools(request: { readonly requestContext: RequestContext }): Promise<Record<string, Tool>>;
-  /** One of the agent's `inputProcessors`: the model gets at most `limit` of the tools in each step. */
+  /** One of the agent's `inputProcessors`. It limits the model to at most `limit` of the tools in each step. */
   readonly processor: Processor & {
     processInputStep(step: ProcessInputStepArgs): Promise<{ activeTools: string[] }>;
   };

@@ -24,27 +24,27 @@ import { type Arguments, type CallOutcome, toOutcome } from "./outcome.ts";
 export interface IntegrationOptions<Context = unknown> {
   /** The most tools in one turn of the model, 1 to 50. Defaults to 8. */
   readonly limit?: number;
-  /** Leaves out tools whose semantic score is lower, 0 to 1. By default the limit is filled, unless nothing fits. */
+  /** Excludes tools with a lower semantic score, 0 to 1. By default, the limit is filled, unless nothing fits. */
   readonly scoreThreshold?: number;
-  /** Ids or names of tools that are in every turn, if the caller may see them. */
+  /** Ids or names of tools for every turn, if the caller may see them. */
   readonly pinned?: readonly string[];
-  /** Whether the model gets `find_tools`, a tool for another search. It counts towards `limit`. Defaults to true. */
+  /** Whether the model gets `find_tools`, a tool that searches again. It counts towards `limit`. Defaults to true. */
   readonly findTools?: boolean;
   /** The toolset to search and call through. Defaults to the whole catalog. */
   readonly toolset?: string;
   /**
-   * The caller of the tools, or a function that reads the caller from the framework's request context. Required, except with a client of a
-   * gateway: its credentials identify the caller.
+   * The caller of the tools, or a function that reads the caller from the framework's request context. Required, except with a client of a gateway,
+   * whose credentials identify the caller.
    */
   readonly principal?: Principal | ((context: Context) => Principal | Promise<Principal>);
   /**
-   * The person who answers the framework's approval questions. Needs the role `approver`, and cannot be the caller. By default an answer in the
-   * framework only continues the run, and the approval itself is given in the arsenal: in the dashboard, on the command line or over REST.
+   * The person who answers the framework's approval questions. Needs the role `approver`, and must not be the caller. By default, an answer in the
+   * framework only continues the run. The approval itself is then given in the arsenal: in the dashboard, on the command line or over REST.
    */
   readonly approver?: Principal | ((context: Context) => Principal | undefined | Promise<Principal | undefined>);
   /** The most characters of one result. Defaults to 100,000. */
   readonly maxResultLength?: number;
-  /** Called with the progress of every call, also in frameworks that do not show it. */
+  /** Called with the progress of every call, even in frameworks that do not show progress. */
   readonly onProgress?: (update: Progress, call: { readonly toolName: string; readonly callId?: string }) => void;
 }
 
@@ -53,7 +53,7 @@ export interface ListedArsenal extends AgentArsenal {
   listTools(options: OfferSettings["by"]): Promise<readonly MarkedTool[]>;
 }
 
-/** A tool for one turn of a model, before it is written in a framework's format. */
+/** A tool for one turn of a model, before conversion to a framework's format. */
 export interface ModelTool<Context = unknown> {
   /** The name for the model: at most 64 letters, digits, `_` and `-`. */
   readonly name: string;
@@ -61,18 +61,20 @@ export interface ModelTool<Context = unknown> {
   /** A JSON Schema of type `object`. */
   readonly inputSchema: ObjectSchema;
   readonly tool: Tool;
-  /** Whether the call would wait for a person. Nothing runs. With a client or a runner, only the tool's own `requiresConfirmation` is known. */
+  /**
+   * Returns whether the call would wait for a person. Runs nothing. With a client or a runner, only the tool's own `requiresConfirmation` is known.
+   */
   needsApproval(args: unknown, options?: Pick<CallOptions<Context>, "context">): Promise<boolean>;
   /**
-   * Asks Aegis about the call, which requests an approval if it needs one. Nothing runs, and no approval is used up. With a client or a runner the
-   * answer is always `allow`: the call itself is refused.
+   * Asks Aegis for a decision about the call, and requests an approval if the call needs one. Runs nothing and uses up no approval. With a client or
+   * a runner, the decision is always `allow`; the call itself is then refused.
    */
   ask(args: unknown, options?: Pick<CallOptions<Context>, "context">): Promise<CallDecision>;
   /** Runs the call through `execute`. Never rejects. */
   run(args: unknown, options?: CallOptions<Context>): Promise<CallOutcome>;
 }
 
-/** The answer of Aegis about a call that has not been made. */
+/** The decision of Aegis about a call that has not been made. */
 export type CallDecision =
   | { readonly effect: "allow" }
   | { readonly effect: "deny"; readonly text: string }
@@ -82,11 +84,11 @@ export type CallDecision =
 export interface CallOptions<Context = unknown> {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((update: Progress) => void) | undefined;
-  /** The id that the model gave the call. */
+  /** The model's id of the call. */
   readonly callId?: string | undefined;
-  /** The framework's request context. Defaults to that of the turn. */
+  /** The framework's request context. Defaults to the turn's context. */
   readonly context?: Context | undefined;
-  /** The answer of the person whom the framework asked. By default a call that needs an approval waits. */
+  /** The answer of the person whom the framework prompted. If omitted, a call that needs approval waits. */
   readonly answer?: "approve" | "deny" | undefined;
 }
 
@@ -102,9 +104,9 @@ export interface TurnRequest<Context = unknown> {
 export interface Offers<Context = unknown> {
   /** The most tools of one turn. */
   readonly limit: number;
-  /** Returns the tools for the model's next turn, at most `limit`. Tools of calls that still wait are among them. */
+  /** Returns the tools for the model's next turn, at most `limit`. Includes the tools of calls that still wait. */
   forTurn(request: TurnRequest<Context>): Promise<readonly ModelTool<Context>[]>;
-  /** Returns one tool by the name that a model uses; undefined if there is none that the caller may see. */
+  /** Returns a tool by the name that the model uses; undefined if the caller may see no such tool. */
   named(name: string, context: Context): Promise<ModelTool<Context> | undefined>;
   /** Returns every tool that the caller may call, and `find_tools`. */
   all(listed: ListedArsenal, context: Context): Promise<readonly ModelTool<Context>[]>;
@@ -112,7 +114,7 @@ export interface Offers<Context = unknown> {
 
 const traceIds = createTraceIds();
 
-/** Creates the offers of an integration: all of the integration except the framework's format. Throws INPUT_INVALID without a principal. */
+/** Creates the offers of an integration, which implement everything except the framework's format. Throws INPUT_INVALID without a principal. */
 export function createOffers<Context>(arsenal: AgentArsenal, options: IntegrationOptions<Context>): Offers<Context> {
   const settings = checked(arsenal, options);
   const { maxResultLength = 100_000, toolset, principal, approver } = options;
@@ -192,7 +194,7 @@ export function createOffers<Context>(arsenal: AgentArsenal, options: Integratio
     return { ...result, status: "permission_denied", error };
   }
 
-  /** The outcome of a call. An error that was thrown is an outcome too: most frameworks end the run otherwise. */
+  /** Returns the outcome of a call. A thrown error also becomes an outcome, because it would end the run in most frameworks. */
   async function settled(tool: Tool, args: unknown, run: () => Promise<ToolResult>): Promise<CallOutcome> {
     const result = await run().catch((thrown: unknown): ToolResult => {
       const error = toResultError(thrown);

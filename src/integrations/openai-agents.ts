@@ -16,9 +16,9 @@ export interface AgentsOptions<Context = unknown> extends IntegrationOptions<Con
   readonly context?: Context;
 }
 
-/** The tools of one run, and models that get only the few tools that each turn needs. */
+/** The tools of one run, and models that get only the few tools of each turn. */
 export interface RunTools<Context = unknown> {
-  /** Every tool that the caller may call. Give them to the agent, so that it can run any tool that the model chooses, also in a resumed run. */
+  /** Every tool that the caller may call. Pass them to the agent, so it can run any tool that the model chooses, even in a resumed run. */
   readonly tools: FunctionTool<Context>[];
   /** Returns a provider whose models get at most `limit` of the tools in each turn. */
   modelProvider(provider: ModelProvider): ModelProvider;
@@ -51,7 +51,7 @@ export async function runTools<Context = unknown>(
     return (await visible).has(name);
   }
 
-  /** The request with the tools of this turn. Tools of other origins stay. */
+  /** Returns the request with only the tools of this turn. Keeps tools of other origins. */
   async function narrowed(request: ModelRequest): Promise<ModelRequest> {
     visible = undefined;
     const { signal } = request;
@@ -96,7 +96,7 @@ function toFunctionTool<Context>(
     },
     errorFunction: (_context, error) => messageOf(error),
   });
-  // The SDK replaces dashes, though model APIs accept them and names of tools in a namespace contain them.
+  // The SDK replaces dashes, but model APIs accept them, and names of tools in a namespace contain them.
   return Object.assign(created, { name });
 }
 

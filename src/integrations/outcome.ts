@@ -10,10 +10,10 @@ import type { ErrorCode } from "../errors/codes.ts";
 import type { ToolResult } from "../execute/result.ts";
 import { toPlainData } from "../tool/schema/plain-data.ts";
 
-/** Arguments as a model wrote them. `execute` checks them. */
+/** Arguments as the model wrote them. `execute` checks them. */
 export type Arguments = Readonly<Record<string, unknown>>;
 
-/** How a call ended, in the categories that frameworks use. */
+/** The outcome of a call, in the categories that frameworks use. */
 export type CallOutcome = SuccessfulCall | WaitingCall | FailedCall;
 
 /** The tool ran. */
@@ -23,7 +23,7 @@ export interface SuccessfulCall {
   readonly value: unknown;
   /** The result as text. */
   readonly text: string;
-  /** The result with its images, sounds and files, for frameworks that show them to the model. */
+  /** The result with images, sounds and files, for frameworks that show them to the model. */
   readonly content: ResultContent;
 }
 
@@ -32,7 +32,7 @@ export interface WaitingCall {
   readonly kind: "waiting";
   /** The id to approve in the arsenal. */
   readonly confirmationId: string;
-  /** Why it waits, and how to approve it. */
+  /** Why the call waits, and how to approve it. */
   readonly reason: string;
   /** The same text for the model. */
   readonly text: string;
@@ -45,13 +45,12 @@ export interface WaitingCall {
 export interface FailedCall {
   readonly kind: "error" | "denied" | "cancelled" | "unknown";
   readonly code: ErrorCode;
-  /** The error in words. */
   readonly reason: string;
   /** The error and the next step, for the model. */
   readonly text: string;
 }
 
-/** Converts a result. A successful one is shortened to `most` characters, as `createAgent` does. */
+/** Converts a result. Shortens a successful result to `most` characters, as `createAgent` does. */
 export function toOutcome(result: ToolResult, args: unknown, most: number): CallOutcome {
   const { answer: _answer, ...kept } = result;
   const shown: ToolResult = {

@@ -1,6 +1,6 @@
 /**
- * Runs a function that reports progress through a callback, and returns the reports as an iterable that ends with the function's result, for
- * frameworks that read progress from a generator.
+ * Runs a function that reports progress through a callback. Returns an iterable of the reports that ends with the function's result, for frameworks
+ * that read progress from a generator.
  */
 export function followProgress<Update, Result>(run: (onProgress: (update: Update) => void) => Promise<Result>) {
   const waiting: Update[] = [];

@@ -52,7 +52,7 @@ export function arsenalPlugin(arsenal: AgentArsenal, options: StrandsOptions): P
         offered = new Map(added.map((tool) => [tool.name, tool]));
         return { ...call, toolSpecs: [...toolSpecs, ...added.map(toSpec)] };
       });
-      // The tools of a turn are not in the agent's registry. A run that is resumed in another process has not chosen any yet.
+      // The tools of a turn are not in the agent's registry. A run that was resumed in another process has not chosen any tools yet.
       agent.addHook(strands.BeforeToolCallEvent, async (event) => {
         if (event.tool !== undefined || event.selectedTool !== undefined) return;
         const { toolUse, invocationState } = event;
@@ -73,7 +73,7 @@ export async function arsenalTools(
   arsenal: AgentArsenal,
   query: string,
   options: StrandsOptions & {
-    /** Passed to `principal`. Calls pass that of their own invocation. */
+    /** Passed to `principal`. A call passes the state of its own invocation. */
     readonly invocationState?: InvocationState;
   },
 ): Promise<Tool[]> {
@@ -105,7 +105,7 @@ function toStrandsTool(tool: ModelTool<InvocationState>): Tool {
       if (outcome.kind === "waiting") {
         const { confirmationId, reason: message } = outcome;
         const reason = { confirmationId, tool: tool.name, arguments: input, message };
-        // Throws until a person has answered. The agent then makes the call again, and this returns the answer.
+        // Throws until a person has answered. The agent then makes the call again, and `interrupt` returns the answer.
         const answer = toAnswer(call.interrupt({ name: APPROVAL, reason }));
         if (answer !== undefined) outcome = yield* run(answer);
       }

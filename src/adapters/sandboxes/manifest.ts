@@ -1,4 +1,4 @@
-/** Sandboxes by name, each loaded when it is first used. A new one is one line here; see CONTRIBUTING.md. */
+/** Sandboxes by name, each loaded on first use. A new sandbox is one line here; see CONTRIBUTING.md. */
 export const sandboxes = {
   none: () => import("./none/none.ts"),
   subprocess: () => import("./subprocess/subprocess.ts"),

@@ -1,4 +1,4 @@
-/** Scanners by name, each loaded when it is first used. A new one is one line here; see CONTRIBUTING.md. */
+/** Scanners by name, each loaded on first use. A new scanner is one line here; see CONTRIBUTING.md. */
 export const scanners = {
   wording: () => import("./wording/wording.ts"),
 };

@@ -11,11 +11,11 @@ import { visibleText } from "../../errors/visible-text.ts";
 export interface ConsoleSinkOptions {
   /** The lowest level to print. Defaults to `warn`. */
   readonly level?: EventLevel;
-  /** The lowest level of single stages: `{ retrieve: "error", execute: "debug" }`. Other stages use `level`. */
+  /** The lowest level of single stages, such as `{ retrieve: "error", execute: "debug" }`. Other stages use `level`. */
   readonly levels?: LogLevels;
-  /** JSON, or a readable line. `auto`, the default, is `pretty` on a terminal. */
+  /** JSON, or a readable line. The default `auto` is `pretty` on a terminal. */
   readonly format?: LogFormat;
-  /** The output stream. Defaults to standard error: standard output is for data. */
+  /** The output stream. Defaults to stderr, because stdout is for data. */
   readonly stream?: OutputStream;
 }
 
@@ -41,10 +41,10 @@ export function consoleSink(options: ConsoleSinkOptions = {}): Sink {
     write(events) {
       const lines = events.filter((event) => isLoudEnough(event, level, levels)).map(toLine);
       if (lines.length === 0 || stream.destroyed || stream.writableEnded) return;
-      // A failed stream never responds again, so it is not written to.
+      // A failed stream never responds again, so nothing more is written to it.
       if (isFailure(stream.errored)) throw stream.errored;
       if (stream.errored) return;
-      // Settling only after the stream has taken the lines keeps the backlog in the sink's bounded queue, not in the stream's.
+      // Resolves only after the stream has taken the lines. The backlog then stays in the sink's bounded queue, not in the stream's.
       return new Promise((resolve, reject) => {
         stream.write(lines.join(""), (error) => (isFailure(error) ? reject(error) : resolve()));
       });
@@ -61,7 +61,7 @@ function refuseUnknownLevel(field: string, level: EventLevel): void {
   });
 }
 
-/** A disconnected reader is fine; any other failure is reported. */
+/** Ignores a disconnected reader. Any other failure is reported. */
 function isFailure(error: Error | null | undefined): error is Error {
   return error instanceof Error && !("code" in error && GONE.includes(error.code));
 }
@@ -79,7 +79,7 @@ function hasColours(): boolean {
   return !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb";
 }
 
-/** A readable line: time, level, stage, the event, and its trace. */
+/** Writes a readable line: time, level, stage, event and trace. */
 function prettyLine(coloured: boolean): (event: ArsenalEvent) => string {
   return (event) => {
     const { at, level, name, data } = event;

@@ -15,7 +15,7 @@ import type { OpenTelemetrySinkOptions } from "./opentelemetry/settings.ts";
 export interface DatadogSinkOptions {
   /** Address of the Datadog Agent. Defaults to `127.0.0.1`. */
   readonly host?: string;
-  /** Its DogStatsD port. Defaults to 8125. */
+  /** The DogStatsD port of the Agent. Defaults to 8125. */
   readonly port?: number;
   /** Tags of every metric: `{ env: "prod" }`. */
   readonly tags?: Readonly<Record<string, string>>;
@@ -23,15 +23,15 @@ export interface DatadogSinkOptions {
   readonly intervalMs?: number;
 }
 
-/** The sink's inputs from the arsenal. Without metrics, only the durations of calls and retrievals are sent. */
+/** The arsenal's inputs for the sink. Without metrics, only the durations of calls and retrievals are sent. */
 interface DatadogParts {
   readonly clock?: Clock;
   readonly metrics?: () => Promise<MetricRegistry>;
-  /** A sink that gets the same events and sends traces and logs. */
+  /** A sink that receives the same events and sends traces and logs. */
   readonly traces?: Sink;
 }
 
-/** The most bytes that the Agent reads from one datagram without tuning. */
+/** The most bytes that the Agent reads from one datagram by default. */
 const MAX_DATAGRAM = 1_432;
 
 /**
@@ -56,7 +56,7 @@ export function datadogSink(options: DatadogSinkOptions = {}, around: DatadogPar
 
   async function sendLines(lines: readonly string[]): Promise<void> {
     if (lines.length === 0) return;
-    // A name that does not resolve yet may do so later.
+    // A name that does not resolve now may resolve later.
     const socket = await (opening ??= connect(host, port).catch((error: unknown) => {
       opening = undefined;
       throw error;
@@ -64,7 +64,7 @@ export function datadogSink(options: DatadogSinkOptions = {}, around: DatadogPar
     for (const datagram of datagrams(lines)) await sendDatagram(socket, datagram);
   }
 
-  /** Counters as increments, and gauges as values. */
+  /** Returns counters as increments, and gauges as values. */
   async function readMetrics(): Promise<readonly string[]> {
     const families = (await (await metrics?.())?.collect()) ?? [];
     return families.flatMap(({ name, type, series }) =>
@@ -106,7 +106,7 @@ function connect(host: string, port: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = createSocket(isIPv6(host) ? "udp6" : "udp4");
     socket.unref();
-    // If the Agent is not running, later datagrams are refused too and lost.
+    // If the Agent is not running, later datagrams are also refused and lost.
     socket.on("error", reject);
     socket.connect(port, host, () => resolve(socket));
   });
@@ -133,12 +133,12 @@ function durationLines(
   return [line("toolarsenal.call_duration_seconds", data.latencyMs / 1_000, "d", labels)];
 }
 
-/** `toolarsenal_calls_total` is `toolarsenal.calls` in Datadog. */
+/** `toolarsenal_calls_total` becomes `toolarsenal.calls` in Datadog. */
 function toName(name: string): string {
   return `toolarsenal.${name.replace(/^toolarsenal_/, "").replace(/_total$/, "")}`;
 }
 
-/** A tag without the separators of tags and metrics. */
+/** Removes the separators of tags and metrics from a tag. */
 function safe(word: string): string {
   return word.replaceAll(/[\p{Cc}|,#:]/gu, "_").slice(0, 100);
 }
@@ -169,7 +169,7 @@ export const config = object("Metrics by DogStatsD, and traces and logs by OTLP,
 
 type Settings = Filled<typeof config> & OpenTelemetrySinkOptions;
 
-/** Traces and logs go to the Agent's OTLP port in `otlp`; metrics go by DogStatsD alone. */
+/** `otlp` sends traces and logs to the Agent's OTLP port. Metrics are sent only by DogStatsD. */
 function withoutMetrics(options: OpenTelemetrySinkOptions): OpenTelemetrySinkOptions {
   return { ...options, otlp: { ...options.otlp, metrics: false } };
 }
@@ -192,7 +192,7 @@ function refusalOf(socket: Socket, clock: Clock): Promise<void> {
   });
 }
 
-/** Sends an empty datagram, and an empty export of each OTLP signal. UDP never confirms: only a refusal can be detected. */
+/** Sends an empty datagram, and an empty export of each OTLP signal. UDP never confirms, so only a refusal can be detected. */
 export async function check({ datadog, ...others }: Settings, surroundings: Surroundings): Promise<string> {
   const { host = "127.0.0.1", port = 8125 } = datadog ?? {};
   let socket: Socket | undefined;

@@ -1,4 +1,4 @@
-/** Sinks by name, each loaded when it is first used. A new one is one line here; see CONTRIBUTING.md. */
+/** Sinks by name, each loaded on first use. A new sink is one line here; see CONTRIBUTING.md. */
 export const sinks = {
   console: () => import("./console.ts"),
   datadog: () => import("./datadog.ts"),

@@ -35,7 +35,7 @@ export function aiSdkLlm(model: LanguageModel): Llm {
           tools.map((tool): [string, ToolSet[string]] => {
             const { name, description, inputSchema } = DIALECT.fromCanonical(tool);
             const definition = { description, inputSchema: jsonSchema(inputSchema as JSONSchema7) };
-            // Without `execute` the AI SDK returns the calls, and the agent's loop runs them under policy.
+            // Tools without `execute` make the AI SDK return the calls. The agent's loop then runs them under policy.
             return [name, dynamicTool(definition as Parameters<typeof dynamicTool>[0])];
           }),
         ),
@@ -64,7 +64,7 @@ export function aiSdkLlm(model: LanguageModel): Llm {
   };
 }
 
-/** The part of a result of the AI SDK from which a turn is made. */
+/** The fields of an AI SDK result that make up a turn. */
 interface AiSdkAnswer {
   readonly text: string;
   readonly finishReason: string;

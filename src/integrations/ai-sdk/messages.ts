@@ -1,7 +1,7 @@
 import type { ModelMessage } from "ai";
 import type { ConversationMessage } from "../conversation.ts";
 
-/** Converts the AI SDK's messages. System messages say nothing about the tools that a turn needs. */
+/** Converts the AI SDK's messages. Omits system messages, which are not relevant for choosing tools. */
 export function toConversation(messages: readonly ModelMessage[]): readonly ConversationMessage[] {
   return messages.flatMap((message): ConversationMessage[] => {
     const { role, content } = message;
@@ -31,7 +31,7 @@ export function toConversation(messages: readonly ModelMessage[]): readonly Conv
   });
 }
 
-/** Returns whether a person approved the call in this conversation. */
+/** True if a person approved the call in this conversation. */
 export function isApproved(messages: readonly ModelMessage[], callId: string): boolean {
   const asked = messages.flatMap(({ role, content }) =>
     role === "assistant" && typeof content !== "string"

@@ -1,4 +1,4 @@
-/** The part of the Claude Agent SDK that its integration uses. Users compile against the SDK itself. */
+/** The parts of the Claude Agent SDK that the integration uses. Users compile against the SDK itself. */
 declare module "@anthropic-ai/claude-agent-sdk" {
   import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 

@@ -1,4 +1,4 @@
-/** The part of Genkit that its integration uses. Users compile against Genkit itself. */
+/** The parts of Genkit that the integration uses. Users compile against Genkit itself. */
 declare module "genkit" {
   export type ActionContext = Record<string, unknown>;
   export type JSONSchema7 = object;

@@ -1,4 +1,4 @@
-/** The part of Google's Agent Development Kit that its integration uses. Users compile against the kit itself. */
+/** The parts of Google's Agent Development Kit that the integration uses. Users compile against the kit itself. */
 declare module "@google/adk" {
   interface ContentPart {
     text?: string;

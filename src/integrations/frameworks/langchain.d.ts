@@ -1,4 +1,4 @@
-/** The part of LangChain and LangGraph that their integration uses, besides `@langchain/core`. Users compile against the packages themselves. */
+/** The parts of LangChain and LangGraph, besides `@langchain/core`, that the integration uses. Users compile against the packages themselves. */
 declare module "langchain" {
   import type { BaseMessage, ToolMessage } from "@langchain/core/messages";
 

@@ -1,4 +1,4 @@
-/** The part of LlamaIndex.TS that its integration uses. Users compile against LlamaIndex itself. */
+/** The parts of LlamaIndex.TS that the integration uses. Users compile against LlamaIndex itself. */
 declare module "@llamaindex/core/llms" {
   export interface ChatMessage {
     role: "user" | "assistant" | "system" | "memory" | "developer";

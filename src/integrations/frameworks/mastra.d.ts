@@ -1,4 +1,4 @@
-/** The part of Mastra that its integration uses. Users compile against Mastra itself. */
+/** The parts of Mastra that the integration uses. Users compile against Mastra itself. */
 declare module "@mastra/core/request-context" {
   export class RequestContext {
     get(key: string): unknown;

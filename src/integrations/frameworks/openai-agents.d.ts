@@ -1,4 +1,4 @@
-/** The part of the OpenAI Agents SDK that its integration uses. Users compile against the SDK itself. */
+/** The parts of the OpenAI Agents SDK that the integration uses. Users compile against the SDK itself. */
 declare module "@openai/agents" {
   export class RunContext<Context = unknown> {
     context: Context;

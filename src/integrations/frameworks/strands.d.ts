@@ -1,4 +1,4 @@
-/** The part of the Strands Agents SDK that its integration uses. Users compile against the SDK itself. */
+/** The parts of the Strands Agents SDK that the integration uses. Users compile against the SDK itself. */
 declare module "@strands-agents/sdk" {
   export type JSONValue = string | number | boolean | null | { [key: string]: JSONValue } | JSONValue[];
   export type JSONSchema = object;

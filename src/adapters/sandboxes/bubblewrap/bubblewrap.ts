@@ -5,18 +5,18 @@ import { findProgram } from "../../../system/find-program.ts";
 import { runProcess, untilGone, withLimits } from "../subprocess/run-process.ts";
 import { environment, runJob } from "../subprocess/subprocess.ts";
 
-/** The bubblewrap program, and the files visible to its jobs. */
+/** The bubblewrap program, and the files that its jobs can see. */
 export interface BubblewrapSettings {
-  /** The program. Defaults to `bwrap` in PATH. */
+  /** Defaults to `bwrap` in PATH. */
   readonly program?: string;
-  /** Folders with programs and libraries, which jobs can read. Defaults to those of most Linux systems. */
+  /** Folders with programs and libraries that jobs can read. Defaults to the folders of most Linux systems. */
   readonly systemFolders?: readonly string[];
 }
 
 /** The most processes and threads of a job. Node alone has about a dozen. */
 const PROCESSES = 128;
 
-/** Runs jobs in Linux namespaces through bubblewrap: they see programs, libraries and the given paths, no network and no other processes. */
+/** Runs jobs in Linux namespaces through bubblewrap. They see programs, libraries and the given paths, but no network and no other processes. */
 export function bubblewrapSandbox(settings: BubblewrapSettings = {}): Sandbox {
   const { program = "bwrap", systemFolders = SYSTEM_FOLDERS } = settings;
   let works: Promise<true | string> | undefined;
@@ -31,7 +31,7 @@ export function bubblewrapSandbox(settings: BubblewrapSettings = {}): Sandbox {
       return runProcess({
         sandbox: "bubblewrap",
         argv: [findProgram(program) ?? program, "--info-fd", "3", ...seen, ...confined],
-        // Set as bwrap's own environment and inherited by the job, so that no value appears in the process list.
+        // Set as bwrap's own environment, which the job inherits, so no value appears in the process list.
         env: environment(job),
         cwd: "/",
         input,
@@ -43,7 +43,7 @@ export function bubblewrapSandbox(settings: BubblewrapSettings = {}): Sandbox {
     return endedBySignal(ended);
   }
 
-  /** Runs a test job, since an installed bwrap may still not be allowed to create namespaces. */
+  /** Runs a test job, because an installed bwrap may lack the permission to create namespaces. */
   async function probe(): Promise<true | string> {
     if (process.platform !== "linux") return "Bubblewrap runs on Linux alone. Use isolate or docker.";
     try {
@@ -57,7 +57,7 @@ export function bubblewrapSandbox(settings: BubblewrapSettings = {}): Sandbox {
     }
   }
 
-  /** A success is cached; a failure may have been fixed. */
+  /** Caches a success. A failure may have been fixed since. */
   async function available(): Promise<true | string> {
     works ??= probe();
     const answer = await works;
@@ -94,7 +94,7 @@ function isLiving(pid: string): boolean {
   }
 }
 
-/** A program between us and the job reports a signal as an exit code above 128. @internal */
+/** Converts an exit code above 128, by which a program between us and the job reports a signal. @internal */
 export function endedBySignal(ended: SandboxOutcome): SandboxOutcome {
   const { status, exitCode = 0, ...rest } = ended;
   if (status !== "failed" || exitCode <= 128) return ended;
@@ -103,13 +103,13 @@ export function endedBySignal(ended: SandboxOutcome): SandboxOutcome {
 
 export { bubblewrapSandbox as create };
 
-/** The programs and libraries of most systems. They contain no user data. @internal */
+/** Programs and libraries of most systems. These folders contain no user data. @internal */
 export const SYSTEM_FOLDERS: readonly string[] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"];
 
-/** The files that a program needs to resolve and verify servers. */
+/** Files that a program needs to resolve and verify servers. */
 const NETWORK_FILES: readonly string[] = ["/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/ssl"];
 
-/** The arguments for bwrap: a file system with only the named paths, and its own namespaces. @internal */
+/** Returns the arguments for bwrap: a file system with only the named paths, and separate namespaces. @internal */
 export function bubblewrapArguments(
   job: Pick<SandboxJob, "read" | "write" | "network" | "limits">,
   programs: readonly string[],
@@ -118,11 +118,11 @@ export function bubblewrapArguments(
   const size = String(limits.memoryBytes);
   const parts: readonly (readonly string[])[] = [
     ["--unshare-all"],
-    // Without its own user namespace it would keep our rights; within one it must not create another, where it would be root.
+    // Without its own user namespace, the job would keep our rights. Within one, it must not create another, in which it would be root.
     ["--unshare-user", "--disable-userns", "--cap-drop", "ALL"],
     network ? ["--share-net"] : [],
     ["--die-with-parent", "--new-session"],
-    // The kernel settings in /proc/sys belong to root, namespaces or not: if root starts jobs, they could be written.
+    // The kernel settings in /proc/sys belong to root, even in a namespace. If root starts jobs, they could write them.
     ["--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev"],
     // Files in memory count as memory.
     ["--size", size, "--tmpfs", "/dev/shm", "--remount-ro", "/dev", "--size", size, "--tmpfs", "/tmp"],
@@ -130,13 +130,13 @@ export function bubblewrapArguments(
     (network ? NETWORK_FILES : []).flatMap((path) => ["--ro-bind-try", path, path]),
     read.flatMap((path) => ["--ro-bind", path, path]),
     write.flatMap((path) => ["--bind", path, path]),
-    // The root itself is also a file system in memory.
+    // The root is also a file system in memory.
     ["--remount-ro", "/", "--chdir", write[0] ?? "/tmp", "--"],
   ];
   return parts.flat();
 }
 
-/** Maps a system path; a link stays a link. */
+/** Maps a system path. Links stay links. */
 function showing(path: string): readonly string[] {
   if (!existsSync(path)) return [];
   return lstatSync(path).isSymbolicLink() ? ["--symlink", readlinkSync(path), path] : ["--ro-bind", path, path];

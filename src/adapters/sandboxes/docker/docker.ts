@@ -7,19 +7,19 @@ import { runJob } from "../subprocess/subprocess.ts";
 
 /** The container engine and the image. */
 export interface DockerSettings {
-  /** The image of jobs; it must already be present. JavaScript needs one with Node 22.19 or newer. Defaults to `node:24-slim`. */
+  /** The image of jobs, which must already be present. JavaScript needs an image with Node 22.19 or newer. Defaults to `node:24-slim`. */
   readonly image?: string;
-  /** The command line. Defaults to `docker`; `podman` takes the same arguments. */
+  /** The command line. Defaults to `docker`; `podman` accepts the same arguments. */
   readonly program?: string;
 }
 
 /** Exit code of the command line if the container could not be started. */
 const NOT_STARTED = 125;
 
-/** The engine's time to start and to clean up, in milliseconds; the job's own time is added. */
+/** The time that the engine may take to start and to clean up, in milliseconds. The job's own time is added. */
 const ENGINE_MS = 10_000;
 
-/** Runs each job in its own container: no network, a read-only file system, no capabilities, limits enforced by the kernel. */
+/** Runs each job in its own container, without network and capabilities, with a read-only file system and with limits that the kernel enforces. */
 export function dockerSandbox(settings: DockerSettings = {}): Sandbox {
   const { image = "node:24-slim", program = "docker" } = settings;
 
@@ -43,7 +43,7 @@ export function dockerSandbox(settings: DockerSettings = {}): Sandbox {
       input,
       limits: job.limits,
       signal: job.signal,
-      // The container is the engine's child, not ours: ending the command line leaves it running.
+      // The container is a child of the engine. Ending the command line leaves it running.
       onKill: async () => void (await ask("rm", "--force", name)),
     });
     if (ended.exitCode === NOT_STARTED) {
@@ -71,7 +71,7 @@ export function dockerSandbox(settings: DockerSettings = {}): Sandbox {
   };
 }
 
-/** Our own user, so that jobs can write to permitted paths; an unprivileged user instead of root. */
+/** Returns our own user, so jobs can write to permitted paths. If that is root, returns an unprivileged user. */
 function containerUser(): string {
   const [id, group] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
   return id === 0 ? "65534:65534" : `${id}:${group}`;
@@ -93,10 +93,13 @@ export { dockerSandbox as create };
 /** The most processes and threads of a job. */
 const PROCESSES = 128;
 
-/** The memory of Node itself, added to that of the job's code. */
+/** The memory of Node itself, in addition to the memory of the job's code. */
 const NODE_OWN_BYTES = 128 * 1024 * 1024;
 
-/** The arguments for `docker` that run one job in its own container, up to and including the image. They contain no values of variables. @internal */
+/**
+ * Returns the arguments for `docker` that run one job in its own container, up to and including the image. They contain no values of variables.
+ * @internal
+ */
 export function dockerArguments(
   job: Pick<SandboxJob, "kind" | "read" | "write" | "network" | "limits" | "env">,
   { image, name, user }: { readonly image: string; readonly name: string; readonly user: string },
@@ -107,7 +110,7 @@ export function dockerArguments(
     ["run", "--rm", "--interactive", "--name", name, "--pull", "never", "--init"],
     ["--network", network ? "bridge" : "none"],
     ["--read-only", "--tmpfs", `/tmp:rw,noexec,nosuid,nodev,size=${limits.memoryBytes}`],
-    // As much swap as memory means no swap.
+    // A swap limit equal to the memory limit means no swap.
     ["--memory", memory, "--memory-swap", memory, "--cpus", "1", "--pids-limit", String(PROCESSES)],
     ["--ulimit", `cpu=${Math.ceil(limits.cpuMs / 1000)}`, "--ulimit", "core=0"],
     ["--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--user", user],

@@ -1,7 +1,7 @@
 /**
- * The code evaluated in the interpreter before the job: a function that gets the names of the host's functions and three functions of the
- * thread, and returns the one that runs the job. It captures built-in objects before the job can change them; later
- * changes are harmless, since only text leaves the interpreter.
+ * Code that the interpreter evaluates before the job. It is a function that receives the names of the host's functions and three functions of the
+ * thread, and returns the function that runs the job. It captures built-in objects before the job can change them. Later changes are harmless,
+ * because only text leaves the interpreter.
  */
 export const GUEST = `(function (names, send, write) {
   "use strict";

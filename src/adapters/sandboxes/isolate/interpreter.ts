@@ -16,14 +16,14 @@ const { WebAssembly } = globalThis as unknown as { readonly WebAssembly: WebAsse
 
 const PAGE_BYTES = 64 * 1024;
 
-/** The initial memory pages of the interpreter. */
+/** The initial size of the interpreter's memory, in pages. */
 const INITIAL_PAGES = 256;
 
 const EMPTY_PAGE = Buffer.alloc(PAGE_BYTES);
 
 let compiled: Promise<object> | undefined;
 
-/** QuickJS as a WebAssembly.Module, compiled once for all jobs of the process. */
+/** Compiles QuickJS to a WebAssembly.Module, once for all jobs of the process. */
 export function compileInterpreter(): Promise<object> {
   compiled ??= readFile(fileURLToPath(import.meta.resolve("@jitl/quickjs-wasmfile-release-sync/wasm"))).then((bytes) =>
     WebAssembly.compile(bytes),
@@ -38,8 +38,8 @@ export function createMemory(memoryBytes: number): InterpreterMemory {
 }
 
 /**
- * Copies the pages of a memory that are in use. The returned function restores all of the memory, so nothing written since is left. It returns false
- * if the memory has grown: memories never shrink, so that one is given up.
+ * Copies the used pages of a memory. The returned function restores the whole memory, so nothing written since remains. It returns false if the
+ * memory has grown: such a memory must be dropped, because memories never shrink.
  */
 export function keepMemory(memory: InterpreterMemory): () => boolean {
   const { byteLength } = memory.buffer;
@@ -51,20 +51,20 @@ export function keepMemory(memory: InterpreterMemory): () => boolean {
     if (memory.buffer.byteLength !== byteLength) return false;
     for (let at = 0; at < byteLength; at += PAGE_BYTES) {
       const [page, before] = [pageAt(at), kept.get(at) ?? EMPTY_PAGE];
-      // A page that was never written takes no physical memory until it is written.
+      // A page that was never written needs no physical memory.
       if (!page.equals(before)) page.set(before);
     }
     return true;
   };
 }
 
-/** Creates an instance in a memory of its own. */
+/** Creates an instance with its own memory. */
 export async function loadInterpreter(interpreter: object, memory: InterpreterMemory): Promise<QuickJSWASMModule> {
   const [{ newQuickJSWASMModuleFromVariant, newVariant }, loaded] = await Promise.all([
     import("quickjs-emscripten-core"),
     import("@jitl/quickjs-wasmfile-release-sync"),
   ]);
-  // Its types describe the CommonJS build, in which the default export is one level deeper.
+  // The types describe the CommonJS build, in which the default export is one level deeper.
   const variant = loaded.default as unknown as QuickJSSyncVariant;
   const options = { wasmModule: interpreter, wasmMemory: memory } as Parameters<typeof newVariant>[1];
   return newQuickJSWASMModuleFromVariant(newVariant(variant, options));

@@ -5,10 +5,10 @@ import { GUEST } from "./guest.ts";
 import { createMemory, loadInterpreter } from "./interpreter.ts";
 import type { FromThread, ThreadStart, ToThread } from "./isolate.ts";
 
-/** The most concurrent calls of the host's functions. More are refused, so that code cannot flood the program. */
+/** The most concurrent calls of the host's functions. Further calls are refused, so code cannot flood the program. */
 const CALLS_AT_ONCE = 64;
 
-/** Deeper recursion is an error in the code, well before the thread's own stack ends. */
+/** Deeper recursion is an error in the code. The limit is well below the thread's own stack. */
 const STACK_BYTES = 512 * 1024;
 
 const { interpreter, code, input, functions, limits } = workerData as ThreadStart;
@@ -16,7 +16,7 @@ const quickjs = await loadInterpreter(interpreter, createMemory(limits.memoryByt
 const runtime = quickjs.newRuntime({ memoryLimitBytes: limits.memoryBytes, maxStackSizeBytes: STACK_BYTES });
 const context = runtime.newContext();
 
-/** Set when the interpreter must stop at its next step: the reason. */
+/** The reason why the interpreter must stop at its next step. Undefined while it may run. */
 let halted: string | undefined;
 let room = limits.outputBytes;
 let computedMs = 0;
@@ -37,7 +37,7 @@ parentPort?.on("message", (reply: ToThread) => {
 });
 look();
 
-/** Only the time within the interpreter counts as computing. */
+/** Measures computing time: only the time within the interpreter counts. */
 function enter<Result>(step: () => Result): Result {
   enteredAt = performance.now();
   try {
@@ -47,7 +47,7 @@ function enter<Result>(step: () => Result): Result {
   }
 }
 
-/** Starts the code; returns the interpreter's promise. */
+/** Starts the code. Returns the interpreter's promise. */
 function begin(vm: QuickJSContext): QuickJSHandle | undefined {
   const guest = vm.unwrapResult(vm.evalCode(GUEST, "guest.js"));
   const send = vm.newFunction("send", (name, argument) => call(vm, vm.getString(name), textOf(vm, argument)));
@@ -93,7 +93,7 @@ function look(): void {
   if (promise === undefined) return post({ kind: "end", status: "failed", reason: "It could not be started." });
   const state = context.getPromiseState(promise);
   if (state.type === "fulfilled") return finish(textOf(context, state.value) ?? "{}");
-  // The code's own errors are caught in the interpreter, so this one could not be: there was no memory left to describe it.
+  // The interpreter catches the code's own errors. It could not catch this one, because there was no memory left to describe it.
   if (state.type === "rejected") return post({ kind: "end", status: "failed", reason: "InternalError: out of memory" });
   if (waiting.size === 0) post({ kind: "end", status: "failed", reason: "It waits for something that never comes." });
 }

@@ -12,7 +12,7 @@ import { cannotGive } from "../subprocess/subprocess.ts";
 import { startWorker } from "../../../system/start-worker.ts";
 import { compileInterpreter } from "./interpreter.ts";
 
-/** The start data of one job's thread. @internal */
+/** The initial data of a job's thread. @internal */
 export interface ThreadStart {
   /** The compiled interpreter, a WebAssembly.Module. */
   readonly interpreter: object;
@@ -24,7 +24,7 @@ export interface ThreadStart {
   readonly limits: SandboxLimits;
 }
 
-/** A message from the thread: the code wrote output, calls a function, or ended. Values are JSON text; undefined is omitted. @internal */
+/** A message from the thread: the code wrote output, calls a function, or has ended. Values are JSON text; undefined values are omitted. @internal */
 export type FromThread =
   | { readonly kind: "wrote"; readonly stream: "stdout" | "stderr"; readonly text: string }
   | { readonly kind: "call"; readonly id: number; readonly name: string; readonly argument?: string }
@@ -40,7 +40,7 @@ export type ToThread =
   | { readonly id: number; readonly value?: string }
   | { readonly id: number; readonly error: string };
 
-/** Runs a model's JavaScript in QuickJS (WebAssembly), on its own thread: no files, network or processes, only the job's functions. */
+/** Runs a model's JavaScript in QuickJS (WebAssembly), on its own thread. The code has no files, network or processes, only the job's functions. */
 export function isolateSandbox(): Sandbox {
   return {
     name: "isolate",
@@ -74,7 +74,7 @@ function accepted(job: SandboxJob): JavaScriptJob {
   return job;
 }
 
-/** The interpreter's data is in WebAssembly memory; the thread's heap holds only texts in transit. */
+/** The interpreter's data is in WebAssembly memory. The thread's heap holds only texts in transit. */
 const THREAD_LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 };
 
 function runThread(job: JavaScriptJob, interpreter: object): Promise<SandboxOutcome> {
@@ -99,7 +99,7 @@ function runThread(job: JavaScriptJob, interpreter: object): Promise<SandboxOutc
   });
 }
 
-/** Calls a function of the program for the code. Input and output are JSON text, so that no object is shared. */
+/** Calls a function of the program for the code. Input and output are JSON text, so no object is shared. */
 async function answer(
   functions: NonNullable<JavaScriptJob["functions"]>,
   { id, name, argument }: FromThread & { readonly kind: "call" },

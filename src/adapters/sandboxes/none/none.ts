@@ -3,7 +3,7 @@ import type { JavaScriptJob, Sandbox, SandboxOutcome } from "../../../execute/sa
 import { cancelled, followThread, readEnd, runProcess, saidTooMuch } from "../subprocess/run-process.ts";
 import { cannotGive, RUN_CODE } from "../subprocess/subprocess.ts";
 
-/** Runs jobs with the rights and environment of this process, for trusted code. JavaScript runs on a thread, so that it can be ended. */
+/** Runs jobs with the rights and environment of this process, for trusted code. JavaScript runs on a thread, so it can be ended. */
 export function noSandbox(): Sandbox {
   return {
     name: "none",
@@ -40,7 +40,7 @@ function runThread(job: JavaScriptJob, env: Record<string, string>): Promise<San
     stdout: true,
     stderr: true,
     name: "toolarsenal-none",
-    // There is no limit on its heap, because the engine may end the whole process if a thread reaches one.
+    // The heap has no limit, because the engine may end the whole process if a thread reaches one.
   });
   const lost = { status: "failed", reason: "It ended without a result." } as const;
   return followThread(worker, { sandbox: "none", limits, signal, lost }, ({ settle, written }) => {

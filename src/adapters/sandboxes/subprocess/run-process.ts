@@ -9,9 +9,8 @@ import { isGroupAlive, signalGroup } from "../../../system/process-group.ts";
 import { createWatchdog } from "../../../system/watchdog.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** A program to run, and its limits. */
 export interface ProcessJob {
-  /** Named in errors. */
+  /** The name in errors. */
   readonly sandbox: string;
   readonly argv: readonly [program: string, ...rest: string[]];
   /** The complete environment. */
@@ -22,19 +21,19 @@ export interface ProcessJob {
   readonly signal?: AbortSignal | undefined;
   /** Ends processes that the program started elsewhere. Called and awaited if the program is killed. */
   readonly onKill?: () => Promise<void>;
-  /** Awaited after the program's end. Gets its output on descriptor 3, which is open only if this is given. */
+  /** Awaited after the program's end. Receives the program's output on descriptor 3, which is open only if this function is given. */
   readonly afterEnd?: (told: string) => Promise<void>;
 }
 
-/** Killed members of the group may hold the pipes after the program's end. This is how long to wait for them. */
+/** How long to wait for the pipes after the program's end. Killed members of the group may still hold them. */
 const PIPES_CLOSE_MS = 250;
 
-/** One for the whole process. Its shell stays for a while, because the next program often follows soon. */
+/** Shared by the whole process. Its shell stays for a while, because the next program often follows soon. */
 const watchdog = createWatchdog(undefined, { lingerMs: 10_000 });
 
 /**
- * Runs a program in its own process group, without a shell. However it ends, the whole group is killed, and on Linux also processes that
- * left the group, unless they cleared their environment. The group does not outlive this process, even if this process is killed.
+ * Runs a program in its own process group, without a shell. When it ends, the whole group is killed. On Linux, processes that left the group are also
+ * killed, unless they cleared their environment. The group does not outlive this process, even if this process is killed.
  */
 export function runProcess(job: ProcessJob): Promise<SandboxOutcome> {
   const { argv, env, cwd, input, limits, signal, sandbox } = job;
@@ -76,7 +75,7 @@ export function runProcess(job: ProcessJob): Promise<SandboxOutcome> {
       signal?.removeEventListener("abort", onAbort);
     };
 
-    // A program may end before it has read everything. That closes the pipe, and is not an error.
+    // A program may end before it has read its input. The closed pipe is not an error.
     child.stdin.on("error", () => {});
     child.stdin.end(input);
     child.on("error", (cause) => {
@@ -86,7 +85,7 @@ export function runProcess(job: ProcessJob): Promise<SandboxOutcome> {
       reject(fixable("SANDBOX_FAILED", problem, fix, { field: "argv", value: program, cause, beforeSend: true }));
     });
     child.on("exit", (exitCode, signalName) => {
-      // Children of the program do not outlive it.
+      // Children of the program must not outlive it.
       killGroup(child);
       release();
       finish(exitCode, signalName).then(resolve, reject);
@@ -125,7 +124,7 @@ export function cancelled(sandbox: string): ArsenalError {
   return new ArsenalError("CANCELLED", `The job in the sandbox "${sandbox}" was cancelled.`);
 }
 
-/** The program leads the group that `detached` created, so the group has its id. */
+/** `detached` made the program the leader of its group, so the group has its id. */
 function killGroup({ pid }: ChildProcess): void {
   if (pid !== undefined) signalGroup(pid, "SIGKILL");
 }
@@ -136,7 +135,9 @@ async function closed(child: ChildProcess): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Parses JSON of foreign code. Drops `__proto__`, which could change the prototype of an object it is copied into. Throws if it is not JSON. */
+/**
+ * Parses JSON from foreign code. Drops `__proto__`, which could change the prototype of an object it is copied into. Throws if the text is not JSON.
+ */
 export function readForeign(text: string): unknown {
   if (!text.includes("__proto__") && !text.includes("\\u")) return JSON.parse(text);
   return JSON.parse(text, (key, value: unknown) => (key === "__proto__" ? undefined : value));
@@ -144,7 +145,7 @@ export function readForeign(text: string): unknown {
 
 export type End = Pick<SandboxOutcome, "status" | "reason" | "result">;
 
-/** The outcome of code that wrote `{ result }` or `{ error }` as JSON. */
+/** Reads the outcome of code that wrote `{ result }` or `{ error }` as JSON. */
 export function readEnd(text: string): End {
   try {
     const frame = readForeign(text) as { readonly result?: unknown; readonly error?: unknown } | null;
@@ -155,14 +156,14 @@ export function readEnd(text: string): End {
   }
 }
 
-/** Follows a thread until it ends: by `settle`, the time limit, a crash, by itself (`lost`), or by cancellation. */
+/** Follows a thread until it ends: by `settle`, by the time limit, by a crash, on its own (`lost`), or by cancellation. */
 export function followThread(
   worker: Worker,
   job: Pick<ProcessJob, "sandbox" | "limits" | "signal"> & { readonly lost: End },
   listen: (thread: {
     readonly settle: (end: End) => void;
     readonly written: { stdout: string; stderr: string };
-    /** Aborted once it is settled: later messages of the thread are ignored. */
+    /** Aborted when the outcome is settled. Later messages of the thread are ignored. */
     readonly ended: AbortSignal;
   }) => void,
 ): Promise<SandboxOutcome> {
@@ -205,13 +206,13 @@ const NODE_OWN_BYTES = 640 * 1024 * 1024;
 /** The most open files of a job. */
 const OPEN_FILES = 256;
 
-/** A shell command that sets limits, then becomes the program. Unsupported limits, and those that are already lower, are skipped. */
+/** Returns a shell command that sets limits, then becomes the program. Skips limits that are unsupported or already lower. */
 export function withLimits(
   argv: readonly [string, ...string[]],
   limited: Pick<SandboxLimits, "cpuMs" | "memoryBytes"> & {
     /** True if the program is our Node, which needs additional memory. */
     readonly isNode: boolean;
-    /** The most processes and threads. Systems count per user, so it applies only if the user is the job's own. */
+    /** The most processes and threads. Systems count them per user, so set this only if the user runs nothing else. */
     readonly processes?: number;
   },
 ): readonly [string, ...string[]] {
@@ -219,13 +220,13 @@ export function withLimits(
   const kibibytes = Math.ceil((memoryBytes + (isNode ? NODE_OWN_BYTES : 0)) / 1024);
   const limits = [
     `ulimit -t ${Math.ceil(cpuMs / 1000)}`,
-    // Private writable memory. The whole address space would be a stricter limit, but Node reserves far more than it uses.
+    // Limits private writable memory. Limiting the whole address space would be stricter, but Node reserves far more than it uses.
     `ulimit -d ${kibibytes}`,
-    // Blocks of 512 bytes, for each written file.
+    // In blocks of 512 bytes, for each written file.
     `ulimit -f ${Math.ceil(memoryBytes / 512)}`,
     `ulimit -n ${OPEN_FILES}`,
     "ulimit -c 0",
-    // Shells spell this option differently.
+    // Shells have different names for this option.
     ...(processes === undefined ? [] : [`ulimit -u ${processes} || ulimit -p ${processes}`]),
   ];
   return ["/bin/sh", "-c", `{ ${limits.join("; ")}; } 2>/dev/null; exec "$@"`, "sh", ...argv];

@@ -4,8 +4,8 @@ import { readEnd, runProcess, withLimits } from "./run-process.ts";
 import { randomUUID } from "node:crypto";
 
 /**
- * Runs jobs as processes of this user: a scrubbed environment, system limits, a process group that is killed as a whole. JavaScript
- * cannot access files it was not given, start programs or load native libraries; a command can, like any program of this user.
+ * Runs jobs as processes of this user, with a cleaned environment, system limits, and a process group that is killed as a whole. JavaScript can
+ * access only the given files, and cannot start programs or load native libraries. A command can do everything that a program of this user can.
  */
 export function subprocessSandbox(): Sandbox {
   return {
@@ -32,14 +32,14 @@ export function subprocessSandbox(): Sandbox {
   };
 }
 
-/** A job's complete environment: the variables that programs need to be found and to write text, and those of the job. @internal */
+/** Returns a job's complete environment: the variables that programs need to be found and to write text, and the job's own variables. @internal */
 export function environment({ env = {} }: SandboxJob): Record<string, string> {
   return { PATH: "/usr/local/bin:/usr/bin:/bin", LANG: "C.UTF-8", ...env };
 }
 
 type Argv = readonly [program: string, ...rest: string[]];
 
-/** Runs a job as a command, by `start`; JavaScript as a program for `node`, which cannot call functions of this process. @internal */
+/** Runs a job as a command with `start`. JavaScript becomes a program for `node`, which cannot call functions of this process. @internal */
 export async function runJob(
   job: SandboxJob,
   sandbox: string,
@@ -68,21 +68,24 @@ const run = (code, input) =>
   (async () => JSON.stringify({ result: await new AsyncFunction("input", code)(input) }))()
     .catch((error) => JSON.stringify({ error: show(error) }));`;
 
-/** The program that runs the code: reads code and input from stdin, and writes the outcome after a mark at the end of stdout. As text, so that Node reads no file. */
+/**
+ * The program that runs the code. Reads code and input from stdin, and writes the outcome after a mark at the end of stdout. Passed as text, so Node
+ * reads no file.
+ */
 const PROGRAM = `
 ${RUN_CODE}
 const { mark, code, input } = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
 run(code, input).then((frame) => process.stdout.write(mark + frame, () => process.exit(0)));
 `;
 
-/** Turns a job into a Node program that can access only the job's paths, start no program, and load no native library. */
+/** Converts a job to a Node program that can access only the job's paths, start no program, and load no native library. */
 function nodeProgram(job: JavaScriptJob) {
   const mark = `\n${randomUUID()} `;
   const mebibytes = Math.max(1, Math.floor(job.limits.memoryBytes / (1024 * 1024)));
   return {
     arguments: [...permissions(job), `--max-old-space-size=${mebibytes}`, "--eval", PROGRAM],
     input: JSON.stringify({ mark, code: job.code, input: job.input }),
-    /** The outcome of the code, from that of the process. */
+    /** Converts the outcome of the process to the outcome of the code. */
     toOutcome(ended: SandboxOutcome): SandboxOutcome {
       const at = ended.stdout.lastIndexOf(mark);
       if (at < 0) return ended.status === "ok" ? { ...ended, status: "failed", reason: NO_RESULT } : ended;
@@ -95,7 +98,7 @@ function nodeProgram(job: JavaScriptJob) {
 
 const NO_RESULT = "It ended without a result: it waited for something that never happens, or exited by itself.";
 
-/** Node's permission model: only the named permissions. Newer versions also deny the network; older ones cannot. */
+/** Returns the options of Node's permission model, which allows only what is named. Newer versions also deny the network; older versions cannot. */
 function permissions({ read = [], write = [], network }: JavaScriptJob): readonly string[] {
   return [
     "--permission",

@@ -1,10 +1,10 @@
-/** The number of hash buckets of features; each has one weight. */
+/** The number of hash buckets of features. Each bucket has one weight. */
 export const BUCKETS: number = 2 ** 19;
 
-/** The window sizes in tokens: about a sentence, and about a paragraph. */
+/** Window sizes in tokens: about a sentence, and about a paragraph. */
 export const WINDOWS: readonly number[] = [12, 28];
 
-/** Shorter windows are scored as if they had this many tokens, so that two strong words alone do not decide. */
+/** Shorter windows are scored as if they had this many tokens, so two strong words alone do not decide. */
 export const SHORTEST: number = 12;
 
 /** The scored features of a text: for each token, the buckets of the n-grams that end with it. */
@@ -14,11 +14,11 @@ export interface TextFeatures {
   readonly ends: readonly number[];
   /** Buckets of all tokens, concatenated. */
   readonly buckets: Int32Array;
-  /** The start of each token's buckets in `buckets`; one more entry for the end of the last. */
+  /** Where each token's buckets start in `buckets`. The last entry is the end of the last token's buckets. */
   readonly offsets: Int32Array;
 }
 
-// The name before an @ is bounded and starts a run: otherwise a long run of letters and dots would be matched again from each letter.
+// The name before an @ is limited and must start a run. Otherwise, a long run of letters and dots would be matched again from each letter.
 const TOKEN =
   /(?<address>(?:https?|wss?|ftp|file):\/\/[^\s"'<>)\]]+|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})+|(?:~|\.{1,2})?\/[\w.~-]+(?:\/[\w.~-]*)*)|(?<number>\d+(?:[.,:]\d+)*)|(?<single>[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])|(?<word>[\p{L}\p{M}]+(?:['’]\p{L}+)?)/giu;
 
@@ -27,7 +27,7 @@ const STEM = 5;
 const WIDEST_GAP = 4;
 const GRAM = 4;
 
-// One number per kind of feature, so that a word and a stem with the same spelling differ.
+// One number per kind of feature, so a word and a stem with the same spelling differ.
 const KIND = { word: 1, stem: 2, wordPair: 3, stemPair: 4, skip: 5, wordTriple: 6, characters: 7 } as const;
 
 /** Reads the features of a normalised text, in linear time. */
@@ -77,7 +77,7 @@ function hashText(text: string): number {
   return hash;
 }
 
-/** FNV-1a over numbers, mixed once more because neighbouring inputs end up in neighbouring buckets. */
+/** FNV-1a over numbers, mixed once more because neighbouring inputs would get neighbouring buckets. */
 function bucket(...parts: readonly number[]): number {
   let hash = 0x811c9dc5;
   for (const part of parts) {

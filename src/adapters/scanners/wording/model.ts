@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import { BUCKETS } from "./features.ts";
 
-// Sources and build output are equally deep in the package, so the same path works in both.
+// Sources and build output have the same depth in the package, so this path works in both.
 const FILE = new URL("../../../../models/weights/wording.bin", import.meta.url);
 
-/** Scale, bias and the two thresholds, as little-endian 32-bit floats. One weight per bucket follows, a signed byte each. */
+/** The header has scale, bias and the two thresholds, as little-endian 32-bit floats. One weight per bucket follows, as a signed byte. */
 const HEADER_BYTES = 16;
 
 export interface WordingModel {
@@ -13,7 +13,7 @@ export interface WordingModel {
   /** The value of a weight of 1. */
   readonly scale: number;
   readonly bias: number;
-  /** The least reported score, by the origin of the text. */
+  /** The lowest reported score, by the origin of the text. */
   readonly thresholds: Readonly<Record<"definition" | "result", number>>;
 }
 

@@ -1,15 +1,15 @@
 import { SHORTEST, WINDOWS, type TextFeatures } from "./features.ts";
 
-/** The window of a text that reads most like an attack. */
+/** The window of a text that is most like an attack. */
 export interface TopWindow {
-  /** Higher is more suspicious; 0 is even odds. */
+  /** Higher is more suspicious; 0 means even odds. */
   readonly score: number;
-  /** The window's tokens: from the first to just before the last. */
+  /** Indexes of the window's tokens; `to` is exclusive. */
   readonly from: number;
   readonly to: number;
 }
 
-/** Every window of a text of `count` tokens, half overlapping. A text shorter than a window is one window. */
+/** Yields every window of a text of `count` tokens. Windows overlap by half. A text shorter than a window is one window. */
 export function* windowsOf(count: number): Generator<{ readonly from: number; readonly to: number }> {
   for (const length of WINDOWS) {
     for (let from = 0; from === 0 || from + length / 2 < count; from += length / 4)
@@ -18,7 +18,7 @@ export function* windowsOf(count: number): Generator<{ readonly from: number; re
   }
 }
 
-/** Scores every window and returns the highest; undefined for a text without words. */
+/** Scores every window and returns the highest. Returns undefined for a text without words. */
 export function topWindow(
   { buckets, offsets }: TextFeatures,
   weights: Int8Array | Float64Array,
@@ -26,7 +26,7 @@ export function topWindow(
 ): TopWindow | undefined {
   const count = offsets.length - 1;
   if (count === 0) return undefined;
-  // A window's sum is a difference of two prefix sums: scoring all windows costs no more than reading the weights once.
+  // The sum of a window is the difference of two prefix sums, so scoring all windows costs no more than reading the weights once.
   const sums = new Float64Array(count + 1);
   for (let token = 0; token < count; token++) {
     let sum = sums[token] ?? 0;

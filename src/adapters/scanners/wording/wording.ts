@@ -7,12 +7,12 @@ import { topWindow } from "./score.ts";
 
 const RULE: ScannerRule = { id: "wording.suspicious", message: "Suspicious wording.", severity: "low" };
 
-/** Longer texts are read in parts of this many characters, so that memory does not grow with the text. */
+/** Longer texts are read in parts of this many characters, so memory does not grow with the text. */
 const PART = 16_384;
 const OVERLAP = 512;
 
 /**
- * Flags text that is worded like known attacks, by a small model that ships with the package. A finding only advises: it never blocks or changes
+ * Flags text that is worded like known attacks, with a small model that ships with the package. Findings are advisory: they never block or change
  * anything.
  *
  * @example
@@ -32,7 +32,7 @@ export function wordingScanner(): TextScanner {
   };
 }
 
-/** The threshold is higher for results, which are more varied, and for text of unknown origin. */
+/** Returns the threshold. It is higher for results, which are more varied, and for text of unknown origin. */
 function thresholdFor(place: TextPlace | undefined, { thresholds }: WordingModel): number {
   return place === "definition" ? thresholds.definition : Math.max(thresholds.definition, thresholds.result);
 }

@@ -1,15 +1,15 @@
-/** The value of an attribute; undefined leaves the attribute out. */
+/** The value of an attribute. Undefined attributes are omitted. */
 export type AttributeValue = string | number | boolean | readonly string[] | undefined;
 export type Attributes = Readonly<Record<string, AttributeValue>>;
 
 export interface AttributeLimits {
   /** The most characters of one text. */
   readonly maxLength: number;
-  /** The most attributes of one span or record, and texts of one list. */
+  /** The most attributes of one span or record, and the most texts of one list. */
   readonly maxCount: number;
 }
 
-/** Attributes within the limits, the same object if nothing changed, and the number of attributes left out. */
+/** Returns the attributes within the limits, and the number of omitted ones. Returns the same object if nothing changed. */
 export function withinLimits(
   attributes: Attributes,
   { maxLength, maxCount }: AttributeLimits,
@@ -34,9 +34,9 @@ export function withinLimits(
   };
 }
 
-/** The beginning of a text, without splitting a character. */
+/** Cuts a text without splitting a character. */
 export function clip(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
-  // A copy, because a slice would keep the whole text in memory.
+  // Copied, because a slice would keep the whole text in memory.
   return Buffer.from(text.slice(0, maxLength).toWellFormed()).toString();
 }

@@ -5,7 +5,7 @@ import type { Signal } from "./otlp.ts";
 import { type PostAnswer, postOtlp } from "./post.ts";
 import { type OpenTelemetrySinkOptions, resolveSettings, signalVariable, type Target } from "./settings.ts";
 
-/** Sends an empty export of each signal. Resolves to the accepted signals; rejects with CONFIG_INVALID and the fix. */
+/** Sends an empty export of each signal. Resolves with the accepted signals. Rejects with CONFIG_INVALID and the fix. */
 export async function checkCollector(
   settings: OpenTelemetrySinkOptions,
   { egress, clock, secrets, environment = process.env }: Surroundings,
@@ -23,7 +23,7 @@ export async function checkCollector(
   return Array.from(accepted, ([origin, signals]) => `${origin} accepts ${signals.join(", ")}`).join("; ");
 }
 
-/** An empty request: `{}` in JSON, zero bytes in protobuf. */
+/** Returns an empty request: `{}` in JSON, zero bytes in protobuf. */
 function emptyExport({ protocol, gzip }: Target): Uint8Array {
   const plain = Buffer.from(protocol === "http/json" ? "{}" : "");
   return gzip ? gzipSync(plain) : plain;

@@ -11,11 +11,11 @@ import { type PostParts, postOtlp } from "./post.ts";
 /** Sends items in batches, without blocking the caller. */
 export interface Exporter<Item> {
   add(item: Item): void;
-  /** Sends pending items, within the time limit, and accepts no more. */
+  /** Sends pending items within the time limit, and accepts no further ones. */
   close(boundMs: number): Promise<void>;
 }
 
-/** The number of items encoded before yielding to calls. */
+/** After this many encoded items, calls get a turn. */
 const ENCODED_AT_ONCE = 32;
 const MAX_RETRIES = 4;
 const BACKOFF = { firstMs: 1000, longestMs: 30_000 };
@@ -28,28 +28,28 @@ export function createExporter<Item>(
     readonly queueSize: number;
     readonly batchSize: number;
     readonly delayMs: number;
-    /** True if each item includes the earlier ones, so that a full queue loses nothing. */
+    /** True if each item includes the earlier items, so a full queue loses nothing. */
     readonly isCumulative?: boolean;
-    /** Encodes a part of a batch. Called for a few items at a time, to yield to calls in between. */
+    /** Encodes a part of a batch. Called for a few items at a time, so calls get a turn in between. */
     readonly encode: (items: readonly Item[]) => Uint8Array;
     readonly join: (parts: readonly Uint8Array[]) => Uint8Array;
-    /** In [0, 1). Spreads retries. */
+    /** Returns a number in [0, 1) that spreads retries. */
     readonly random: () => number;
-    /** Called with the number of lost items, and the reason. */
+    /** Called with the number of lost items and the reason. */
     readonly lost: (items: number, why: string) => void;
   },
 ): Exporter<Item> {
   const { target, batchSize, delayMs, clock, lost } = parts;
   const queue = createBoundedQueue<Item>(parts.queueSize);
-  /** Fires on closing: accepts no more items, and ends the delays between retries. */
+  /** Fires on closing. No more items are accepted, and delays between retries end. */
   const closed = new AbortController();
   const late = new AbortController();
   let sending: Promise<void> | undefined;
   let cancelTimer: (() => void) | undefined;
-  /** True once items have waited long enough to be sent. */
+  /** True when items have waited long enough to be sent. */
   let isDue = false;
   let failures = 0;
-  /** Why the last attempt failed. Undefined after one that succeeded. */
+  /** Why the last attempt failed. Undefined after a success. */
   let problem: string | undefined;
 
   function add(item: Item): void {
@@ -73,7 +73,7 @@ export function createExporter<Item>(
     });
   }
 
-  /** Items that arrive during a request wait for a full batch again: a request costs far more than the few events it would carry. */
+  /** Items that arrive during a request wait for a full batch, because a request costs far more than the few items it would carry. */
   function isReady(): boolean {
     return queue.size >= batchSize || (queue.size > 0 && (isDue || closed.signal.aborted));
   }
@@ -86,12 +86,12 @@ export function createExporter<Item>(
       failures = problem === undefined ? 0 : failures + 1;
       if (problem === undefined) continue;
       lost(batch.length, problem);
-      // While the collector refuses everything, items are not encoded: new ones wait, or are dropped.
+      // While the collector refuses everything, items are not encoded. New items wait or are dropped.
       await rest(backoffMs(failures - 1, BACKOFF));
     }
   }
 
-  /** Sends one batch, with retries. Returns why it was lost, or undefined. Never rejects. */
+  /** Sends one batch, with retries. Returns why it was lost; undefined on success. Never rejects. */
   async function send(batch: readonly Item[]): Promise<string | undefined> {
     try {
       const encoded: Uint8Array[] = [];
@@ -116,7 +116,7 @@ export function createExporter<Item>(
     }
   }
 
-  /** Waits, at most until the exporter is closed. */
+  /** Waits, but no longer than until the exporter is closed. */
   function rest(ms: number): Promise<void> {
     return pause(Math.min(BACKOFF.longestMs, ms), clock, { signal: closed.signal, background: true }).catch(() => {});
   }

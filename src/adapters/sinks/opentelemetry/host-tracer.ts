@@ -4,7 +4,7 @@ import { createBoundedQueue } from "../../../observe/bounded-queue.ts";
 import type { Clock } from "../../../observe/clock.ts";
 import type { Span } from "./otlp.ts";
 
-/** Passes spans to the application's tracer provider, which assigns their ids. Buffers them briefly, because it needs parents first. */
+/** Passes spans to the application's tracer provider, which assigns their ids. Buffers spans briefly, because the provider needs parents first. */
 export function createHostTracer<Item>(parts: {
   readonly toSpans: (item: Item) => readonly Span[];
   readonly version: string;
@@ -54,7 +54,7 @@ export function createHostTracer<Item>(parts: {
   };
 }
 
-/** The context of a span whose parent belongs to the application or another program. */
+/** Returns the context of a span whose parent belongs to the application or another program. */
 function remote(api: typeof Api, { traceId, parentSpanId, traceState }: Span): Api.Context {
   if (parentSpanId === undefined) return api.ROOT_CONTEXT;
   return api.trace.setSpanContext(api.ROOT_CONTEXT, {

@@ -10,7 +10,7 @@ import {
   SIGNALS,
 } from "./otlp.ts";
 
-/** Writes requests in OTLP's JSON encoding: names in camelCase, ids in hexadecimal, 64-bit numbers as text. */
+/** Creates a writer of requests in OTLP's JSON encoding: names in camelCase, ids in hexadecimal, 64-bit numbers as text. */
 export function createJsonWriter(signal: Signal, sender: Sender): RequestWriter {
   const { item, resources, scopes, items: named } = SIGNALS[signal];
   const [resource, scope] = [toJson(RESOURCE, sender.resource), toJson(SCOPE, sender.scope)];
@@ -38,7 +38,7 @@ function toMember({ type }: Field, value: unknown): unknown {
     return Array.isArray(value) ? value.map((each) => toJson(type, each)) : toJson(type, value as object);
   switch (type) {
     case "time":
-      // Nanoseconds since the epoch exceed a number's precision; microseconds do not.
+      // Nanoseconds since the epoch exceed the precision of a number; microseconds do not.
       return `${Math.round(Math.max(0, value as number) * 1000)}000`;
     case "count":
       return String(value);

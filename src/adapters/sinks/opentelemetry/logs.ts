@@ -4,10 +4,10 @@ import { toTraceId } from "./spans.ts";
 
 const SEVERITY: Readonly<Record<EventLevel, number>> = { debug: 5, info: 9, warn: 13, error: 17 };
 
-/** Fields that have their own place in a record. */
+/** Fields with a place of their own in a record. */
 const OWN: ReadonlySet<string> = new Set(["traceId", "spanId", "message", "steps"]);
 
-/** An event as a log record. Everything except its message becomes attributes with the prefix `toolarsenal.`. */
+/** Converts an event to a log record. Everything except its message becomes attributes with the prefix `toolarsenal.`. */
 export function toLogRecord({ name, level, at, data }: ArsenalEvent, limits: AttributeLimits): object {
   const { traceId, spanId, message, ...others } = data as Readonly<Record<string, unknown>>;
   const attributes: Record<string, AttributeValue> = {};

@@ -2,10 +2,10 @@ import type { MetricFamily, Series } from "../../../observe/metrics/registry.ts"
 import { type AttributeLimits, withinLimits } from "./attributes.ts";
 import { CUMULATIVE } from "./otlp.ts";
 
-/** Unit suffixes of Prometheus names, as OpenTelemetry writes them. */
+/** Unit suffixes of Prometheus names, with OpenTelemetry's units. */
 const UNITS: Readonly<Record<string, string>> = { _seconds: "s", _bytes: "By" };
 
-/** The arsenal's metrics for OTLP: `toolarsenal_call_duration_seconds` becomes `toolarsenal.call_duration`, with the unit `s`. */
+/** Converts the arsenal's metrics to OTLP: `toolarsenal_call_duration_seconds` becomes `toolarsenal.call_duration` with the unit `s`. */
 export function toMetrics(
   families: readonly MetricFamily[],
   times: { readonly startedAt: number; readonly readAt: number },

@@ -23,22 +23,22 @@ import { isSpanName, isSpanned, toSpans } from "./spans.ts";
 export { config, type OpenTelemetrySinkOptions };
 export { checkCollector as check } from "./check.ts";
 
-/** The dependencies of the sink. A standalone program has no arsenal to take them from. */
+/** The dependencies of the sink. All are optional, because a standalone program has no arsenal. */
 type ExportParts = Partial<Surroundings> & {
-  /** In [0, 1). Spreads retries. Defaults to `Math.random`. */
+  /** Returns a number in [0, 1) that spreads retries. Defaults to `Math.random`. */
   readonly random?: () => number;
 };
 
 /** The interval of reports about lost items. */
 const REPORT_EVERY_MS = 60_000;
-/** The time limit of closing: less than the arsenal waits for a sink. */
+/** The time limit of closing. Shorter than the arsenal's wait for a sink. */
 const CLOSE_MS = 4000;
-/** The length to which texts of a buffered event are cut. */
+/** Longer texts of a buffered event are cut. */
 const MAX_WAITING_TEXT = 4096;
 
 /**
- * Sends traces, logs and the arsenal's metrics to an OpenTelemetry collector by OTLP over HTTP. It works outside the path of calls, in batches, and drops the oldest
- * events if the collector is slower than they come.
+ * Sends traces, logs and the arsenal's metrics to an OpenTelemetry collector by OTLP over HTTP. Works in batches, outside the path of calls. Drops
+ * the oldest events if the collector cannot keep up.
  *
  * @example
  * new ToolArsenal({ sinks: [openTelemetrySink({ otlp: { endpoint: "http://localhost:4318" } })] });
@@ -48,7 +48,7 @@ export function openTelemetrySink(options: OpenTelemetrySinkOptions = {}, around
   const { clock = systemClock, secrets = createSecrets(), random = Math.random, emit = () => {} } = around;
   const settings = resolveSettings(options, around.environment ?? process.env);
   const { limits, captureContent, queueSize, batchSize, delayMs, targets } = settings;
-  // Its own connections, because they are still needed after the rest of the arsenal has closed.
+  // The fork has its own connections, which are still needed after the rest of the arsenal has closed.
   const egress = around.egress?.fork() ?? createEgress();
   const { spanId } = createTraceIds();
   const sender = {
@@ -109,7 +109,7 @@ export function openTelemetrySink(options: OpenTelemetrySinkOptions = {}, around
   const host = createHostTracer({ toSpans: spansOf, version, queueSize, delayMs, clock, lost });
   const logs = exporterOf("logs", ofEvents, (event: ArsenalEvent) => [toLogRecord(event, limits)]);
 
-  // Metrics are read periodically. A reading that was not sent in time is replaced by the next, which includes it.
+  // Metrics are read periodically. The next reading includes a reading that was not sent in time, and replaces it.
   const ofReadings = { queueSize: 1, batchSize: 1, delayMs, isCumulative: true };
   const metrics = around.metrics && exporterOf("metrics", ofReadings, (reading: readonly object[]) => reading);
   const startedAt = clock.now();
@@ -133,7 +133,7 @@ export function openTelemetrySink(options: OpenTelemetrySinkOptions = {}, around
     name: "opentelemetry",
     wants: (name, own) => (traces !== undefined && isSpanName(name)) || (logs !== undefined && isAtLeast(own, level)),
     write(events) {
-      // An application with its own tracer provider gets the spans there.
+      // If the application has its own tracer provider, it receives the spans.
       const spans = traces === undefined || !hasHostTracer() ? traces : host;
       for (const event of events) {
         if (spans !== undefined && isSpanned(event)) spans.add(bounded(event));
@@ -151,7 +151,7 @@ export function openTelemetrySink(options: OpenTelemetrySinkOptions = {}, around
   };
 }
 
-/** The number of buffered events is limited, so their size must be limited too. */
+/** Limits the size of a buffered event, because only the number of events is limited otherwise. */
 function bounded<Event extends ArsenalEvent>(event: Event): Event {
   const { message, query } = event.data as { readonly message?: unknown; readonly query?: unknown };
   const isLong = (text: unknown): text is string => typeof text === "string" && text.length > MAX_WAITING_TEXT;

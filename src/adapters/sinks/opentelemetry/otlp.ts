@@ -1,6 +1,6 @@
 import type { Attributes } from "./attributes.ts";
 
-/** A span, for both encodings and the application's tracer. */
+/** A span, for both encodings and for the application's tracer. */
 export interface Span {
   /** 32 and 16 hexadecimal digits. */
   readonly traceId: string;
@@ -13,14 +13,14 @@ export interface Span {
   /** Milliseconds since the epoch, with fractions. */
   readonly startedAt: number;
   readonly endedAt: number;
-  /** Within the limits. */
+  /** Already within the limits. */
   readonly attributes: Attributes;
   readonly droppedAttributesCount: number | undefined;
   readonly status: { readonly code: number; readonly message?: string } | undefined;
   readonly flags: typeof SAMPLED;
 }
 
-/** The W3C flag of a recorded trace, which every sent span has. */
+/** The W3C flag of a recorded trace. Every sent span has it. */
 export const SAMPLED = 1;
 export const SPAN_KIND = { internal: 1, server: 2, client: 3 } as const;
 export type SpanKind = (typeof SPAN_KIND)[keyof typeof SPAN_KIND];
@@ -28,7 +28,7 @@ export const STATUS_ERROR = 2;
 /** Cumulative since the start of the process. */
 export const CUMULATIVE = 2;
 
-/** The protobuf wire types. `time` is in milliseconds, which OTLP stores as nanoseconds; a `count` is a whole number. */
+/** Protobuf wire types. `time` is in milliseconds, which OTLP stores as nanoseconds. A `count` is an integer. */
 const WIRE_TYPES = {
   string: 2,
   hex: 2,
@@ -58,7 +58,7 @@ function message(fields: Readonly<Record<string, readonly [number, Field["type"]
   });
 }
 
-// Field numbers are those of opentelemetry-proto; tests decode the output with the official descriptors.
+// Field numbers are those of opentelemetry-proto. Tests decode the output with the official descriptors.
 export const RESOURCE: Message = message({ attributes: [1, "attributes"] });
 export const SCOPE: Message = message({ name: [1, "string"], version: [2, "string"] });
 const SPAN = message({
@@ -112,7 +112,7 @@ const METRIC = message({
   histogram: [9, message({ dataPoints: [1, HISTOGRAM_POINT], aggregationTemporality: [2, "uint"] })],
 });
 
-/** The signals: their items, and the names of the messages around them. The field numbers of these are the same for all. */
+/** The signals: their items, and the names of the enclosing messages. The field numbers of these messages are the same for all signals. */
 export const SIGNALS = {
   traces: { item: SPAN, resources: "resourceSpans", scopes: "scopeSpans", items: "spans" },
   logs: { item: LOG_RECORD, resources: "resourceLogs", scopes: "scopeLogs", items: "logRecords" },
@@ -120,16 +120,16 @@ export const SIGNALS = {
 } as const;
 export type Signal = keyof typeof SIGNALS;
 
-/** The sender: members of the messages `RESOURCE` and `SCOPE`. */
+/** Describes the sender, in the members of the messages `RESOURCE` and `SCOPE`. */
 export interface Sender {
   readonly resource: object;
   readonly scope: object;
 }
 
-/** Writes requests of one signal, all from the same sender. */
+/** Writes requests of one signal from one sender. */
 export interface RequestWriter {
-  /** Writes some spans, log records or metrics: a part of a request. */
+  /** Writes spans, log records or metrics as a part of a request. */
   encode(items: readonly object[]): Uint8Array;
-  /** Joins parts into the body of an export request. */
+  /** Joins parts to the body of an export request. */
   join(parts: readonly Uint8Array[]): Uint8Array;
 }

@@ -14,7 +14,7 @@ export interface PostParts {
 }
 
 export interface PostAnswer {
-  /** The error. Undefined if the collector accepted the request. */
+  /** Undefined if the collector accepted the request. */
   readonly problem?: string;
   /** The fix if the collector did not answer. */
   readonly fix?: string;
@@ -27,7 +27,7 @@ export interface PostAnswer {
 }
 
 const RETRIED: ReadonlySet<number> = new Set([429, 502, 503, 504]);
-/** The most bytes of a response that are read. A collector's responses are short. */
+/** The most bytes to read of a response. A collector's responses are short. */
 const MAX_ANSWER_BYTES = 65_536;
 /** The most bytes that a message quotes. */
 const SHOWN_BYTES = 300;
@@ -68,7 +68,7 @@ export function postOtlp(body: Uint8Array, parts: PostParts, signal?: AbortSigna
   );
 }
 
-/** The two failures of a wrong address in words. Others keep the system's message. */
+/** Describes the two failures of a wrong address in words. Other failures keep the system's message. */
 function inWords(message: string): string {
   if (message.includes("ECONNREFUSED")) return "connection refused";
   return message.includes("ENOTFOUND") ? "no such host" : message;
@@ -88,7 +88,7 @@ async function filledHeaders(
   return filled;
 }
 
-/** The beginning of a text response, on one line. Reads all of it, so that the connection can be reused. */
+/** Returns the start of a text response on one line. Reads the whole response, so the connection can be reused. */
 async function textOf({ headers, body }: EgressResponse): Promise<string> {
   const all = (await buffer(body)).subarray(0, SHOWN_BYTES);
   if (!/^text\/|json/.test(headers["content-type"] ?? "text/plain")) return "";

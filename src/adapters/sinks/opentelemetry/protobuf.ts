@@ -10,7 +10,7 @@ import {
   SIGNALS,
 } from "./otlp.ts";
 
-/** Writes requests as protobuf. The messages around the items have the same field numbers for every signal. */
+/** Creates a writer of protobuf requests. The messages around the items have the same field numbers for every signal. */
 export function createProtobufWriter(signal: Signal, sender: Sender): RequestWriter {
   const { item } = SIGNALS[signal];
   const writer = createWriter();
@@ -36,7 +36,7 @@ const HALF = 2 ** 32;
 /** Tags in the messages KeyValue, AnyValue and ArrayValue. */
 const [KEY, VALUE, STRING, BOOL, INT, DOUBLE, ARRAY, VALUES] = [10, 18, 10, 16, 24, 33, 42, 10] as const;
 
-/** Writes from the end to the beginning, so that the length of a message is known when it is written. */
+/** Creates a buffer that is written from its end to its start, so the length of a message is known when it is written. */
 function createWriter() {
   let bytes = Buffer.allocUnsafe(16_384);
   let view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -83,7 +83,7 @@ function createWriter() {
   function text(value: string): void {
     const { length } = value;
     reserve(length);
-    // Most texts are short and plain.
+    // Most texts are short and have only ASCII characters.
     const [into, from] = [bytes, start];
     for (let at = 0; at < length; at++) {
       const code = value.charCodeAt(at);
@@ -120,7 +120,7 @@ function createWriter() {
     fixed64(value % HALF, Math.floor(value / HALF));
   }
 
-  /** Milliseconds as nanoseconds: whole microseconds in two halves, without a BigInt. */
+  /** Writes milliseconds as nanoseconds: whole microseconds in two halves, without a BigInt. */
   function time(ms: number): void {
     const micros = Math.round(Math.max(0, ms) * 1000);
     const low = (micros % HALF) * 1000;
@@ -132,7 +132,7 @@ function createWriter() {
     view.setFloat64(start, value, true);
   }
 
-  /** Ends a message: writes its length and tag before its content. */
+  /** Ends a message by writing its length and tag before its content. */
   function head(tag: number, end: number): void {
     varint(bytes.length - start - end);
     varint(tag);
@@ -222,7 +222,7 @@ function createWriter() {
     head(tag, end);
   }
 
-  /** Copies the output. The next output overwrites it. */
+  /** Returns a copy of the output, because the next output overwrites it. */
   function take(): Uint8Array {
     const written = Buffer.from(bytes.subarray(start));
     start = bytes.length;
@@ -232,7 +232,7 @@ function createWriter() {
   return { varint, nested, take };
 }
 
-/** The value of a hexadecimal digit in lower case. */
+/** Returns the value of a hexadecimal digit in lower case. */
 function digit(code: number): number {
   return (code & 15) + 9 * (code >> 6);
 }

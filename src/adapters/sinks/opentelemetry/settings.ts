@@ -34,7 +34,7 @@ export const config = object("Traces, logs and metrics for an OpenTelemetry coll
   ),
 });
 
-/** Settings of the OpenTelemetry sink. All are optional and default to OpenTelemetry's environment variables, then to fixed values. */
+/** Settings of the OpenTelemetry sink. All are optional. They default to OpenTelemetry's environment variables, then to fixed values. */
 export type OpenTelemetrySinkOptions = InputOf<typeof config>;
 
 type Otlp = NonNullable<OpenTelemetrySinkOptions["otlp"]>;
@@ -42,7 +42,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Target {
   readonly url: URL;
-  /** The setting or environment variable with `url`. */
+  /** The setting or environment variable that contains `url`. */
   readonly field: string;
   /** Values may be references to secrets. */
   readonly headers: Readonly<Record<string, string>>;
@@ -79,7 +79,7 @@ export function resolveSettings(given: OpenTelemetrySinkOptions, environment: En
 
 function targetOf(signal: Signal, given: OpenTelemetrySinkOptions, environment: Environment): Target {
   const otlp: Otlp = given.otlp ?? {};
-  /** The variable of the signal, or else the common one. */
+  /** Returns the environment variable of the signal, or else the common one. */
   const variable = (name: string): { readonly name: string; readonly value: string } | undefined => {
     for (const each of [`OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_${name}`, `OTEL_EXPORTER_OTLP_${name}`]) {
       const value = environment[each]?.trim();
@@ -102,7 +102,7 @@ function targetOf(signal: Signal, given: OpenTelemetrySinkOptions, environment: 
   };
 }
 
-/** The address of a signal: below that of the collector, or the one in the variable of this signal. */
+/** Returns the address of a signal: below the collector's address, or from the signal's own variable. */
 function addressOf(
   signal: Signal,
   given: OpenTelemetrySinkOptions,
@@ -119,7 +119,7 @@ function addressOf(
   return { url, field };
 }
 
-/** The environment variable with the full address of one signal. */
+/** Returns the name of the environment variable with the full address of one signal. */
 export function signalVariable(signal: Signal): string {
   return `OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_ENDPOINT`;
 }
@@ -143,7 +143,7 @@ export function packageVersion(): string {
   return programIdentity().version;
 }
 
-/** `key=value,key=value`, each part percent-encoded. Invalid pairs are left out. */
+/** Parses `key=value,key=value`, each part percent-encoded. Omits invalid pairs. */
 function pairsIn(list = ""): Readonly<Record<string, string>> {
   const pairs = list.split(",").flatMap((pair) => {
     const at = pair.indexOf("=");

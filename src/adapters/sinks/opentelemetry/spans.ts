@@ -13,7 +13,7 @@ export interface SpanSettings {
   readonly spanId: () => string;
 }
 
-/** Events that are spans: the first name of each list is the event's own, the others are its steps. */
+/** Events that become spans. The first name of each list is for the event itself, the others are for its steps. */
 const SPANNED = {
   "retrieval-finished": retrieval,
   "retrieval-failed": failedRetrieval,
@@ -29,12 +29,12 @@ export function isSpanName(name: EventName): boolean {
   return Object.hasOwn(SPANNED, name);
 }
 
-/** Returns true for an event that `toSpans` converts. A trace that its caller does not record has none. */
+/** True for an event that `toSpans` converts. Events of a trace that its caller does not record are excluded. */
 export function isSpanned(event: ArsenalEvent): event is SpannedEvent {
   return isSpanName(event.name) && (event as SpannedEvent).data.sampled !== false;
 }
 
-/** The span of an event, and those of its steps. */
+/** Returns the span of an event, and the spans of its steps. */
 export function toSpans({ name, data }: SpannedEvent, settings: SpanSettings): readonly Span[] {
   const make = SPANNED[name] as (data: SpannedEvent["data"], settings: SpanSettings) => readonly Span[];
   const spans = make(data, settings);
@@ -51,7 +51,7 @@ export function toSpans({ name, data }: SpannedEvent, settings: SpanSettings): r
 const TRACE_ID = /^(?!0{32})[0-9a-f]{32}$/;
 const SPAN_ID = /^(?!0{16})[0-9a-f]{16}$/;
 
-/** A trace id of 16 bytes. Callers may name their traces in other ways; equal names have equal ids. */
+/** Returns a trace id of 16 bytes. Callers may name their traces in other ways; equal names get equal ids. */
 export function toTraceId(traceId: string): string {
   return TRACE_ID.test(traceId) ? traceId : sha256(traceId).slice(0, 32);
 }
@@ -60,7 +60,7 @@ interface SpanSubject {
   readonly name: string;
   readonly kind: SpanKind;
   readonly attributes: Attributes;
-  /** The error text, possibly empty. Undefined without an error. */
+  /** The error text, which may be empty. Undefined without an error. */
   readonly error: string | undefined;
 }
 
@@ -85,7 +85,7 @@ function spanOf(
   };
 }
 
-/** A step of a span, as a child span. */
+/** Converts a step of a span to a child span. */
 function stepOf(
   { traceId, traceState, spanId: parentSpanId }: Span,
   name: string,
@@ -94,7 +94,7 @@ function stepOf(
   attributes = NONE,
   status?: Span["status"],
 ): Span {
-  // Without spreading, which is slower: most spans are steps.
+  // Avoids spreading, which is slower. Most spans are steps.
   return {
     traceId,
     spanId,
@@ -200,7 +200,7 @@ function call(data: EventMap["call-finished"], { limits, spanId }: SpanSettings)
   return spans;
 }
 
-/** `function` for tools that this program runs itself, `extension` for remote ones. */
+/** Returns `function` for tools that this program runs itself, and `extension` for remote ones. */
 function toolTypeOf(source: ToolSource): string {
   return source === "mcp" || source === "openapi" || source === "a2a" ? "extension" : "function";
 }
@@ -251,7 +251,7 @@ function request(data: EventMap["request-finished"], { limits }: SpanSettings): 
   return [spanOf(data, about, limits)];
 }
 
-/** The parent span of a program's or a workflow's calls. A run that waits has none yet. */
+/** Returns the parent span of the calls that a program or workflow makes. A waiting run has no span yet. */
 function run(data: EventMap["run-turned"], { limits }: SpanSettings): readonly Span[] {
   const { runId, kind, status, calls, message = "" } = data;
   if (status === "waiting" || status === "running") return [];
@@ -271,7 +271,7 @@ function run(data: EventMap["run-turned"], { limits }: SpanSettings): readonly S
   return [spanOf(data, about, limits)];
 }
 
-/** Span names include the target of the method, except for resources: there are too many. */
+/** Span names include the target of the method, except for resources, because there are too many. */
 function requestName(method: string, target: string | undefined, isHttp: boolean): string {
   const isNamed = isHttp || method === "tools/call" || method === "prompts/get";
   return target !== undefined && isNamed ? `${method} ${target}` : method;

@@ -7,7 +7,7 @@ import { unusableSchema } from "./problems.ts";
 /** A job for the thread. Both fields are JSON, which is faster to write than a structured clone. */
 export interface ToThread {
   readonly schema: string;
-  /** Omitted if the schema is only parsed. */
+  /** Omitted to only parse the schema. */
   readonly value?: string;
 }
 
@@ -25,12 +25,15 @@ interface Job extends PromiseWithResolvers<FromThread> {
 
 export type CheckThread = ReturnType<typeof createCheckThread>;
 
-/** Runs checks that would block the event loop, on one thread for all schemas. It starts with the first job, and keeps the process alive only during jobs. */
+/**
+ * Runs checks that would block the event loop, on one thread for all schemas. The thread starts with the first job. It keeps the process alive only
+ * during jobs.
+ */
 export function createCheckThread(parts: {
   /** Starts a thread, which reports when it is ready. */
   readonly start: () => Worker;
   readonly clock: Clock;
-  /** The time limit of one job, in milliseconds. A slower thread is ended, and another started for the next job. */
+  /** The time limit of one job, in milliseconds. A slower thread is ended, and the next job starts a new one. */
   readonly timeLimitMs: number;
 }) {
   const { start, clock, timeLimitMs } = parts;
@@ -63,7 +66,7 @@ export function createCheckThread(parts: {
     });
   }
 
-  /** Sends the thread its next job. One at a time, so that each has the whole time limit. */
+  /** Sends the next job to the thread, one at a time, so each job has the whole time limit. */
   function next(): void {
     if (current) return;
     const [job] = queue;
@@ -105,7 +108,7 @@ export function createCheckThread(parts: {
   }
 
   return {
-    /** Returns the unchecked parts of a schema. Rejects with TOOL_INVALID if it is invalid, or takes too long. */
+    /** Returns the unchecked parts of a schema. Rejects with TOOL_INVALID if the schema is invalid or takes too long. */
     async compile(schema: string): Promise<readonly string[]> {
       const answer = await ask({ schema });
       return "notes" in answer ? answer.notes : [];
@@ -116,7 +119,7 @@ export function createCheckThread(parts: {
       if ("problems" in answer) return { valid: false, problems: answer.problems };
       return { valid: true, value: "filled" in answer ? JSON.parse(answer.filled) : value };
     },
-    /** Ends the thread. Pending jobs are rejected. */
+    /** Ends the thread. Rejects pending jobs. */
     async close(): Promise<void> {
       closed ??= fixable("CLOSED", "The validator was closed.", "Create a new validator.");
       const stopped = worker;

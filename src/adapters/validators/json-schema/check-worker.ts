@@ -6,10 +6,10 @@ import { setNewest } from "../../../base/remember.ts";
 import type { FromThread, ToThread } from "./check-thread.ts";
 import { compileSchema, type SchemaCheck, withinLimits } from "./compile-schema.ts";
 
-/** The number of cached schemas; the least recently used one is dropped. */
+/** The number of cached schemas. The least recently used one is dropped. */
 const MAX_SCHEMAS = 50;
 
-/** The limits of one check on the thread: about a quarter of a second, and for patterns until the thread is ended. */
+/** The limits of one check on the thread: about a quarter of a second. Patterns run until the thread is ended. */
 const LIMITS = { maxSteps: 5_000_000, mayBacktrack: true };
 
 /** The thread that parses large schemas and runs long checks. */

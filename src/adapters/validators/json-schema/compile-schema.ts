@@ -8,17 +8,20 @@ import { type Pattern, type Patterns, readPattern } from "./patterns.ts";
 import { brokenSchema, toProblems, unusableSchema } from "./problems.ts";
 import { readSchemas } from "./read-schema.ts";
 
-/** Checks values against one schema. Throws `TooCostly` if a check needs more than its limits allow. */
+/** Checks values against one schema. Throws `TooCostly` if a check exceeds its limits. */
 export interface SchemaCheck {
   (value: unknown, limits?: CheckLimits): Checked;
-  /** The unchecked parts of the schema, and the reasons. */
+  /** The unchecked parts of the schema, with the reasons. */
   readonly notes: readonly string[];
 }
 
 /** For our own schemas and values. */
 const NO_LIMITS: CheckLimits = { maxSteps: Infinity, mayBacktrack: true };
 
-/** Parses a schema. Throws TOOL_INVALID if it is malformed or too large. Runs no code, fetches nothing and counts every step, so hostile schemas are harmless. */
+/**
+ * Parses a schema. Throws TOOL_INVALID if the schema is malformed or too large. Runs no code, fetches nothing and counts every step, so hostile
+ * schemas are harmless.
+ */
 export function compileSchema(schema: JsonSchema, { trusted = false }: CompileOptions = {}): SchemaCheck {
   const { tooLarge } = measureSchema(schema);
   if (tooLarge !== undefined) throw unusableSchema(`it ${tooLarge}`);
@@ -35,7 +38,7 @@ export function compileSchema(schema: JsonSchema, { trusted = false }: CompileOp
   return Object.assign(check, { notes: [...notes, ...[...patterns.values()].flatMap(({ note }) => note ?? [])] });
 }
 
-/** The patterns of all schemas, each parsed once. Patterns in a user's own schema must be valid in JavaScript. */
+/** Parses each pattern of all schemas once. Patterns in a user's own schema must be valid in JavaScript. */
 function readPatterns(schemas: Iterable<JsonSchema>, trusted: boolean): Patterns {
   const patterns = new Map<string, Pattern>();
   for (const { pattern, patternProperties } of schemas) {
@@ -49,7 +52,7 @@ function readPatterns(schemas: Iterable<JsonSchema>, trusted: boolean): Patterns
   return patterns;
 }
 
-/** Wraps a check to refuse costly values. */
+/** Wraps a check so it refuses costly values. */
 export function withinLimits(check: SchemaCheck, limits: CheckLimits): (value: unknown) => Checked {
   return (value) => {
     try {

@@ -8,9 +8,9 @@ import { valueRules } from "./value-rules.ts";
 export type SchemaObject = Readonly<Record<string, unknown>>;
 
 export interface CheckLimits {
-  /** Each schema applied to a value is a step; 50,000 take about ten milliseconds. */
+  /** Each schema that is applied to a value is a step. 50,000 steps take about ten milliseconds. */
   readonly maxSteps: number;
-  /** Whether patterns that only JavaScript's own engine supports may run, without a time limit. */
+  /** Whether patterns that need JavaScript's own engine may run, without a time limit. */
   readonly mayBacktrack: boolean;
 }
 
@@ -18,13 +18,13 @@ export interface Run extends CheckLimits {
   readonly failures: Failure[];
   /** Above 0 while failures are ignored: within `not` and `if`. */
   quiet: number;
-  /** Above 0 in a branch that may not be the matching one: no defaults are applied there. */
+  /** Above 0 in a branch that may not be the matching one. No defaults are applied there. */
   tentative: number;
   depth: number;
   steps: number;
 }
 
-/** Members of one value that a part of a schema has evaluated, for `unevaluatedProperties` and `unevaluatedItems`. */
+/** Members of one value that a schema has already evaluated, for `unevaluatedProperties` and `unevaluatedItems`. */
 export type Evaluated = Set<string | number>;
 
 /** Checks one keyword of a schema, and adds the members that the keyword evaluates. */
@@ -43,7 +43,7 @@ export class TooCostly extends Error {}
 
 const MAX_FAILURES = 200;
 
-/** The nesting limit of schemas: three calls each, on a stack with room for about ten thousand. */
+/** The nesting limit of schemas. Each level needs three calls, and the stack has room for about ten thousand. */
 const MAX_DEPTH = 1_500;
 
 /** Counts work, and stops the check at the limit. */
@@ -80,7 +80,7 @@ export function createEvaluator(schemas: ReadonlyMap<SchemaObject, ReadSchema>, 
     const { rules, asks } = read;
     run.depth++;
     spend(run, 1 + rules.length);
-    // A schema does not see members evaluated outside it. Its own evaluations count outside if all of it holds.
+    // A schema ignores members that were evaluated outside it. Its own evaluations count outside only if the whole schema holds.
     const own: Evaluated | undefined = evaluated || asks ? new Set() : undefined;
     let valid = true;
     for (const rule of rules) {
@@ -93,7 +93,7 @@ export function createEvaluator(schemas: ReadonlyMap<SchemaObject, ReadSchema>, 
     return valid;
   };
 
-  /** Members are checked last, because defaults are applied then. */
+  /** Checks members last, because defaults are applied then. */
   function rulesOf(schema: SchemaObject): readonly Rule[] {
     const references = schemas.get(schema)?.references ?? [];
     return [
@@ -125,7 +125,7 @@ export function createEvaluator(schemas: ReadonlyMap<SchemaObject, ReadSchema>, 
         run.tentative++;
         for (const option of options) {
           if (holds(option, value, place, run, evaluated)) count++;
-          // Further matches make no difference, unless the evaluated members are needed.
+          // Further matches change nothing, unless the evaluated members are needed.
           if (!isOne && count > 0 && !evaluated) break;
         }
         run.tentative--;

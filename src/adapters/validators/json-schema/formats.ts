@@ -1,12 +1,12 @@
 import { isIPv4, isIPv6 } from "node:net";
 
-/** Checks values of a format's type; all other values pass. */
+/** Checks values of a format's type. Values of other types pass. */
 export interface Format {
   readonly type: "string" | "number";
   test(value: string | number): boolean;
 }
 
-/** Longer texts are not matched: some of the expressions take quadratic time. */
+/** Longer texts are not matched, because some of the expressions take quadratic time. */
 const MAX_LENGTH = 2_048;
 
 const CHARACTER = "(?:[\\w\\-.~!$&'()*+,;=:@]|%[\\da-f]{2})";
@@ -18,7 +18,7 @@ const TIME = /^(\d\d):(\d\d):(\d\d)(?:\.\d+)?(z|([+-])(\d\d)(?::?(\d\d))?)?$/i;
 const POINTER = "(?:/(?:[^~/]|~0|~1)*)*";
 const LABEL = "[a-z\\d](?:[a-z\\d-]{0,61}[a-z\\d])?";
 
-/** Formats of texts. Long texts of the formats in `long` are accepted unchecked. No valid text of the others is that long. */
+/** Formats of texts. Long texts of the formats in `long` are accepted unchecked. No valid text of the other formats is that long. */
 const TEXTS: Readonly<Record<string, RegExp | ((text: string) => boolean)>> = {
   date: isDate,
   time: (text) => isTime(text, true),
@@ -53,7 +53,7 @@ const FORMATS: ReadonlyMap<string, Format> = new Map([
   ["int64", { type: "number", test: (value) => Number.isInteger(value) }],
 ]);
 
-/** The check of a format; undefined if the format is unknown, and then not checked. */
+/** Returns the check of a format; undefined for an unknown format, which is not checked. */
 export function formatOf(name: string): Format | undefined {
   return FORMATS.get(name);
 }
@@ -68,7 +68,7 @@ function textFormat(check: RegExp | ((text: string) => boolean), mayBeLong: bool
 
 function isDate(text: string): boolean {
   const [, year = 0, month = 0, day = 0] = DATE.exec(text)?.map(Number) ?? [];
-  // Day 0 of the next month is the last day of this one. Adding 2000 avoids the special meaning of years 0 to 99.
+  // Day 0 of the next month is the last day of this month. Adding 2000 avoids the special meaning of the years 0 to 99.
   return month >= 1 && month <= 12 && day >= 1 && day <= new Date(Date.UTC(2000 + year, month, 0)).getUTCDate();
 }
 
@@ -79,7 +79,7 @@ function isTime(text: string, needsZone: boolean): boolean {
   const [zoneHour, zoneMinute] = [Number(found[6] ?? 0), Number(found[7] ?? 0)];
   if (hour > 23 || minute > 59 || zoneHour > 23 || zoneMinute > 59) return false;
   const offset = (zoneHour * 60 + zoneMinute) * (found[5] === "-" ? -1 : 1);
-  // A leap second is the last one of a day, in UTC.
+  // A leap second is the last second of a day, in UTC.
   return second < 60 || (second === 60 && (hour * 60 + minute - offset + 1440) % 1440 === 1439);
 }
 

@@ -14,13 +14,16 @@ export interface JsonSchemaValidatorOptions {
   readonly clock?: Clock;
 }
 
-/** Up to this size a schema is parsed in a few milliseconds. */
+/** Up to this size, a schema is parsed in a few milliseconds. */
 const SMALL = { values: 5_000, characters: 200_000 };
 
-/** The number of steps before a check moves to the thread: a few milliseconds. */
+/** After this many steps, which take a few milliseconds, a check moves to the thread. */
 const MAX_STEPS_HERE = 20_000;
 
-/** The default validator. Runs small checks synchronously; large schemas, long checks and patterns that RE2 cannot run go to a thread with a time limit. */
+/**
+ * The default validator. Runs small checks synchronously. Large schemas, long checks and patterns that RE2 cannot run go to a thread with a time
+ * limit.
+ */
 export function jsonSchemaValidator({
   timeLimitMs = 2_000,
   clock = systemClock,

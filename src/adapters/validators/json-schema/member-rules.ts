@@ -120,7 +120,7 @@ export function objectRules(schema: SchemaObject, holds: Holds, patterns: Patter
   return rules;
 }
 
-/** Checks each member against every schema that applies to it: by its name, by a pattern, or as one of the others. */
+/** Checks each member against every schema that applies to it: by name, by pattern, or as an additional member. */
 function memberRule(
   schema: SchemaObject,
   properties: SchemaObject | undefined,
@@ -154,7 +154,7 @@ function memberRule(
       for (const { pattern, each } of patterns) {
         if (!matches(pattern, name, run)) continue;
         isKnown = true;
-        // With an unchecked pattern, it is unknown whether the name matches: neither schema applies.
+        // An unchecked pattern may or may not match the name, so neither schema is applied.
         if (pattern?.note === undefined) check(name, each);
       }
       if (!isKnown && additionalProperties !== undefined) {
@@ -174,7 +174,7 @@ function memberRule(
   };
 }
 
-/** Copies own data, so that defaults can be written into it. */
+/** Copies own data, so defaults can be written into the copy. */
 export function copyValue(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(copyValue);
@@ -183,7 +183,7 @@ export function copyValue(value: unknown): unknown {
   return copy;
 }
 
-/** Assigning to `__proto__` would set the prototype instead, and hide the member from the check. */
+/** Defines the member instead of assigning it. Assigning to `__proto__` would set the prototype, and hide the member from the check. */
 function setOwn(members: Members, name: string, value: unknown): void {
   if (name !== "__proto__") members[name] = value;
   else Object.defineProperty(members, name, { value, enumerable: true, configurable: true, writable: true });

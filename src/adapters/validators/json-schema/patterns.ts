@@ -7,13 +7,13 @@ export interface Pattern {
   test(text: string): boolean;
   /** The approximate number of steps per character. */
   readonly size: number;
-  /** True if only JavaScript's own engine can run it, whose time is unbounded. */
+  /** True if only JavaScript's own engine can run the pattern. Its time is unlimited. */
   readonly backtracks: boolean;
   /** Why the pattern is not checked. It then accepts every text. */
   readonly note?: string;
 }
 
-/** Patterns of a schema by their source. */
+/** Patterns of a schema, by source. */
 export type Patterns = ReadonlyMap<string, Pattern>;
 
 const MAX_LENGTH = 5_000;
@@ -21,7 +21,7 @@ const MAX_LENGTH = 5_000;
 const MAX_SIZE = 3_000;
 /** RE2's limit on repetitions. */
 const MAX_REPEATS = 1_000;
-/** RE2 refuses groups nested much deeper. */
+/** RE2 refuses groups that are nested much deeper. */
 const MAX_GROUPS = 200;
 
 const LINE_END = "\\x{a}\\x{d}\\x{2028}\\x{2029}";
@@ -43,7 +43,10 @@ const CATEGORIES: Readonly<Record<string, string>> = {
   Separator: "Z",
 };
 
-/** Parses a pattern. RE2 runs it in linear time; patterns that RE2 cannot express run on JavaScript's engine. An invalid pattern accepts everything and has a note. */
+/**
+ * Parses a pattern. RE2 runs it in linear time. Patterns that RE2 cannot express run on JavaScript's engine. An invalid pattern accepts everything
+ * and has a note.
+ */
 export function readPattern(source: string): Pattern {
   const ignored = (why: string): Pattern => {
     const note = `The pattern ${showValue(source)} is not checked: ${why}.`;
@@ -54,7 +57,7 @@ export function readPattern(source: string): Pattern {
   if (!native) return ignored("it is not a regular expression of JavaScript");
   try {
     const { text, size } = toRe2(source);
-    // Compiled on first use: most patterns of a large schema are never used.
+    // Compiled on first use, because most patterns of a large schema are never used.
     let compiled: RE2JS | undefined;
     if (size <= MAX_SIZE)
       return { test: (given) => (compiled ??= re2().compile(text)).test(given), size, backtracks: false };
@@ -72,7 +75,9 @@ class NotInRe2 extends Error {}
 function toRe2(source: string): { readonly text: string; readonly size: number } {
   let at = 0;
   let text = "";
-  /** The sizes of the open groups, the innermost last, and the size of the part that a quantifier would repeat; then the same for repetitions. */
+  /**
+   * The open groups, innermost last. `last` is the part that a quantifier would repeat.
+   */
   const open = [{ size: 0, repeats: 1 }];
   let last = { size: 0, repeats: 1 };
 
@@ -100,7 +105,7 @@ function toRe2(source: string): { readonly text: string; readonly size: number }
     else if (match(/\.|\[\^\]/y)) add(source[at - 1] === "." ? `[^${LINE_END}]` : "(?s:.)", 1);
     else if (match(/\[\]/y)) add("[^\\x{0}-\\x{10ffff}]", 1);
     else if (match(/\[/y)) add(characterClass(), 1);
-    // Whether a group captures does not affect matching.
+    // Matching does not depend on whether a group captures.
     else if (match(/\((?:\?:|\?<[^>]+>)?/y)) {
       if (source[at] === "?") throw new SyntaxError("it has an unknown kind of group");
       if (open.length > MAX_GROUPS) throw new NotInRe2();
@@ -129,13 +134,13 @@ function toRe2(source: string): { readonly text: string; readonly size: number }
       written += from;
       if (!match(/-(?!\])/y)) continue;
       const to = item();
-      // `[\w-.]`: if either side is a class, the dash is literal.
+      // In `[\w-.]`, the dash is literal, because one side is a class.
       written += [from, to].every((side) => /^\\x\{[\da-f]+\}$/.test(side)) ? `-${to}` : `\\x{2d}${to}`;
     }
     return `${written}]`;
   }
 
-  /** One character or one named class, in the syntax between brackets. */
+  /** Reads one character or one named class, in the syntax between brackets. */
   function item(): string {
     if (!match(/\\/y)) return codePoint();
     const named = match(/[dDwWsS]/y)?.[0];

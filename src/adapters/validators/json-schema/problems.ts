@@ -8,20 +8,20 @@ export interface ValuePosition {
   readonly member: string | number;
 }
 
-/** A value that does not satisfy a keyword. */
+/** A value that violates a keyword. */
 export interface Failure {
   readonly place: ValuePosition | undefined;
   readonly value: unknown;
-  /** The schema's requirement, in words. */
+  /** Returns the schema's requirement in words. */
   readonly expected: () => string;
-  /** Omitted for a value that is present and known, but wrong. */
+  /** Omitted if the value is present and known, but wrong. */
   readonly member?: "missing" | "unknown";
 }
 
-/** The most names and values in one message; a schema may have thousands. */
+/** The most names and values in one message. A schema may have thousands. */
 const MAX_LISTED = 50;
 
-/** Identical problems of several branches are reported once. */
+/** Converts failures to problems. Identical problems of several branches are reported once. */
 export function toProblems(failures: readonly Failure[]): readonly Problem[] {
   const problems = failures.map(toProblem);
   return [...new Map(problems.map((problem) => [`${problem.field}\n${problem.expected}`, problem])).values()];
@@ -67,7 +67,7 @@ export function unusableSchema(why: string, cause?: unknown): ArsenalError {
   });
 }
 
-/** `"a", "b" and 48 more` */
+/** Returns a list such as `"a", "b" and 48 more`. */
 export function listed<Item>(items: readonly Item[], write: (item: Item) => string): string {
   const shown = items.slice(0, MAX_LISTED).map(write).join(", ");
   return items.length > MAX_LISTED ? `${shown} and ${items.length - MAX_LISTED} more` : shown;
@@ -81,10 +81,10 @@ function inWords(value: unknown): string {
   return `${typeof value} ${show(value)}`;
 }
 
-/** The most values of a large one that are formatted: sixty characters have room for no more. */
+/** The most nested values to format. Sixty characters have no room for more. */
 const MAX_SHOWN = 40;
 
-/** The beginning of a value as JSON. A huge value costs no more than a small one. */
+/** Returns the start of a value as JSON. A huge value takes no longer than a small one. */
 export function show(value: unknown): string {
   let left = MAX_SHOWN;
   const start = (part: unknown): unknown => {

@@ -13,7 +13,7 @@ import type { SchemaObject } from "./evaluate.ts";
 import { brokenSchema, unusableSchema } from "./problems.ts";
 
 export interface ReadSchema {
-  /** Its schemas that apply to the same value, including the targets of its references. */
+  /** Schemas within this one that apply to the same value, including the targets of references. */
   readonly inPlace: unknown[];
   /** The targets of `$ref` and similar keywords. */
   readonly references: unknown[];
@@ -26,7 +26,7 @@ interface Resource {
   readonly anchors: Map<string, SchemaObject>;
 }
 
-/** A schema that still has to be read, or has unresolved references. */
+/** A schema that is not yet read, or has unresolved references. */
 interface PendingSchema<Schema = SchemaObject> {
   readonly schema: Schema;
   readonly resource: Resource;
@@ -44,7 +44,7 @@ const isNumber = (value: unknown): boolean => typeof value === "number";
 const isFlag = (value: unknown): boolean => typeof value === "boolean";
 const isNamesByName = (value: unknown): boolean => isPlainObject(value) && Object.values(value).every(isTexts);
 
-/** The valid values of keywords that contain no schemas. Keywords that are not listed here or below are ignored. */
+/** The valid values of keywords without subschemas. Keywords that are not listed here or below are ignored. */
 const PLAIN = byKeyword<{ isRight(value: unknown): boolean; readonly what: string }>([
   [{ isRight: isText, what: "a string" }, "$ref $dynamicRef $recursiveRef pattern format"],
   [{ isRight: (value) => [value].flat().every((name) => TYPES.has(name)), what: "a type of JSON Schema" }, "type"],
@@ -53,7 +53,7 @@ const PLAIN = byKeyword<{ isRight(value: unknown): boolean; readonly what: strin
   [{ isRight: isNamesByName, what: "an object of arrays of strings" }, "dependentRequired"],
   [{ isRight: isFlag, what: "a boolean" }, "uniqueItems"],
   [{ isRight: isNumber, what: "a number" }, "minimum maximum"],
-  // Flags in draft 4.
+  // These keywords are flags in draft 4.
   [{ isRight: (value) => isFlag(value) || isNumber(value), what: "a number" }, "exclusiveMinimum exclusiveMaximum"],
   [{ isRight: (value) => Number(value) > 0 && isNumber(value), what: "a number > 0" }, "multipleOf"],
   [
@@ -69,9 +69,8 @@ const ONE = words(
 const SEVERAL = words("allOf anyOf oneOf prefixItems");
 
 /**
- * Walks a schema and returns every schema in it, with the targets of references and notes on unresolved ones. Nothing is fetched: an
- * external reference is an error, except to JSON Schema's own schema, which accepts anything. Throws TOOL_INVALID if the schema is
- * malformed or expands too far.
+ * Walks a schema and returns every subschema, with the targets of references and notes on unresolved ones. Fetches nothing: an external reference is
+ * an error, except to JSON Schema's own schema, which accepts anything. Throws TOOL_INVALID if the schema is malformed or expands too far.
  */
 export function readSchemas(root: SchemaObject) {
   const schemas = new Map<SchemaObject, ReadSchema>();
@@ -98,7 +97,7 @@ export function readSchemas(root: SchemaObject) {
     }
   }
 
-  /** The resource of a schema: its own if it has an `$id`. Also records its anchors. */
+  /** Returns the resource of a schema: its own if it has an `$id`. Also records its anchors. */
   function resourceOf(schema: SchemaObject, around: Resource): Resource {
     const { $id, $anchor, $dynamicAnchor } = schema;
     let resource = around;
@@ -132,7 +131,7 @@ export function readSchemas(root: SchemaObject) {
   const whole: Resource = { root, address, anchors: new Map() };
   resources.set(address, whole);
   walk(root, whole, "");
-  // A reference may lead to a place that was not walked, which may contain further references.
+  // A reference may lead to a part that was not walked, which may have further references.
   for (let next = unresolved.pop(); next; next = unresolved.pop()) {
     const { schema, resource: from, path } = next;
     for (const keyword of REFERENCES) {
@@ -152,7 +151,7 @@ export function readSchemas(root: SchemaObject) {
   return { schemas, notes: [...notes] };
 }
 
-/** Calls back for each schema directly in a schema. Throws TOOL_INVALID if a keyword is invalid. */
+/** Calls back for each direct subschema. Throws TOOL_INVALID if a keyword is invalid. */
 function forEachSubschema(
   schema: SchemaObject,
   path: string,
@@ -176,7 +175,7 @@ function forEachSubschema(
   }
 }
 
-/** Refuses references that double at each step or are circular. Recursion through members is fine: the depth of the value ends it. */
+/** Refuses circular references, and references that double at each step. Recursion through members is allowed, because the value's depth ends it. */
 function refuseExpansion(schemas: ReadonlyMap<SchemaObject, ReadSchema>): void {
   const sizes = new Map<unknown, number>();
   const entered = new Set<unknown>();
@@ -186,7 +185,7 @@ function refuseExpansion(schemas: ReadonlyMap<SchemaObject, ReadSchema>): void {
     const read = isPlainObject(schema) ? schemas.get(schema) : undefined;
     if (sizes.has(schema) || read === undefined) waiting.pop();
     else if (entered.has(schema)) {
-      // The sizes of all its targets are known now.
+      // The sizes of all its targets are now known.
       waiting.pop();
       const size = read.inPlace.reduce((total: number, each) => total + (sizes.get(each) ?? 1), 1);
       if (size > MAX_EXPANDED) {
@@ -210,7 +209,7 @@ function divide(reference: string): readonly [string, string] {
   return [before, decodePercent(fragment)];
 }
 
-/** The address of a reference, without its fragment. */
+/** Returns the address of a reference, without its fragment. */
 function addressOf(reference: string, base: string): string | undefined {
   return URL.parse(reference, base)?.href.split("#")[0];
 }

@@ -78,7 +78,7 @@ type Kind = "number" | "string" | "array" | "object";
 
 interface Limit {
   readonly kind: Kind;
-  /** Gets the value itself if it is a number, otherwise its length. */
+  /** Receives the value itself if it is a number, otherwise its length. */
   holds(size: number, limit: number): boolean;
   expected(limit: number): string;
 }
@@ -103,7 +103,7 @@ const LIMITS: Readonly<Record<string, Limit>> = {
 /** Creates rules from the keywords that compare a number or a length with a limit. */
 export function limitRules(schema: SchemaObject, kind: Kind): readonly Rule[] {
   return Object.entries(LIMITS).flatMap(([keyword, { kind: of, holds, expected }]) => {
-    // In draft 4 `exclusiveMinimum` is a flag, and the limit is in `minimum`.
+    // In draft 4, `exclusiveMinimum` is a flag, and the limit is in `minimum`.
     const isFlag = keyword.startsWith("exclusive") && schema[keyword] === true;
     const limit = isFlag ? schema[keyword === "exclusiveMinimum" ? "minimum" : "maximum"] : schema[keyword];
     if (of !== kind || typeof limit !== "number") return [];
@@ -115,7 +115,7 @@ export function limitRules(schema: SchemaObject, kind: Kind): readonly Rule[] {
   });
 }
 
-/** The number or length that a limit applies to; undefined for a value of another kind. */
+/** Returns the number or length to compare; undefined for a value of another kind. */
 function sizeFor(kind: Kind, value: unknown, run: Run): number | undefined {
   switch (kind) {
     case "number":
@@ -135,7 +135,7 @@ function sizeFor(kind: Kind, value: unknown, run: Run): number | undefined {
   }
 }
 
-/** Decimal fractions are not exact: 0.3 still counts as a multiple of 0.1. */
+/** Tolerates rounding of decimal fractions: 0.3 counts as a multiple of 0.1. */
 function isMultiple(value: number, divisor: number): boolean {
   const quotient = value / divisor;
   if (Number.isInteger(quotient)) return true;
@@ -143,13 +143,13 @@ function isMultiple(value: number, divisor: number): boolean {
   return Number.isFinite(quotient) && !Number.isInteger(divisor) && distance < 1e-9 * Math.max(1, Math.abs(quotient));
 }
 
-/** The number of values that a value contains; Infinity above the limit. */
+/** Counts the values within a value. Returns Infinity above the limit. */
 export function sizeOf(value: unknown, limit: number = Infinity): number {
   const { tooLarge, values } = measureSchema(value, { characters: Infinity, values: limit, depth: Infinity });
   return tooLarge === undefined ? values : Infinity;
 }
 
-/** The indexes of two equal items, in linear time; undefined if all differ. */
+/** Returns the indexes of two equal items, in linear time; undefined if all differ. */
 function findDuplicate(items: readonly unknown[]): readonly [number, number] | undefined {
   const seen = new Map<unknown, number>();
   for (const [index, item] of items.entries()) {
