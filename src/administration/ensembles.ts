@@ -13,7 +13,6 @@ import { inputError } from "./policy.ts";
 
 const MAX_LEFT_LOGS = 20;
 
-/** Connects, reloads, adds and removes the ensembles of a running gateway. */
 export function createEnsembleAdministration(parts: AdministrationParts): EnsembleAdministration {
   const { config, upstreams, redactor, registry, addEnsemble, remove: removeEnsemble } = parts;
   const turns = new Map<string, Promise<unknown>>();

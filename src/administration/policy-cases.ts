@@ -67,7 +67,6 @@ export async function judgeCases(cases: readonly PolicyCase[], policyAt: (clock:
   return judged;
 }
 
-/** Converts a policy's effect to the outcome of a case. */
 export function outcomeOf(effect: PolicyDecision["effect"]): Outcome {
   return effect === "confirm" ? "require_approval" : effect;
 }

@@ -8,7 +8,6 @@ import type { WorkflowAdministration, WorkflowRunView } from "../serve/administr
 const SEARCHED = 200;
 const SHOWN = 10;
 
-/** Returns the workflows of a running gateway and their latest runs. */
 export function createWorkflowAdministration(parts: {
   ensembles(): Ensembles | undefined;
   runs(): Promise<Runs>;

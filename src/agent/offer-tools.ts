@@ -26,7 +26,6 @@ export interface OfferSettings {
   readonly scoreThreshold?: number;
   /** Ids or names. */
   readonly pinned: readonly string[];
-  /** Whether the model also gets `find_tools`. */
   readonly findTools: boolean;
   readonly by: AskedBy;
 }

@@ -20,7 +20,6 @@ export interface RunState {
   readonly traceId: string;
   readonly request: string;
   readonly summary?: string;
-  /** The toolset that the run is confined to. */
   readonly toolset?: string;
   readonly status: RunStatus | "running" | "failed";
   readonly steps: number;

@@ -172,7 +172,7 @@ export interface ArsenalClient extends Arsenal, RemoteOperations {
 
 /** The approvals of a gateway. */
 export interface RemoteApprovals {
-  /** Returns one page of the calls that the client may approve, oldest first. */
+  /** Lists the calls that the client may approve, oldest first. */
   list(options?: Pick<ListApprovalsOptions, "limit" | "cursor">): Promise<ApprovalPage>;
   /** Returns the latest answers to calls that the client may see, newest first. The limit defaults to 20, at most 100. */
   decided(options?: Pick<ListApprovalsOptions, "limit">): Promise<readonly DecidedApproval[]>;

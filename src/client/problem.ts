@@ -28,7 +28,6 @@ export async function readProblem(
   return { error, result: body.result };
 }
 
-/** Returns the error that ended a stream. */
 export function toStreamedError(data: string): ArsenalError {
   const { code = "TRANSPORT_FAILED", detail = "The gateway broke off its answer.", ...details } = problemIn(data);
   return new ArsenalError(code, detail, detailsOf(details));

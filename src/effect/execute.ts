@@ -23,7 +23,6 @@ export interface ExecuteParts {
   readonly identity: IdentityService["Service"];
   readonly callers: CallerContext;
   readonly principalOf: (agentId: string) => Effect.Effect<Principal, unknown>;
-  /** Names of tools that the caller may see. */
   readonly namesFor: (by: AskedBy) => Effect.Effect<readonly string[]>;
   readonly timeoutOf: (tool: Tool) => number;
 }

@@ -12,7 +12,6 @@ import {
 } from "./errors.ts";
 import type { ToolInput } from "./schemas.ts";
 
-/** Every error that `execute` can fail with. */
 export type CallError =
   | ToolNotFoundError
   | ToolExecutionError

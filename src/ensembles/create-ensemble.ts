@@ -91,7 +91,6 @@ export function createEnsemble<Connection>(
   return ensembleIn(definition, shareArsenal(options.arsenal));
 }
 
-/** Makes an ensemble in a shared arsenal. */
 export function ensembleIn<Connection>(definition: EnsembleDefinition<Connection>, shared: SharedArsenal): Ensemble {
   const { name, configuration = {} } = definition;
   checkConfiguration(name, configuration);

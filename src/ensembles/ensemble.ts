@@ -56,17 +56,14 @@ export interface Invoker extends DescribedInvoker {
 /** Options of one run: `auxdata` for the invocable, `signal`, `principal`, `timeoutMs` and all other options of a call. */
 export type InvokeOptions = Omit<ToolCall, "toolName" | "arguments">;
 
-/** Settings that differ between kinds of ensembles. */
 export interface EnsembleKind {
   readonly name: string;
   configuration(): EnsembleConfiguration;
   /** Adds the ensemble to an arsenal. If it rejects, everything is undone. */
   add(arsenal: ToolArsenal, ensemble: Ensemble, options: ConnectOptions): Promise<unknown>;
-  /** Returns the current connection, while the ensemble is connected. */
   connection?(arsenal: ToolArsenal): unknown;
 }
 
-/** Makes an ensemble that lives in an arsenal. */
 export function toEnsemble(kind: EnsembleKind, shared: SharedArsenal): Ensemble {
   const { name } = kind;
   let isConnected = false;

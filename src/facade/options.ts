@@ -10,7 +10,6 @@ export type {
 } from "../adapters/dialects/write-definitions.ts";
 export type { Llm } from "../agent/llm.port.ts";
 
-/** Options for adding tools. */
 export interface AddToolsOptions extends AskedBy, ImportOptions {
   /** The API or framework that the tools are written for. Defaults to the arsenal's own definitions. */
   readonly format?: AnyDialect;

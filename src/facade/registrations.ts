@@ -154,7 +154,6 @@ export function createRegistrations(parts: {
   };
 }
 
-/** Assigns the tool to the tenant of its caller. */
 function ofCaller(tool: Tool, { principal }: AskedBy): Tool {
   return principal?.tenant === undefined ? tool : ofTenant(tool, principal.tenant);
 }

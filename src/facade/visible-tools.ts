@@ -13,7 +13,6 @@ import type { Toolsets } from "../toolset/toolsets.ts";
 import { EVERY_TOOL, filterProblem, type ToolFilter } from "../tool/tool-filter.ts";
 import { CAPABILITIES, isUnlisted, type Tool, type ToolSource } from "../tool/tool.ts";
 
-/** Which tools are listed. */
 export interface ListToolsOptions extends ViewedBy {
   readonly namespace?: string;
   readonly source?: ToolSource;

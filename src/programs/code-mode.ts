@@ -137,7 +137,6 @@ export function createCodeMode(parts: {
     /** Returns the ids of the tools that a program names, as its caller sees them. */
     namedIn: async (code: string, principal: Principal, toolset: string | undefined): Promise<readonly string[]> =>
       (await namesOf(principal, toolset)).calledIn(code),
-    /** Returns the number of tools that a caller's programs can call. */
     toolCount: async (principal: Principal, toolset?: string): Promise<number> =>
       (await namesOf(principal, toolset)).size,
     close: unsubscribe,

@@ -14,7 +14,6 @@ const TAKEN: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Converts a text to an identifier. */
 function toIdentifier(text: string): string {
   const name = text.replace(/[^A-Za-z0-9_$]/g, "_").replace(/^(?=[0-9])/, "_");
   return name === "" ? "_" : name;

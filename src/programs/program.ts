@@ -16,7 +16,6 @@ export interface ProgramBounds {
   readonly logBytes: number;
 }
 
-/** The tools of a namespace that a program can call. */
 export interface BoundNamespace {
   /** The name of the global object; empty for tools that are global functions. */
   readonly name: string;
@@ -42,7 +41,6 @@ export type GuestReply = { readonly id: number; readonly now: number } & (
 export interface ProgramJob {
   readonly code: string;
   readonly namespaces: readonly BoundNamespace[];
-  /** JSON data for the program's `input`. */
   readonly input?: unknown;
   readonly bounds: ProgramBounds;
   /** The seed of the program's random numbers. */
@@ -81,7 +79,6 @@ export interface ProgramHost {
   readonly name: string;
   /** Rejects with SANDBOX_FAILED or LIBRARY_MISSING, and a fix, if programs cannot run here. */
   check(): Promise<void>;
-  /** Prepares for the first program. */
   prepare(): void;
   start(job: ProgramJob): StartedProgram;
   close(): Promise<void>;

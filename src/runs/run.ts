@@ -42,7 +42,6 @@ export interface RunWait {
 export interface RunError {
   readonly message: string;
   readonly code?: string;
-  /** The line number in a program. */
   readonly line?: number;
 }
 
@@ -62,7 +61,6 @@ export interface RunHead {
   readonly endedAt?: number;
   readonly traceId: string;
   readonly spanId: string;
-  /** The span that started the run. */
   readonly parentSpanId?: string;
   /** 1 for a run that no other run called, 2 for a run that such a run called, and so on. Older releases omit it. */
   readonly depth?: number;

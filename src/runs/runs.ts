@@ -65,7 +65,6 @@ export function createRuns(parts: {
   readonly loadRunner?: (kind: RunKind) => Promise<void>;
   /** Maximum depth of runs that call other runs. */
   readonly mostDepth: number;
-  /** Called at the end of a run's turn: the run ended or waits. */
   readonly onTurn?: (head: RunHead, calls: number) => void;
 }) {
   const { state, clock, approvals, execute } = parts;

@@ -174,7 +174,6 @@ export interface WorkflowRunView extends Pick<RunHead, "id" | "status" | "starte
     readonly step: string;
     readonly undo: boolean;
   })[];
-  /** The steps that wait for approval. */
   readonly waits: readonly { readonly step: string; readonly confirmationId: string }[];
 }
 
@@ -191,7 +190,6 @@ export interface PolicyAnswer extends AegisPreview {
   readonly explains: boolean;
 }
 
-/** The results of test cases. */
 export interface PolicyTest {
   readonly failed: number;
   readonly cases: readonly {

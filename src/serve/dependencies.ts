@@ -8,7 +8,6 @@ export type Dependencies = Readonly<Record<Dependency, () => Promise<boolean>>>;
 /** Cache time of a result, because any caller may send the request, and it should not burden a store. */
 const KEPT_MS = 2_000;
 
-/** Timeout of a check. */
 const CHECK_MS = 2_000;
 
 /** Creates a function that lists the failed dependencies. It checks them at most every two seconds, and answers within two seconds. */

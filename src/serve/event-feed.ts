@@ -82,7 +82,6 @@ export function createEventFeed(parts: {
   readonly events: Pick<Events, "subscribe">;
   readonly state: Pick<SharedState, "documents" | "changes">;
   readonly clock: Clock;
-  /** Serializes an event as JSON on one line. */
   readonly write?: (event: FeedEntry["event"]) => string;
 }) {
   const { events, clock, write = JSON.stringify } = parts;

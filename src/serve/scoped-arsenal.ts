@@ -87,7 +87,6 @@ function scopedArsenal(arsenal: ServableArsenal, toolset: string, clock: Clock =
   };
 }
 
-/** Limits code mode to the tools of one toolset. */
 function withToolset(code: CodeMode, toolset: string): CodeMode {
   return {
     ...code,

@@ -204,7 +204,6 @@ export function extraPorts(
   };
 }
 
-/** Serves metrics on a separate port. */
 async function withMetricsPort(host: ServedGateway, serving: Serving, options: ListenOptions): Promise<ServedGateway> {
   const { createHttpServer } = await import("./http/http-server.ts");
   const { metricsSurface } = await import("./metrics.ts");

@@ -38,7 +38,6 @@ export interface ServedArsenal {
   codeMode?(): Promise<CodeMode>;
 }
 
-/** The part of an arsenal that serving one upstream needs. */
 export interface ServedTools extends Pick<ServedArsenal, "execute" | "approvals" | "subscribe"> {
   listTools(filter: {
     readonly source: "mcp";
@@ -82,7 +81,6 @@ export type ServableArsenal = ServedArsenal &
     upstreamsAttempted(options: { readonly name: string }): Promise<void>;
   };
 
-/** Events that may change the list of tools. */
 export const CHANGES_TOOLS = [
   "tool-registered",
   "tool-replaced",

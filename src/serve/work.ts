@@ -15,7 +15,6 @@ interface DrainOptions {
 const CUT_OFF_MS = 1000;
 
 export function createWork(clock: Clock = systemClock) {
-  /** The functions that abort each piece of running work. */
   const running = createOpenSet<(reason: unknown) => void>();
   let idle = Promise.withResolvers<void>();
   let ended: Promise<void> | undefined;
@@ -23,7 +22,6 @@ export function createWork(clock: Clock = systemClock) {
   const ending = new AbortController();
   let graceEnds = 0;
 
-  /** Waits until no work is running, at most `ms`. */
   async function untilIdle(ms: number): Promise<void> {
     if (running.size === 0) return;
     idle = Promise.withResolvers();

@@ -11,7 +11,6 @@ const GRACE_MS = { stdinClosed: 1500, terminated: 1500, killed: 1000 } as const;
 /** Only the leader of a group is our child. No event reports the end of its other members, so they are polled. */
 const LOOK_EVERY_MS = 20;
 
-/** Returns true while any process of the group exists. */
 export function isGroupAlive(leader: number): boolean {
   try {
     process.kill(HAS_GROUPS ? -leader : leader, 0);

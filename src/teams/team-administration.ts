@@ -136,7 +136,6 @@ export function createTeamAdministration(parts: {
       if (member?.tenant !== tenant || !(await records.members.remove(id))) throw notFound("member", id);
     },
 
-    /** Returns the keys of one tenant, or all keys that the operator may see. */
     async keys(asked: { readonly tenant?: string | undefined }, by: Principal): Promise<readonly ApiKey[]> {
       const { tenant = by.tenant } = asked;
       if (tenant !== undefined) await knownTenant(tenant, by);

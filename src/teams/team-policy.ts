@@ -19,7 +19,6 @@ export function boundOf(view: Pick<TeamView, "tenant">, { tenant: id }: Principa
   return tenant.toolsets.includes(EVERY_TOOLSET) ? undefined : tenant.toolsets;
 }
 
-/** Returns whether the caller's tenant may use a toolset. */
 export function isAllowed(view: Pick<TeamView, "tenant">, toolset: string, principal: Principal): boolean {
   return boundOf(view, principal)?.includes(toolset) ?? true;
 }

@@ -13,7 +13,6 @@ import {
 } from "../tool/shape/shape.ts";
 import { CAPABILITIES } from "../tool/tool.ts";
 
-/** Pattern of a tenant's id. */
 export const TENANT_ID = "^[a-z0-9][a-z0-9_-]{0,62}$";
 
 /** Matches every toolset and every tool. */

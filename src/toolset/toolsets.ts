@@ -158,7 +158,6 @@ export function textProblem(field: string, value: unknown): ToolsetProblem | und
   return { field, value, message: `is not a string: ${showValue(value)}`, fix: "Pass a string." };
 }
 
-/** Returns the problem of a list of nonempty strings. */
 export function textsProblem(field: string, values: unknown): ToolsetProblem | undefined {
   if (!Array.isArray(values))
     return { field, value: values, message: `is not a list of strings: ${showValue(values)}`, fix: "Use a list." };
@@ -168,7 +167,6 @@ export function textsProblem(field: string, values: unknown): ToolsetProblem | u
   return { field, value: odd, message: `has ${showValue(odd)}, which is not a string`, fix: "Pass each as a string." };
 }
 
-/** Returns the problem of a list of tool ids. */
 export function idsProblem(field: string, ids: unknown): ToolsetProblem | undefined {
   const problem = textsProblem(field, ids);
   if (problem !== undefined) return problem;
@@ -215,7 +213,6 @@ export function policyProblem(policy: unknown): ToolsetProblem | undefined {
   return undefined;
 }
 
-/** Compiles a selection to a filter. */
 export function toFilter({ namespaces, tags, tools, categories, sources, where, exclude }: Selection): ToolFilter {
   const conditions: ToolFilter[] = [];
   if (namespaces !== undefined) conditions.push({ namespaces: namespaces.map(toNamespace) });

@@ -45,7 +45,6 @@ export function wireCalls(stages: {
   readonly guard: LoadedGuard;
   readonly catalog: Catalog;
   readonly registry: Registry;
-  /** Returns the settings that the tools of an ensemble share. */
   readonly ensembleSettings: (ensemble: string) => EnsembleSettings;
   readonly upstreams: Upstreams;
   readonly toolsets: Toolsets;

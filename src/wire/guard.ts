@@ -99,7 +99,6 @@ export function configuredGuard(
     /** Limits on the number and the names of registered tools. */
     limits: policy.registration ?? {},
     approvals,
-    /** Undefined if pinning is off. */
     pins: pinMode(config) === "off" ? undefined : pins,
     /** Loads the policy, the scanners and the audit log, once. Source offers and calls wait for this. */
     load,

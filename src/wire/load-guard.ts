@@ -27,7 +27,6 @@ export async function loadGuard(
   parts: {
     readonly policy: Policy;
     readonly state: SharedState;
-    /** Stores approvals in a separate file. */
     readonly approvalsFile: string | undefined;
     readonly log: AuditLog | undefined;
     readonly webhook: WebhookSettings | undefined;

@@ -18,7 +18,6 @@ function stateOf(settings: StateSettings, surroundings: Surroundings): SharedSta
   return lazyState(type, () => createAdapter("state", type, settings, surroundings));
 }
 
-/** Creates a separate state in a SQLite file. */
 export function stateInFile(file: string, surroundings: Surroundings): SharedState {
   return lazyState("sqlite", () => createAdapter("state", "sqlite", { file }, surroundings));
 }

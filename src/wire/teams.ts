@@ -52,7 +52,6 @@ export async function loadTeams(parts: {
   return {
     policy: (policy: Policy): Policy => withTenants(policy, view, named),
     identity: (identity: Identity): Identity => withTeams(identity, view),
-    /** Returns whether the caller's tenant may use a toolset. */
     allows: (toolset: string, principal: Principal): boolean => isAllowed(view, toolset, principal),
     /** Returns whether the caller's tenant may use only some toolsets. */
     isBound: (principal: Principal): boolean => boundOf(view, principal) !== undefined,

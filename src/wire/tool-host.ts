@@ -2,7 +2,6 @@ import type { ToolHost } from "../adapters/sources/source-adapter.ts";
 import type { Events } from "../observe/emitter.ts";
 import type { Registry } from "../register/registry.ts";
 
-/** Wires the host for sources whose tools call other tools. */
 export function createToolHost(stages: {
   readonly registry: Pick<Registry, "get" | "similarId">;
   readonly events: Pick<Events, "subscribe">;

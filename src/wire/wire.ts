@@ -109,7 +109,6 @@ export function wireArsenal({ config, parts }: DividedOptions) {
   const { debugProtocol, prices } = config.telemetry;
   const mayStart: PinGuard["mayStart"] = async (...command) => (await guard.load()).pins?.mayStart(...command);
   const upstreams = createUpstreams({ registry, relist });
-  /** Added dialects by name. */
   const dialects = new Map<string, Dialect>((parts.dialects ?? []).map((dialect) => [dialect.name, dialect]));
   /** Sources that are retried until they connect, by name. */
   const wanted = new Map<string, object>();

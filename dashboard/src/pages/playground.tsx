@@ -43,7 +43,6 @@ export function Playground() {
   );
 }
 
-/** Recent requests to repeat. */
 function Suggestions() {
   const { answer = [] } = useAsk(recentRequests, []);
   return (

@@ -108,7 +108,6 @@ function Members({ toolset }: { readonly toolset: string }) {
   );
 }
 
-/** Describes a toolset's access policy and rate limit. */
 function inWords({ allowedRoles, allowedTenants, rateLimit, auditLog }: Toolset["policy"]): string {
   const who = [
     allowedRoles && `the roles ${allowedRoles.join(", ")}`,

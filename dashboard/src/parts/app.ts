@@ -57,7 +57,6 @@ function decoded(base64: string): string {
   return new TextDecoder().decode(Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0)));
 }
 
-/** The call that an interface shows. */
 export interface ShownCall {
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly result: ToolResult;

@@ -58,7 +58,6 @@ function callsInWords(calls: readonly Call[]): string {
   return `${count}, ${Math.round((succeeded / calls.length) * 100)} % succeeded, ${Math.round(averageMs)} ms on average.`;
 }
 
-/** The number of latest calls in the row of bars. */
 export const SHOWN_CALLS = 40;
 
 /** Draws one bar for each of the latest calls. Its height shows the duration, its colour the outcome. */

@@ -78,7 +78,6 @@ function isList({ type, items }: JsonSchema): boolean {
   return type === "array" && isSchema(items);
 }
 
-/** One field for each entry of a list. */
 function List({ name, schema, required, value, onChange }: FieldProps) {
   const entries: readonly unknown[] = Array.isArray(value) ? value : [];
   /** JSON fields keep their text, so fields that move up after a removal are recreated. */

@@ -11,7 +11,6 @@ export interface SourceForm {
 /** The number of settings shown first. The others are behind "More settings". */
 const MAIN = 8;
 
-/** Returns the form of a source type, from the gateway's schema. */
 export function sourceForm(type: string, schema: JsonSchema): SourceForm {
   const all = Object.entries(schema.properties ?? {}).filter(([key]) => key !== "type");
   const required = schema.required ?? [];

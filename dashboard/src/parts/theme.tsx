@@ -12,7 +12,6 @@ theme.subscribe((chosen) => {
   else document.documentElement.dataset["theme"] = chosen;
 });
 
-/** Switches between light, dark and the system's theme. */
 export function ThemeSwitch() {
   const chosen = theme.value;
   return (

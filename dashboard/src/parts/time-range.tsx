@@ -23,7 +23,6 @@ export function readRange(query: URLSearchParams): TimeRange {
   return { when: query.get("when") ?? "", from: query.get("from") ?? "", to: query.get("to") ?? "" };
 }
 
-/** Returns the query parameters of the range. */
 export function rangeQuery({ when, from, to }: TimeRange): Record<string, string> {
   return {
     ...(when !== "" && { when }),

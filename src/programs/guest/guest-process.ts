@@ -141,7 +141,6 @@ function end(outcome: Extract<FromGuest, { readonly kind: "ended" }>["outcome"])
 function report(): void {
   const calls = outbox;
   outbox = [];
-  // A program that already has its value still waits for the calls that it started.
   if (waiting > 0) return post({ kind: "step", calls, waiting });
   if (watched.isPending()) return end({ error: { message: "The program waits for a promise that nothing resolves." } });
   const { value, truncated, error, unwritable } = JSON.parse(watched.outcome(valueBytes));

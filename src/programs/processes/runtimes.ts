@@ -4,7 +4,6 @@ import { fileURLToPath } from "node:url";
 import { fixable } from "../../errors/arsenal-error.ts";
 import { findProgram } from "../../system/find-program.ts";
 
-/** The runtimes for confined processes. */
 export type ProgramRuntime = "node" | "deno";
 
 export interface ConfinedRuntime {

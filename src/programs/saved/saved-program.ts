@@ -8,7 +8,6 @@ export const SAVED_NAMESPACE = "programs";
 
 const NAME = /^[a-z][a-z0-9_]{0,63}$/;
 
-/** The shape of a request to save a program. */
 export const SAVE_PROGRAM = entry(
   "A program that worked, and the tool that it becomes.",
   {

@@ -25,7 +25,6 @@ type StartMessage = Extract<ToThread, { readonly kind: "start" }>;
 /** False if this Node version cannot measure the processor time of a thread. Then wall time is used. */
 const HAS_PROCESSOR_TIME = typeof process.threadCpuUsage === "function";
 
-/** Returns the processor time of this thread, in milliseconds. */
 const processorMs: () => number = HAS_PROCESSOR_TIME
   ? () => {
       const { user, system } = process.threadCpuUsage();
@@ -74,7 +73,6 @@ export async function prepareInterpreter(
   let cpuMs = Number.POSITIVE_INFINITY;
   let valueBytes = 0;
   let startedMs = processorMs();
-  /** The reason why the program must end. */
   let halted: string | undefined;
   let hasEnded = false;
   let waiting = 0;

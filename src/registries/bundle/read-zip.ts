@@ -2,7 +2,6 @@ import { crc32, inflateRawSync } from "node:zlib";
 import { count, showValue } from "../../errors/show-value.ts";
 import { refusedServer } from "../entry/danger.ts";
 
-/** A file of an archive. */
 export interface ZipFile {
   /** Relative path inside the archive, with `/`. */
   readonly name: string;

@@ -34,7 +34,6 @@ export function checkName(name: string, used: readonly string[]): readonly Dange
     : [{ field, reason: `is ${name}, which looks like ${twin}, a server you use`, value: name }];
 }
 
-/** Checks the scope of an npm package. */
 export function checkScope(identifier: string, field: string): readonly Danger[] {
   const [, scope] = /^(@[^/]+)\//.exec(identifier) ?? [];
   if (scope === undefined || KNOWN_SCOPES.includes(scope)) return [];

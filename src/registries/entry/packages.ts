@@ -5,7 +5,6 @@ import type { Danger } from "./danger.ts";
 import { checkName, checkScope } from "./names.ts";
 import { checkHeader, checkText, checkValue, checkVariable } from "./texts.ts";
 
-/** The rules for packages of one kind. */
 interface PackageRules {
   readonly identifier: RegExp;
   /** Matches the public registry. */

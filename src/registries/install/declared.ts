@@ -48,7 +48,6 @@ function repeated(input: ServerInput, isRepeated: boolean): ServerInput {
   return isRepeated ? { ...input, multiple: true } : input;
 }
 
-/** Returns the draft and the inputs of a remote server. */
 export function declaredRemote({ type, url = "", headers = [], variables = {} }: DeclaredRemote): {
   readonly draft: ServerDraft;
   readonly inputs: readonly ServerInput[];

@@ -35,7 +35,6 @@ export interface RegistryListing {
   readonly remarks: readonly string[];
 }
 
-/** The default registry. */
 export const OFFICIAL_REGISTRY: RegistrySettings = {
   name: "official",
   url: "https://registry.modelcontextprotocol.io",

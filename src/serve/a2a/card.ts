@@ -194,7 +194,6 @@ function toListed({ id, title, name, description, tags, examples, parameters, an
   };
 }
 
-/** Returns the tools that fit into a card, by id. */
 function fitting(tools: readonly ListedTool[]): readonly ListedTool[] {
   let bytes = 0;
   return tools.filter((tool, place) => {

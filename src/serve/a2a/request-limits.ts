@@ -48,7 +48,6 @@ function createBudget(): Spend {
   };
 }
 
-/** Checks the members of a request, a message or a configuration. */
 function checkMembers(members: Readonly<Record<string, unknown>>, path: string, spend: Spend): void {
   for (const [key, value] of Object.entries(members)) {
     const name = path + key;

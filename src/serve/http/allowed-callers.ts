@@ -10,7 +10,6 @@ export interface CallerRules {
   readonly allowedOrigins?: readonly string[];
 }
 
-/** An HTTP status and a message for a refused caller. */
 export interface CallerRefusal {
   readonly status: 400 | 403;
   readonly message: string;

@@ -25,7 +25,6 @@ export type CheckedJson = { readonly value: unknown } | { readonly refused: Json
 /** The maximum nesting of objects and arrays. */
 const MAX_DEPTH = 64;
 
-/** Limits for reading a body. */
 export interface ReadLimits extends JsonLimits {
   /** Defaults to 64. */
   readonly maxDepth?: number;

@@ -14,7 +14,6 @@ interface WatchedRequest {
   readonly listeners: Set<(reason: ArsenalError) => void>;
 }
 
-/** Returns true while a response is being sent. */
 function isStream({ headersSent, writableEnded }: ServerResponse): boolean {
   return headersSent && !writableEnded;
 }

@@ -82,7 +82,6 @@ export function fittedTool(tool: JsonObject, quirks: ClientQuirks): JsonObject {
 /** Keywords of a schema that contain values, not schemas. */
 const VALUES: ReadonlySet<string> = new Set(["default", "const", "enum", "examples"]);
 
-/** Adds `items` to every list in a schema. */
 function withItems(schema: unknown): unknown {
   if (Array.isArray(schema)) {
     const items = schema.map(withItems);

@@ -32,7 +32,6 @@ export interface McpEndpointOptions extends ModernRequestsOptions {
   readonly quietMs?: number;
 }
 
-/** An HTTP address for MCP clients of both eras. */
 export type McpEndpoint = ReturnType<typeof createMcpEndpoint>;
 
 /** Creates endpoints by name. Each plane is opened with the first request for it and served at its own address. */
@@ -60,7 +59,6 @@ export function createMcpEndpoints<Key>(open: (key: Key) => Plane, options: McpE
   };
 }
 
-/** Serves a plane over streamable HTTP. */
 export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions) {
   const { replica, work, clock = systemClock, quietMs = 15_000, room = createMcpRoom() } = options;
   const modern = createModernRequests(plane, { ...options, room });

@@ -49,7 +49,6 @@ export interface Exchange {
   readonly onRevoked?: OnRevoked | undefined;
 }
 
-/** How the person at a client signs in to a server. */
 export interface ClientSignIn {
   /** Returns the address of the page on which the caller signs in to a server. */
   pageOf(server: string): string;

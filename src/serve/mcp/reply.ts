@@ -72,11 +72,9 @@ export function formatEvent({ event = "message", id, retry, data }: StreamEvent)
 
 /** The HTTP reply to one request: plain JSON if the answer is the first message, otherwise a stream of events. */
 export interface Reply {
-  /** Sends a message before the answer. */
   write(event: () => StreamEvent): void;
   /** Sends the answer and ends the reply. A stream has already sent its status, so it sends the answer as an event. */
   answer(message: RpcResponse, status: number, event: () => StreamEvent): void;
-  /** Ends the reply without an answer. */
   end(): void;
 }
 

@@ -99,7 +99,6 @@ export function openSubscription(
   };
 }
 
-/** Returns whether the client's filter includes a notification. */
 function isIncluded({ method }: RpcNotification, filter: JsonObject): boolean {
   const key = FILTER_KEYS.get(method);
   return key === undefined || filter[key] === true || Array.isArray(filter[key]);

@@ -61,7 +61,6 @@ export interface CodeToolText {
 
 const invalid = (text: string): CodeToolText => ({ text, isError: true });
 
-/** Answers `search` and `describe`. */
 export async function answerCodeTool(
   name: "search" | "describe",
   given: unknown,
@@ -102,7 +101,6 @@ export async function answerCodeTool(
   }
 }
 
-/** Returns the structured result of `run`. */
 export function toRunContent({ value, logs, calls, truncated, error, status, confirmationId }: CodeResult): object {
   if (status === "success") return { value: value ?? null, logs, calls, ...(truncated !== undefined && { truncated }) };
   return { error, logs, calls, ...(confirmationId !== undefined && { status, confirmationId }) };

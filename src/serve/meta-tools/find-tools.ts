@@ -16,7 +16,6 @@ import { shownTool } from "./shown-tool.ts";
 export interface MetaCaller {
   readonly principal: Principal;
   readonly signal: AbortSignal;
-  /** The trace context of the call. */
   readonly trace?: TraceContext;
 }
 
@@ -37,7 +36,6 @@ const MAX_LIMIT = 50;
 
 const NO_TOOLS = "No tool was found. Search again in other words, or tell the user.";
 
-/** The found tools, or a correction of the model's arguments. */
 export type FindAnswer = { readonly kind: "found"; readonly found: FoundTools } | ReturnType<typeof invalid>;
 
 const invalid = (message: string) => ({ kind: "invalid", message }) as const;

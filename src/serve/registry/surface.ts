@@ -11,7 +11,6 @@ const META = "io.modelcontextprotocol.registry/official";
 const SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
 const [DEFAULT_LIMIT, MAX_LIMIT] = [30, 100] as const;
 const MAX_DESCRIPTION = 100;
-/** Matches a time in the format of RFC 3339. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i;
 
 /** A server that a caller may use, before its conversion to the format of the registry's API. */

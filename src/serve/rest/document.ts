@@ -174,7 +174,6 @@ function headersOf(headers: Readonly<Record<string, string>>): object {
   return mapped(headers, (description) => ({ description, schema: { type: "string" } }));
 }
 
-/** Maps the members' values with `change`. */
 function mapped<Value, Changed>(
   record: Readonly<Record<string, Value>>,
   change: (value: Value, name: string) => Changed,
@@ -184,7 +183,6 @@ function mapped<Value, Changed>(
 
 const NAMES = new Map(Object.entries(COMPONENTS).map(([name, schema]) => [schema, name]));
 
-/** Replaces every component in a schema by a reference to its name. */
 function refer(value: unknown): unknown {
   const name = NAMES.get(value as JsonSchema);
   return name === undefined ? members(value) : { $ref: `#/components/schemas/${name}` };

@@ -84,9 +84,7 @@ export interface RestRequest<Params extends Shape, Query extends Shape, Body ext
   readonly principal: Principal;
   /** Returns a header that the operation may read, by its name in lower case. */
   header(name: string): string | undefined;
-  /** True if the caller accepts `text/event-stream`. */
   readonly wantsEvents: boolean;
-  /** The caller's trace, if the request has one. */
   readonly trace: TraceContext | undefined;
   /** Fires when the caller disconnects, or when the gateway shuts down and the time for running work has passed. */
   readonly signal: AbortSignal;

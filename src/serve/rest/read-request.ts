@@ -16,7 +16,6 @@ export type RequestReader = (exchange: HttpExchange, params: Readonly<Record<str
 
 const NOTHING: JsonSchema = { type: "object", properties: {} };
 
-/** Compiles the reader of an operation's requests. */
 export function createReader(operation: Operation, validator: Validator): RequestReader {
   const { maxBytes = 1024 * 1024 } = operation;
   const reader = (where: string, given = NOTHING) => {

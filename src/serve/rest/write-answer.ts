@@ -68,7 +68,6 @@ export function createWriter(
     response.end();
   }
 
-  /** Answers with text of a type other than JSON. */
   function plain({ text: shown, type, headers }: Extract<RestResponse, { text: string }>): void {
     if (response.destroyed) return;
     const body = Buffer.from(known.value(shown));

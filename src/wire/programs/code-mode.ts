@@ -31,7 +31,6 @@ export interface WiredCodeMode {
   close(): Promise<void>;
 }
 
-/** Wires code mode. Loaded with the first program, or with a gateway that offers code mode. */
 export function wireCodeMode(stages: {
   readonly config: Pick<ResolvedConfig, "programs">;
   readonly runs: Runs;

@@ -17,7 +17,6 @@ export interface WiredSavedPrograms {
   offer(): Promise<void>;
 }
 
-/** Wires saved programs. Loaded with the first saved program. */
 export function wireSavedPrograms(stages: {
   readonly config: Pick<ResolvedConfig, "server">;
   readonly guard: Pick<ConfiguredGuard, "state" | "load" | "pins">;

@@ -47,7 +47,6 @@ export function createJsonRpc(parts: {
     try {
       admission.enter(exchange);
     } catch (error) {
-      // The connection is closed, because the body is unread.
       return refuse(response, null, error, { connection: "close" });
     }
     const body = await exchange.json();

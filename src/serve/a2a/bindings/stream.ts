@@ -2,7 +2,6 @@ import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { openEventStream } from "../../mcp/reply.ts";
 import type { HttpExchange } from "../../surface.ts";
 
-/** The interval of keep-alive comments on an idle stream. */
 const KEEP_ALIVE_MS = 15_000;
 
 /** The open streams. They end when the surface is closed. */

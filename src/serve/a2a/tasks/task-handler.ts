@@ -224,7 +224,6 @@ function collect(made: Map<string, Artifact>, { artifact, append }: TaskArtifact
   }
 }
 
-/** Refuses parts of a type that the agent cannot read. */
 function checkMediaTypes({ parts }: Message, read: readonly string[]): void {
   const other = parts.find(({ mediaType }) => mediaType !== "" && !read.includes(mediaType));
   if (read.length === 0 || other === undefined) return;

@@ -10,7 +10,6 @@ import { withServedUri } from "./resources/resource-uri.ts";
 /** Maximum number of pages that are read of one server's list. */
 const MOST_PAGES = 20;
 
-/** Returns true for a connected server that serves skills. */
 export function offersSkills({ state }: McpUpstream): boolean {
   return state.kind === "connected" && announces(state.server.capabilities, EXTENSIONS.skills);
 }

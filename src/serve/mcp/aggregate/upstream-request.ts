@@ -20,7 +20,6 @@ export interface AnswerParts {
   readonly listings: Listings;
   /** Returns the skills that a principal may read, with the URIs that clients see. */
   readonly skills: (principal: Principal) => Promise<readonly JsonObject[]>;
-  /** Returns true if a connected server serves skills. */
   readonly hasSkills: () => boolean;
   readonly metaTools: MetaTools;
   readonly mode: ServeMode;

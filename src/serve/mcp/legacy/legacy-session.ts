@@ -21,7 +21,6 @@ import type { SessionRecord, SessionSettings } from "./session-records.ts";
 
 type Headers = Readonly<Record<string, string>>;
 
-/** One legacy client's session, on any transport. */
 export type LegacySession = ReturnType<typeof createLegacySession>;
 
 export interface Sender {
@@ -58,7 +57,6 @@ export function createLegacySession(parts: {
   readonly record?: SessionRecord | undefined;
   /** Receives the number of bytes that the session stores for the client. Throws if the limit is reached. */
   keeps?(bytes: number): void;
-  /** Called before `initialize` is answered. */
   opened?(peer: Peer): Promise<void>;
   /** Called before the answer to a request that changed a setting. */
   changed?(change: (settings: SessionSettings) => SessionSettings): Promise<void>;
@@ -190,7 +188,6 @@ export function createLegacySession(parts: {
     await session.handle({ id: "restored", method, params, peer, ...channel }).catch(() => undefined);
   }
 
-  /** Stores changed settings for other processes. */
   async function keep(change: (settings: SessionSettings) => SessionSettings): Promise<void> {
     settings = change(settings);
     await parts.changed?.(change);

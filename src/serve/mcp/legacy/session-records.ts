@@ -6,7 +6,6 @@ import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { Peer } from "../plane.ts";
 import type { Replica } from "../../replica.ts";
 
-/** Settings that a client made during its session. */
 export interface SessionSettings {
   readonly logLevel?: unknown;
   readonly subscriptions: readonly string[];
@@ -21,7 +20,6 @@ export interface SessionRecord extends SessionSettings {
   readonly capabilities: JsonObject;
 }
 
-/** A message from one process to the others about a session. */
 export type SessionNews =
   | { readonly what: "ended" | "changed" | "roots" }
   /** The client cancelled a request, which may run in any process. */
@@ -92,7 +90,6 @@ export function createSessionRecords(
   };
 }
 
-/** Returns true if two principals are the same caller. */
 export function isSame(owner: Pick<Principal, "id" | "tenant">, caller: Pick<Principal, "id" | "tenant">): boolean {
   return owner.id === caller.id && owner.tenant === caller.tenant;
 }

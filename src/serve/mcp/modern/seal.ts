@@ -27,7 +27,6 @@ export interface Seal {
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Creates a seal with AES-256-GCM. */
 export function createSeal(
   options: {
     /** 32 bytes. Defaults to random bytes, so that sealed texts open only in this process. */

@@ -245,7 +245,6 @@ function withoutTask(exchange: Exchange): Exchange {
   return { ...exchange, params };
 }
 
-/** Maximum number of tasks that one subscription follows. */
 const MOST_FOLLOWED = 100;
 
 /** Adds support for tasks to listed tools: in 2025-11-25, a client may call a tool as a task only if the tool declares it. */

@@ -4,7 +4,6 @@ import { LATEST_VERSION, type RpcNotification } from "../../../mcp/protocol.ts";
 import type { McpUpstream } from "../../../adapters/sources/mcp/upstream/upstream.ts";
 import type { Exchange, Peer, Plane } from "../plane.ts";
 
-/** A connection that belongs to one client's session. */
 export type OwnConnection = Awaited<ReturnType<typeof createOwnConnection>>;
 
 /** Opens a connection to an upstream with the client's name and capabilities. */

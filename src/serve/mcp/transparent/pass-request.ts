@@ -21,7 +21,6 @@ export interface Relay {
 
 type PassHandler = (exchange: Exchange, relay: Relay) => Promise<JsonObject>;
 
-/** The handler of each known request. */
 const PASSES: Readonly<Record<string, PassHandler>> = {
   "tools/call": callTool,
   "tools/list": async (exchange, relay) => withoutHidden(await forward(exchange, relay), exchange.peer, relay.names),

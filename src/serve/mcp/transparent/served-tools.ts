@@ -4,7 +4,6 @@ import type { Principal } from "../../../guard/principal.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import { CHANGES_TOOLS, type ServedTools } from "../../served-arsenal.ts";
 
-/** Finds the registered tool for a name of the upstream. */
 export type NameIndex = ReturnType<typeof createNameIndex>;
 
 /** Creates the index of one ensemble's names. It is read again only after a change of the catalog. */

@@ -82,7 +82,6 @@ function answering(verdict: "approve" | "deny", summary: string, description: st
   });
 }
 
-/** Operations on calls that wait for approval. */
 export const approvalOperations: readonly Operation[] = [
   operation("listApprovals", "GET /approvals", {
     summary: "List the calls that you may approve",

@@ -51,7 +51,6 @@ const VERIFIED = openEntry(
   ["ok"],
 );
 
-/** Operations that read and verify the audit log. */
 export const auditOperations: readonly Operation[] = [
   operation("queryAudit", "GET /audit", {
     summary: "Read the audit log, newest records first",

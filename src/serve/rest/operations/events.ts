@@ -35,7 +35,6 @@ const GAP = entry(
   ["name", "level", "at", "data"],
 );
 
-/** Operations that stream the events of the gateway. */
 export const eventOperations: readonly Operation[] = [
   operation("followEvents", "GET /events", {
     summary: "Follow what happens in every process on the same state, as server-sent events",

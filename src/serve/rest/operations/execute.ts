@@ -9,7 +9,6 @@ import { BATCH_CALL, BATCH_RESULT, PROGRESS, TOOL_CALL, TOOL_RESULT } from "../s
 
 const operation = operationsOf({ tag: "Execute" });
 
-/** Operations that run tools, under the guard. */
 export const executeOperations: readonly Operation[] = [
   operation("execute", "POST /execute", {
     summary: "Run a tool",

@@ -39,7 +39,6 @@ const SHOWN_TOOLSET = entry("A curated view over the catalog.", { ...TOOLSET.pro
   ...(["name", "description", "tags", "filter", "view", "policy", "createdAt", "updatedAt"] as const),
 ]);
 
-/** Operations on the gateway and its toolsets. */
 export const gatewayOperations = (all: () => readonly Operation[]): readonly Operation[] => [
   ofToolsets("listToolsets", "GET /toolsets", {
     summary: "List the toolsets that you may use",
@@ -126,7 +125,6 @@ export const gatewayOperations = (all: () => readonly Operation[]): readonly Ope
   }),
 ];
 
-/** Returns true for an operator of the whole gateway. */
 function operatesAll(principal: Principal, { administration }: RestContext): boolean {
   return principal.tenant === undefined && hasRole(principal, "operator", administration);
 }

@@ -26,7 +26,6 @@ const NEW_KEY = {
 
 const HOUR_MS = 3_600_000;
 
-/** Operations on API keys in the shared state. */
 export const keyOperations: readonly Operation[] = [
   operation("listKeys", "GET /keys", {
     summary: "List the API keys in the shared state, without the keys themselves",
@@ -108,7 +107,6 @@ const ROW = entry(
   ["day", "tenant", "key", "tool", "calls", "errors", "tokens", "cost"],
 );
 
-/** Operations on the usage of tenants. */
 export const usageOperations: readonly Operation[] = [
   usage("getUsage", "GET /usage", {
     summary: "Add up calls, tokens and cost by day, tenant, key and tool",

@@ -186,7 +186,6 @@ const COSTS = entry(
   ["costs"],
 );
 
-/** Operations on the state of the gateway, and on its history of searches and calls. */
 export const observeOperations: readonly Operation[] = [
   operation("getStats", "GET /stats", {
     summary: "Show what this process did since it started, and how it is doing",

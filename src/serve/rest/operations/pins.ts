@@ -49,7 +49,6 @@ const HASH = refined(
   { pattern: "^[0-9a-f]{16,64}$" },
 );
 
-/** Operations on pins, which compare the offers of servers with the accepted ones. */
 export const pinOperations: readonly Operation[] = [
   operation("listPins", "GET /pins", {
     summary: "List what servers offer, and what changed since it was accepted",

@@ -127,7 +127,6 @@ const unknown = (id: string) =>
     },
   );
 
-/** Operations that run programs and read runs. */
 export const programOperations: readonly Operation[] = [
   operation("runCode", "POST /programs", {
     summary: "Run a program that calls tools",

@@ -90,7 +90,6 @@ const named = {
   registry: text("Ask only this registry."),
 };
 
-/** Operations that find servers in registries and add them to the configuration. */
 export const registryOperations: readonly Operation[] = [
   operation("searchRegistries", "GET /registries/servers", {
     summary: "Search the configured registries for MCP servers",

@@ -26,7 +26,6 @@ const SAVED = entry(
 
 const params = entry("", { name: string("Its name.") }, ["name"]);
 
-/** Operations that save programs as tools. */
 export const savedProgramOperations: readonly Operation[] = [
   operation("saveProgram", "POST /programs/saved", {
     summary: "Save a program that worked as a tool",

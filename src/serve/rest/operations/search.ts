@@ -15,7 +15,6 @@ const EXPORTED = entry(
   ["tools", "losses", "missing"],
 );
 
-/** Operations that find tools and convert them to the formats of other programs. */
 export const searchOperations: readonly Operation[] = [
   operation("search", "POST /search", {
     summary: "Find the tools that fit a request",

@@ -44,7 +44,6 @@ export function teamsOf(context: Pick<RestContext, "administration">): TeamAdmin
 const problems = [...NO_TEAMS.problems, "TENANT_NOT_FOUND"] as const;
 const { statusOf } = NO_TEAMS;
 
-/** Operations on tenants, their members and their quotas. */
 export const tenantOperations: readonly Operation[] = [
   operation("listTenants", "GET /tenants", {
     summary: "List the tenants",

@@ -65,7 +65,6 @@ const registering = {
     (body as Pick<RegisteredBatch, "registered"> | undefined)?.registered.map(({ id }) => id) ?? [],
 } as const;
 
-/** Operations that list, add and remove tools. */
 export const toolOperations: readonly Operation[] = [
   operation("listTools", "GET /tools", {
     summary: "List the tools that you may call, ordered by id",

@@ -19,7 +19,6 @@ export const SOURCES: Readonly<Record<string, JsonSchema>> = Object.fromEntries(
 
 const CONDITIONAL = ["if", "then"];
 
-/** A source of any type, which its `type` names. */
 export const ANY_SOURCE: JsonSchema = {
   type: "object",
   description: "The type of the source, and the settings of that type.",

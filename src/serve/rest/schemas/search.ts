@@ -117,7 +117,6 @@ const explained = entry(
   ["toolId", "score", "reason", "signals", "matchedTerms"],
 );
 
-/** The durations of the steps of a search. */
 export const RETRIEVAL_STEPS = entry(
   "How long each step took, in milliseconds. They follow each other in this order.",
   {

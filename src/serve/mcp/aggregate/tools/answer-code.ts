@@ -14,7 +14,6 @@ import { runForClient } from "../../client-call.ts";
 import type { Exchange } from "../../plane.ts";
 import type { AnswerParts } from "../upstream-request.ts";
 
-/** Answers a call of a meta-tool of code mode. */
 export async function callCodeTool(name: string, exchange: Exchange, parts: AnswerParts): Promise<JsonObject> {
   const { params, peer, signal, trace } = exchange;
   const { arsenal, startup } = parts;
