@@ -1,5 +1,4 @@
-import { createServer } from "node:http";
-import type { AddressInfo, Server } from "node:net";
+import { type AddressInfo, createServer, type Server } from "node:net";
 import { type ArsenalError, fixable, withoutFix } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import { checkedPublicUrl, isLoopback } from "./allowed-callers.ts";
@@ -31,7 +30,7 @@ export async function checkPorts(host: string, ports: readonly ConfiguredPort[])
   const servers: Server[] = [];
   try {
     for (const { port, setting } of ports) {
-      const server = createServer((_request, response) => void response.destroy());
+      const server = createServer((socket) => void socket.destroy());
       await listen(server, host, port).catch((error: ArsenalError) => {
         if (error.details.field !== "port" || setting === "server.port") throw error;
         const details = { field: setting, value: port, cause: error };
