@@ -1,6 +1,6 @@
 import type { Command, NamedCommand } from "./command.ts";
 
-/** A command's summary in one line, and its module, which is loaded on demand. */
+/** A command's one-line summary, and its module, which is loaded on demand. */
 type CommandEntry = readonly [summary: string, load: () => Promise<{ readonly command: Command }>];
 
 const ENTRIES: Readonly<Record<string, CommandEntry>> = {
@@ -47,7 +47,7 @@ const ENTRIES: Readonly<Record<string, CommandEntry>> = {
   completion: ["Print a completion script for your shell", () => import("./commands/completion.ts")],
 };
 
-/** Every command, by name, in the order the help shows them. */
+/** Every command by name, in the order of the help. */
 export const COMMANDS: Readonly<Record<string, { readonly summary: string; load(): Promise<NamedCommand> }>> =
   Object.fromEntries(
     Object.entries(ENTRIES).map(([name, [summary, load]]) => {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { ERROR_CODES } from "../errors/codes.ts";
 
-/** The section of the errors page about one code, for `toolarsenal help CODE`; undefined if the word is not a code. */
+/** Returns the section about a code from the errors page, for `toolarsenal help CODE`; undefined if the word is not a code. */
 export function errorHelp(word: string): string | undefined {
   const code = word.toUpperCase();
   if (!Object.hasOwn(ERROR_CODES, code)) return undefined;
@@ -9,7 +9,7 @@ export function errorHelp(word: string): string | undefined {
   return `${code}\n\n${sectionOf(code) ?? meaning}\n`;
 }
 
-/** The page ships with the package. A bundler may have left it out; then only the meaning of the code is shown. */
+/** The page is part of the package, but a bundler may omit it. Then only the meaning of the code is shown. */
 function sectionOf(code: string): string | undefined {
   try {
     const page = readFileSync(new URL("../../docs/reference/errors.md", import.meta.url), "utf8");

@@ -1,7 +1,7 @@
 import type { Terminal } from "./command.ts";
 import { styles, wrap } from "./terminal/style.ts";
 
-/** A first step for newcomers, and its command line. */
+/** A first step for new users, and its command line. */
 interface FirstStep {
   readonly title: string;
   readonly argv: readonly string[];
@@ -18,13 +18,13 @@ const STEPS: readonly FirstStep[] = [
   { title: "Start a project", argv: ["init"], more: "writes a configuration, a policy and example tools" },
 ];
 
-/** Returns true if a person can be asked. */
+/** Returns true if a person can answer prompts. */
 export function canAsk({ out, keyboard }: Terminal): boolean {
   const { input } = keyboard ?? { input: process.stdin };
   return out.isTTY === true && input.isTTY === true;
 }
 
-/** Offers three first steps to a newcomer. Returns the chosen command line; undefined to show the help instead. */
+/** Offers three first steps. Returns the chosen command line; undefined to show the help instead. */
 export async function askFirstStep(terminal: Terminal): Promise<readonly string[] | undefined> {
   const paint = styles(terminal.err, terminal.environment);
   terminal.err.write(`${paint.bold("toolarsenal")}: the tool layer of an agent\n\n`);

@@ -2,12 +2,12 @@ import { ArsenalError, fixable } from "../errors/arsenal-error.ts";
 import { messageOf, showValue } from "../errors/show-value.ts";
 import type { Input } from "./command.ts";
 
-/** The error for invalid user input: the problem, and how to fix it. */
+/** Creates the error for invalid user input. */
 export function wrongInput(field: string, value: unknown, problem: string, fix: string): ArsenalError {
   return fixable("INPUT_INVALID", problem, fix, { field, value });
 }
 
-/** Parses the user's JSON. `refuse` throws, with the parser's reason. */
+/** Parses the user's JSON. `refuse` must throw; it receives the parser's reason. */
 export function parseJson(text: string, refuse: (reason: string) => never): unknown {
   try {
     return JSON.parse(text);
@@ -16,7 +16,7 @@ export function parseJson(text: string, refuse: (reason: string) => never): unkn
   }
 }
 
-/** The value of an option with a few valid names; undefined if it was not given. */
+/** Returns the value of an option that accepts only a few values; undefined if omitted. */
 export function readChoice<Value extends string>(
   { options }: Input,
   name: string,
@@ -28,7 +28,7 @@ export function readChoice<Value extends string>(
   throw wrongInput(`--${name}`, value, `--${name} cannot be ${showValue(value)}.`, `Use one of ${known.join(", ")}.`);
 }
 
-/** The integer value of an option, within bounds. Defaults to the fallback. */
+/** Returns the integer value of an option, within bounds. Defaults to `fallback`. */
 export function readNumber(
   { options }: Input,
   name: string,

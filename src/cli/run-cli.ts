@@ -19,15 +19,15 @@ export const COMMON_OPTIONS: Readonly<Record<string, Option>> = {
   help: { description: "Show this help" },
 };
 
-/** The exit code that shells report after Ctrl-C. */
+/** The usual exit code after Ctrl-C. */
 const INTERRUPTED = 130;
 
-/** Errors in the user's input. */
+/** Error codes of invalid user input. */
 const WRONG_USAGE: ReadonlySet<string> = new Set(["INPUT_INVALID", "CONFIG_INVALID", "QUERY_INVALID"]);
 
 /** Runs one command line. Returns the exit code: 0 success, 1 failure, 2 wrong usage. */
 export async function runCli(argv: readonly string[], given: Terminal): Promise<number> {
-  // Much of the output was written by others, and piped output may also reach a terminal.
+  // Much of the output is third-party text, and even piped output may reach a terminal.
   const terminal: Terminal = { ...given, out: safeStream(given.out), err: safeStream(given.err) };
   const [name, ...rest] = argv;
   const json = argv.includes("--json");
@@ -65,7 +65,7 @@ export async function runCli(argv: readonly string[], given: Terminal): Promise<
   }
 }
 
-/** Help about a command, or about the code of an error. */
+/** Returns help about a command or an error code. */
 async function helpAbout(topic: string, terminal: Terminal): Promise<string> {
   const about = Object.hasOwn(COMMANDS, topic) ? undefined : errorHelp(topic);
   if (about === undefined && /^[A-Z]+(_[A-Z]+)*$/.test(topic)) {
@@ -77,7 +77,7 @@ async function helpAbout(topic: string, terminal: Terminal): Promise<string> {
 }
 
 function report(thrown: unknown, json: boolean, terminal: Terminal): number {
-  // The arsenal has redacted the secrets it knows. This redacts anything that looks like one.
+  // The arsenal has redacted the secrets that it knows. This redacts everything that looks like a secret.
   const error = createRedactor().error(thrown);
   const paint = styles(terminal.err, terminal.environment);
   const unwritten = fileProblem(error);
@@ -95,7 +95,7 @@ function report(thrown: unknown, json: boolean, terminal: Terminal): number {
   if (json) terminal.err.write(`${JSON.stringify({ error: { code, message, ...details } })}\n`);
   else {
     const { fix = "", issues = [] } = details;
-    // Messages about usage, and most others, contain the fix.
+    // Usage messages, and most others, already contain the fix.
     const more = WRONG_USAGE.has(code) || message.includes(fix) ? "" : ` ${fix}`;
     terminal.err.write(`${paint.red(code)} ${message}${more}\n`);
     for (const issue of issues.slice(1, 20))
@@ -105,7 +105,7 @@ function report(thrown: unknown, json: boolean, terminal: Terminal): number {
   return WRONG_USAGE.has(code) ? 2 : 1;
 }
 
-/** Reasons why the system does not let a program use a file, and the fix for each. */
+/** Why the operating system denied access to a file, and the fix, by error code. */
 const FILE_REASONS: Readonly<Record<string, readonly [reason: string, fix: string]>> = {
   EACCES: ["permission denied", "Change its permissions, run this as its owner, or use another folder."],
   EPERM: ["permission denied", "Change its permissions, run this as its owner, or use another folder."],
@@ -115,7 +115,7 @@ const FILE_REASONS: Readonly<Record<string, readonly [reason: string, fix: strin
   EISDIR: ["it is a folder", "Name a file."],
 };
 
-/** A failed file operation as one sentence and a fix; undefined for any other error. A stack trace would only hide the path. */
+/** Describes a failed file operation in one sentence with a fix; undefined for other errors. A stack trace would only hide the path. */
 function fileProblem(error: unknown): { readonly message: string; readonly fix: string } | undefined {
   if (!(error instanceof Error)) return undefined;
   const { code = "", path, syscall } = error as NodeJS.ErrnoException;
@@ -183,9 +183,7 @@ function parse(argv: readonly string[], known: Readonly<Record<string, Option>>)
   });
 }
 
-/**
- * Splits a line that contains another command, such as `import mcp npx -y server`: all words from the other command's first word on belong to it.
- */
+/** Splits a line that contains another command, such as `import mcp npx -y server`. All words from the first word of the other command belong to it. */
 function divideRest(
   { actions = {} }: NamedCommand,
   known: Readonly<Record<string, Option>>,

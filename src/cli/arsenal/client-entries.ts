@@ -31,7 +31,7 @@ export function stdioEntry(what: {
   ]);
 }
 
-/** A client's entry for an arsenal that is already served. */
+/** A client's entry for an arsenal that is already running. */
 export function httpEntry({ url, publicUrl = url, needsToken }: Endpoint): Readonly<Record<string, unknown>> {
   return {
     url: `${publicUrl.replace(/\/$/, "")}/mcp`,
@@ -39,7 +39,7 @@ export function httpEntry({ url, publicUrl = url, needsToken }: Endpoint): Reado
   };
 }
 
-/** Instructions that connect a client to the arsenal: its name, its file, and the text to paste. */
+/** Returns instructions for connecting a client: its name, its file, and the text to paste. */
 export function clientLines(
   endpoint: Endpoint,
   what: Parameters<typeof stdioEntry>[0],

@@ -17,25 +17,25 @@ import { readSettings } from "./open-arsenal.ts";
 
 type OpenStates<States> = (config: ResolvedConfig, surroundings: Surroundings) => States;
 
-/** A step on state that other processes may be using at the same time. */
+/** A step on state that other processes may use at the same time. */
 type RunKept<States> = (kept: {
   readonly config: ResolvedConfig;
   readonly states: States;
   readonly surroundings: Surroundings;
-  /** Records events in the audit log, if there is one. A record that cannot be stored is reported to the user. */
+  /** Records events in the audit log, if there is one. Reports a record that cannot be stored to the user. */
   readonly emit: Emit;
-  /** Runs a change and records it in the audit log, if there is one, before it begins and after it ended. */
+  /** Runs a change, and records its start and its outcome in the audit log, if there is one. */
   readonly recorded: RecordedChange;
 }) => Promise<ExitCode>;
 
-/** `action` is the name of the equivalent REST operation. */
+/** `action` is the name of the corresponding REST operation. */
 export type RecordedChange = <Result>(
   action: string,
   targets: readonly string[],
   run: () => Promise<Result>,
 ) => Promise<Result>;
 
-/** Runs a step on the configured state. `what` names its contents for messages: "Pins". */
+/** Runs a step on the configured state. `what` describes its content in messages: "Pins". */
 export function withKeptState(what: string, input: Input, terminal: Terminal, run: RunKept<readonly [SharedState]>) {
   const open: OpenStates<readonly [SharedState]> = (config, surroundings) => {
     if (stateType(config.state) === "memory") throw keptInMemory(what, SET_FILE);
@@ -44,7 +44,7 @@ export function withKeptState(what: string, input: Input, terminal: Terminal, ru
   return withStates(input, terminal, open, run);
 }
 
-/** Runs a step on every store of approvals that the local operator can answer. */
+/** Runs a step on all approval stores whose calls the local operator can answer. */
 export function withKeptApprovals(input: Input, terminal: Terminal, run: RunKept<readonly SharedState[]>) {
   const open: OpenStates<readonly SharedState[]> = (config, surroundings) => {
     const places = approvalPlaces(config, terminal);

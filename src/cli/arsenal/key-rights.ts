@@ -4,21 +4,21 @@ import { CAPABILITIES } from "../../tool/tool.ts";
 import type { Input, Terminal } from "../command.ts";
 import { configFiles, openArsenal } from "./open-arsenal.ts";
 
-/** Servers that connect later are not counted, because the key already exists. */
+/** How long servers may take to connect before their tools are left out of the count, in milliseconds. The key already exists. */
 const COUNT_WITHIN_MS = 10_000;
 
-/** The tools that a caller may call, of all registered ones, and the requirements of the others. */
+/** The tools that a caller may call, and the requirements of all other tools. */
 interface Reach {
   readonly callable: number;
   readonly total: number;
-  /** How many tools need each capability or scope that the caller lacks. */
+  /** The number of tools that need each missing capability or scope. */
   readonly capabilities: ReadonlyMap<string, number>;
   readonly scopes: ReadonlyMap<string, number>;
-  /** How many tools the policy refuses to the caller. */
+  /** The number of tools that the policy refuses. */
   readonly byPolicy: number;
 }
 
-/** Describes the rights of the holder of a key, and the command that adds more. Connects the configured sources to count their tools. */
+/** Describes the rights of a key's holder, and the command that adds more. Connects the configured sources to count their tools. */
 export async function describeRights(
   principal: Principal,
   { operatorRole, ...place }: { readonly operatorRole: string; readonly input: Input; readonly terminal: Terminal },
@@ -82,7 +82,7 @@ function inWords({ callable, total, ...others }: Reach): readonly string[] {
   return [`It may call ${callable} of the ${count(total, "tool")} registered now.${why}`];
 }
 
-/** Undefined without a configuration, because there are no tools to count. */
+/** Returns undefined without a configuration, because there are no tools to count. */
 async function reachOf(principal: Principal, input: Input, terminal: Terminal): Promise<Reach | undefined> {
   if (configFiles(input, terminal).paths.length === 0) return undefined;
   const signal = AbortSignal.any([terminal.signal, AbortSignal.timeout(COUNT_WITHIN_MS)]);
@@ -102,7 +102,7 @@ async function reachOf(principal: Principal, input: Input, terminal: Terminal): 
   return { callable: callable.size, total: all.length, ...needs, byPolicy };
 }
 
-/** The options with which a later command finds the same keys. */
+/** Returns the options that make a later command use the same key file. */
 function samePlace({ options, config }: Input): string {
   const file = options["file"] === undefined ? "" : ` --file ${options["file"]}`;
   return `${file}${config === undefined ? "" : ` --config ${config}`}`;

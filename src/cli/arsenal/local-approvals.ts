@@ -9,7 +9,10 @@ import { PROGRAM } from "../program.ts";
 
 type UserContext = Pick<Terminal, "environment" | "folder">;
 
-/** The configuration for the local operator: they may approve their own calls unless callers must authenticate, and `toolarsenal approvals` finds the pending calls. */
+/**
+ * Adapts the configuration for the local operator. They may approve their own calls unless callers must authenticate, and `toolarsenal approvals`
+ * finds the pending calls.
+ */
 export function forOperator(config: ResolvedConfig, place: UserContext, configFile?: string): ResolvedConfig {
   const { security } = config;
   const selfApproval = security.selfApproval ?? (isIdentified(config, place) ? "never" : "local");
@@ -21,7 +24,10 @@ export function forOperator(config: ResolvedConfig, place: UserContext, configFi
   };
 }
 
-/** The stores that `approvals` reads: the configured state unless that is memory, and this user's approval files. Undefined if approvals stay in memory. */
+/**
+ * Returns the stores that `approvals` reads: the configured state unless it is in memory, and this user's approval files. Returns undefined if
+ * approvals stay in memory.
+ */
 export function approvalPlaces(
   { state }: ResolvedConfig,
   { environment }: UserContext,
@@ -54,7 +60,7 @@ function approvalsOf(config: ResolvedConfig, place: UserContext, configFile?: st
     return { command: configFile === undefined ? approve : `${approve} --config ${quoted(configFile)}` };
   const folder = approvalsFolder(place.environment);
   if (folder === undefined) return undefined;
-  // An approval is valid only for the servers it was requested for. Two configurations may have identical tools. The model does not matter.
+  // An approval is valid only for the servers of its configuration, because two configurations may have identical tools. The model does not matter.
   const { llm: _llm, ...rest } = config;
   const asked = createHash("sha256")
     .update(JSON.stringify([place.folder, configFile, rest]))
@@ -62,7 +68,7 @@ function approvalsOf(config: ResolvedConfig, place: UserContext, configFile?: st
   return { file: join(folder, `${asked.slice(0, 16)}.sqlite`), command: approve };
 }
 
-/** The folder of approvals without a configured state. Undefined if this user has no writable home folder. */
+/** The folder of approvals if no state is configured. Undefined if this user has no writable home folder. */
 export function approvalsFolder({ HOME, USERPROFILE }: Terminal["environment"]): string | undefined {
   const home = HOME || USERPROFILE;
   if (!home) return undefined;
@@ -80,17 +86,17 @@ function quoted(path: string): string {
   return /^[\w./\\:~-]+$/.test(path) ? path : `"${path}"`;
 }
 
-/** Longer than any approval can stay open and remembered, which is two weeks. */
+/** Longer than the maximum lifetime of an approval, which is two weeks. */
 const KEEP_MS = 30 * 24 * 60 * 60 * 1_000;
 
-/** Removes approval files that were not used for a long time. Skips files that it cannot read or remove. */
+/** Removes approval files that were not used for a long time. Skips files that cannot be read or removed. */
 export function pruneApprovals(environment: Terminal["environment"]): void {
   const folder = approvalsFolder(environment);
   let files: readonly string[] = [];
   try {
     if (folder !== undefined) files = approvalFiles(folder);
   } catch {
-    // The folder cannot be listed, which must not stop a gateway.
+    // The folder cannot be listed. This must not stop a gateway.
   }
   for (const file of files) {
     try {
@@ -104,7 +110,7 @@ export function pruneApprovals(environment: Terminal["environment"]): void {
   }
 }
 
-/** Returns true if a process has the file open: SQLite removes its log only when the last one closes. */
+/** Returns true if a process has the file open. SQLite removes its log only when the last connection closes. */
 function isOpen(file: string): boolean {
   const { DatabaseSync } = loadSqlite();
   const database = new DatabaseSync(file, { timeout: 0 });

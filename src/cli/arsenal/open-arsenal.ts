@@ -21,7 +21,7 @@ import { forOperator } from "./local-approvals.ts";
 import { warnOfOwnFolders } from "./own-folders.ts";
 import { sourcesTried } from "./sources-tried.ts";
 
-/** Options of commands that connect MCP servers: more servers, from the configuration file of an MCP client, and a log of the protocol messages. */
+/** Options of commands that connect MCP servers: further servers from a client's configuration file, and a log of protocol messages. */
 export const MCP_CONFIG: Readonly<Record<"mcp-config" | "debug-protocol", Option>> = {
   "mcp-config": {
     value: "FILE",
@@ -31,12 +31,11 @@ export const MCP_CONFIG: Readonly<Record<"mcp-config" | "debug-protocol", Option
   "debug-protocol": { description: "Write every message to and from MCP servers to stderr, without known secrets" },
 };
 
-/** The option that narrows a command to one toolset. */
 export const TOOLSET: Readonly<Record<"toolset", Option>> = {
   toolset: { value: "NAME", description: "Use only the tools of this toolset" },
 };
 
-/** The toolset named on the command line. Throws TOOLSET_NOT_FOUND if no toolset has that name. */
+/** Returns the toolset from the command line. Throws TOOLSET_NOT_FOUND if it does not exist. */
 export function throughToolset({ options }: Input, arsenal: ToolArsenal): { readonly toolset?: string } {
   const { toolset } = options;
   return toolset === undefined ? {} : { toolset: arsenal.toolsets.get(toolset, localOperator()).name };
@@ -44,36 +43,36 @@ export function throughToolset({ options }: Input, arsenal: ToolArsenal): { read
 
 export type ConfigFiles = ReturnType<typeof configFiles>;
 
-/** A configuration with its sources, and the problems of sources that cannot be used. */
+/** A configuration with its sources, and the problems of unusable sources. */
 export interface Configured extends LoadedConfig {
   readonly sources: readonly FollowedSource[];
 }
 
-/** A source with the hash of its files when the configuration was read, so that a changed file is noticed. */
+/** A source with a hash of its files as of the last reading, to detect changes. */
 export type FollowedSource = ConfiguredSource & { readonly contentHash?: string };
 
-/** The configuration file of a command: the named one, `arsenal.yaml` in this folder, or none. */
+/** Returns the path of a command's configuration file: the given one, `arsenal.yaml` in this folder, or undefined. */
 export function configPath(input: Input, terminal: Terminal): string | undefined {
   if (input.config !== undefined) return resolve(terminal.folder, input.config);
   const beside = resolve(terminal.folder, "arsenal.yaml");
   return existsSync(beside) ? beside : undefined;
 }
 
-/** The settings of a command's configuration file, or the defaults. Does not open files named in it. */
+/** Returns the settings of a command's configuration file, or the defaults. Does not open other files. */
 export async function readSettings(input: Input, terminal: Terminal): Promise<ResolvedConfig> {
   const { loadConfig } = await import("../../config/load/load-config.ts");
   const { environment, folder } = terminal;
   return (await loadConfig(configPath(input, terminal), environment, { folder })).config;
 }
 
-/** The configuration files of a command. Without any, the demo catalog is used. */
+/** Returns the configuration files of a command. Without files, the demo catalog is used. */
 export function configFiles(input: Input, terminal: Terminal) {
   const config = configPath(input, terminal);
   const mcpConfigs = (input.repeated["mcp-config"] ?? []).map((file) => resolve(terminal.folder, file));
   return { config, mcpConfigs, paths: [...(config === undefined ? [] : [config]), ...mcpConfigs] };
 }
 
-/** Reads the configuration of a command. Without files, every setting has its default. */
+/** Reads the configuration of a command. Without files, all settings have defaults. */
 export async function loadConfigured({ config, mcpConfigs }: ConfigFiles, terminal: Terminal): Promise<Configured> {
   const { loadConfig } = await import("../../config/load/load-config.ts");
   const { environment, folder } = terminal;
@@ -86,7 +85,7 @@ export async function loadConfigured({ config, mcpConfigs }: ConfigFiles, termin
   };
 }
 
-/** A source that follows its files by itself needs no hash. */
+/** A source that follows its own files needs no hash. */
 async function withContentHash(source: ConfiguredSource): Promise<FollowedSource> {
   const { files, followed } = source.watched ?? { files: [], followed: true };
   const read = followed ? [] : await Promise.all(files.map((file) => readFile(file).catch(() => undefined)));
@@ -95,7 +94,7 @@ async function withContentHash(source: ConfiguredSource): Promise<FollowedSource
   return { ...source, contentHash: createHash("sha256").update(Buffer.concat(bytes)).digest("hex") };
 }
 
-/** The arsenal of a command: the configured one, or else the demo catalog. Each server was tried once. */
+/** Opens the arsenal of a command: the configured one, or else the demo catalog. Each server is tried once. */
 export async function openArsenal(
   input: Input,
   terminal: Terminal,
@@ -103,7 +102,7 @@ export async function openArsenal(
     readonly tier?: TierName;
     /** Overrides the configured model. */
     readonly llm?: ResolvedConfig["llm"];
-    /** Registers tools as their sources offer them: nothing is blocked, neutralised or pinned. Only for inspecting tools. */
+    /** Registers tools as their sources offer them, without blocking, neutralising or pinning. Only for inspection. */
     readonly asOffered?: boolean;
   } & Pick<Reader, "told"> = {},
 ): Promise<ToolArsenal> {
@@ -156,7 +155,7 @@ export function waiting({ json }: Pick<Input, "json">, { err, signal }: Terminal
   return { signal, ...(!json && { err }) };
 }
 
-/** Commands report these themselves. */
+/** Events that commands report themselves. */
 const TOLD_BY_COMMANDS: readonly EventName[] = [
   "mcp-message",
   "ensemble-connected",
@@ -164,16 +163,16 @@ const TOLD_BY_COMMANDS: readonly EventName[] = [
   "confirmation-requested",
 ];
 
-/** The streams to which an arsenal reports. */
+/** The streams for reports about an arsenal. */
 export interface Reader extends Pick<Terminal, "err" | "environment"> {
   readonly json: boolean;
-  /** Further events that the command reports itself; `all` if it has its own report. */
+  /** Further events that the command reports itself. `all` if it reports all events. */
   readonly told?: readonly EventName[] | "all";
-  /** Writes every message to and from MCP servers, whatever the log level. */
+  /** Writes every message from and to MCP servers, at any log level. */
   readonly debugProtocol?: boolean;
 }
 
-/** Creates the arsenal of a configuration; `boot` starts it. Warnings are written unless telemetry is off. Vectors are cached by default. */
+/** Creates the arsenal of a configuration, not yet started. Writes warnings unless telemetry is off. Caches vectors by default. */
 export function createConfiguredArsenal(
   given: ResolvedConfig,
   reader: Reader,
@@ -183,7 +182,7 @@ export function createConfiguredArsenal(
   const { environment, json, told = [] } = reader;
   const embedder = { ...given.embedder, cache: given.embedder.cache ?? defaultCache(environment) };
   const debugProtocol = reader.debugProtocol === true || given.telemetry.debugProtocol;
-  // The console sink is replaced by one that skips events reported by the commands. Other sinks stay.
+  // Replaces the console sink with one that skips events that commands report. Other sinks stay.
   const isElsewhere = enabled && type !== "console";
   const telemetry = { ...given.telemetry, debugProtocol, enabled: isElsewhere };
   const config = { ...given, embedder, telemetry };

@@ -7,8 +7,8 @@ import type { Terminal } from "../command.ts";
 import { approvalsFolder } from "./local-approvals.ts";
 
 /**
- * Warns once if the folders in the user's home are not writable. The command continues: vectors are not cached, and approvals that would be stored
- * there end with the process.
+ * Warns once if the folders in the user's home are not writable. The command continues: vectors are not cached, and approvals are lost when the
+ * process ends.
  */
 export function warnOfOwnFolders(
   { embedder, state }: { readonly embedder: Pick<ResolvedConfig["embedder"], "cache"> } & Pick<ResolvedConfig, "state">,
@@ -29,7 +29,7 @@ export function warnOfOwnFolders(
   );
 }
 
-/** Whether a folder can be written, or made in the nearest folder above it that exists. */
+/** Returns whether a folder is writable, or can be created in its nearest existing parent. */
 function canWriteIn(folder: string): boolean {
   let nearest = folder;
   while (!existsSync(nearest) && dirname(nearest) !== nearest) nearest = dirname(nearest);

@@ -7,7 +7,7 @@ import { setSource } from "../../eval/set-source.ts";
 import type { Terminal } from "../command.ts";
 import { withEmbeddingProgress } from "../terminal/progress.ts";
 
-/** An arsenal with the tools of an evaluation set, indexed. Close it after use. */
+/** Opens an indexed arsenal with the tools of an evaluation set. The caller must close it. */
 export async function openSetArsenal(
   tools: readonly SetTool[],
   { routing, tier }: { readonly routing: RoutingConfig; readonly tier: TierName | undefined },

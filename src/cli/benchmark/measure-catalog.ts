@@ -7,7 +7,7 @@ import { memoryUsed } from "./memory-used.ts";
 import { createPlainBm25 } from "./plain-bm25.ts";
 import { syntheticQueries, syntheticTools } from "./synthetic-tools.ts";
 
-/** The figures of a catalog of one size, and the baselines of the same run. */
+/** The results for a catalog of one size, and the baselines of the same run. */
 export type CatalogFigures = Awaited<ReturnType<typeof measureCatalog>>;
 
 interface MeasureOptions {
@@ -19,7 +19,7 @@ interface MeasureOptions {
   readonly show: ShowProgress;
 }
 
-/** Runs work that reports how much of `total` is done, and shows it under a label. */
+/** Runs work under a label, and displays how much of `total` is done. */
 export type ShowProgress = <Result>(
   label: string,
   total: number,
@@ -28,10 +28,10 @@ export type ShowProgress = <Result>(
 
 const QUERIES = 100;
 
-/** Up to this many tools, each round registers them again. */
+/** Larger catalogs are registered only once. */
 const FEW = 10_000;
 
-/** The number of tools registered between two checks for an interrupt, with progress. */
+/** The number of tools that are registered between checks for an interrupt. */
 const TURN = 1000;
 
 /** Registers generated tools, runs generated requests, and measures both. */
@@ -59,7 +59,7 @@ export async function measureCatalog(size: number, options: MeasureOptions) {
     measureRetrieval({
       arsenal,
       plain: createPlainBm25(drafts),
-      // Each round uses other requests: an embedder may cache the previous ones.
+      // Each round uses other requests, because an embedder may cache the previous ones.
       rounds: Array.from({ length: rounds }, (_, round) => syntheticQueries(QUERIES, round * QUERIES)),
       signal,
       onProgress,
@@ -68,9 +68,9 @@ export async function measureCatalog(size: number, options: MeasureOptions) {
   return {
     tools: size,
     ...retrieval,
-    /** Registered and indexed until they can be found. The tuned tier indexes them later. */
+    /** Includes indexing until the tools can be found. The tuned tier indexes later. */
     toolsPerSecond: Math.round((size / registrationMs) * 1000),
-    /** Copying each definition into a map. */
+    /** The baseline: copying each definition into a map. */
     copiedPerSecond: Math.round((size / copyMs) * 1000),
     /** Registration time over copy time. */
     registrationRatio: registrationMs / copyMs,
@@ -78,7 +78,7 @@ export async function measureCatalog(size: number, options: MeasureOptions) {
   };
 }
 
-/** Generates tools in turns: a million takes seconds, and an interrupt must not wait for them. */
+/** Generates tools in turns. A million takes seconds, and an interrupt must not wait for them. */
 async function inventTools(size: number, signal: AbortSignal): Promise<readonly ToolDraft[]> {
   const drafts: ToolDraft[] = [];
   while (drafts.length < size) {
@@ -107,7 +107,7 @@ async function register(
   });
 }
 
-/** Measures the overhead of the engine for a tool that does nothing, against calling its function. Milliseconds per call. */
+/** Measures the engine's overhead for a tool that does nothing, relative to calling its function directly. In milliseconds per call. */
 export async function measureEngine(calls: number, signal: AbortSignal, onProgress: (done: number) => void) {
   await using arsenal = new ToolArsenal({
     telemetry: { enabled: false },

@@ -2,20 +2,20 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ToolArsenal } from "../../arsenal.ts";
 import { percentile } from "../../eval/metrics.ts";
 
-/** The latency of requests, and of plain BM25 in the same run. Milliseconds. */
+/** The latency of requests, and of plain BM25 in the same run, in milliseconds. */
 export interface RetrievalFigures {
-  /** The tier that answered, as in the results. */
+  /** The tier that answered. */
   readonly tier: string;
   readonly p50Ms: number;
   readonly p95Ms: number;
-  /** Processor time per request over all threads: more reliable than the clock on a busy machine. */
+  /** Processor time per request over all threads, which is more reliable than the clock on a busy machine. */
   readonly cpuMs: number;
   /** Plain BM25 that scores every tool. */
   readonly baselineP50Ms: number;
   readonly baselineP95Ms: number;
 }
 
-/** The baseline is slow with many tools, so it answers only this many requests of a round. */
+/** The baseline is slow with many tools, so it answers only this many requests per round. */
 const MOST_BASELINE = 25;
 const LIMIT = 5;
 
@@ -26,7 +26,7 @@ export async function measureRetrieval(parts: {
   /** Requests of each round. The best round counts, because the machine may be busy. */
   readonly rounds: readonly (readonly string[])[];
   readonly signal: AbortSignal;
-  /** Called with the number of requests done, outside the measured time. */
+  /** Called with the number of completed requests, outside the measured time. */
   readonly onProgress?: (done: number) => void;
 }): Promise<RetrievalFigures> {
   const { arsenal, plain, rounds, signal, onProgress } = parts;

@@ -2,10 +2,10 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** Memory freed by one collection, such as that of a kernel, may in turn free more. */
+/** Each collection may free objects that keep others alive, such as a kernel. */
 const COLLECTIONS = 3;
 
-/** Bytes in use after garbage collection: otherwise the figure depends on when the collector ran. */
+/** Returns the bytes in use after garbage collection, so that the result does not depend on when the collector ran. */
 export async function memoryUsed(): Promise<number> {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;

@@ -2,7 +2,7 @@ import type { Terminal } from "../command.ts";
 import { styles, table } from "../terminal/style.ts";
 import type { CatalogFigures, measureEngine } from "./measure-catalog.ts";
 
-/** The only time that is guaranteed; the others are goals. */
+/** The only guaranteed time. All others are goals. */
 export const CONTRACT_MS = 50;
 
 /** The output of `toolarsenal benchmark --json`. Times are milliseconds. */
@@ -15,7 +15,7 @@ export interface BenchmarkFigures {
   readonly engine: Awaited<ReturnType<typeof measureEngine>>;
 }
 
-/** The figures as tables: catalogs of every size, then each aim with its measurement and a baseline from the same run. */
+/** Formats the results as tables: catalogs of every size, then each goal with its measurement and a baseline from the same run. */
 export function showBenchmark(
   figures: BenchmarkFigures,
   count: number,

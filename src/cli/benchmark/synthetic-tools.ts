@@ -22,7 +22,7 @@ function listed(text: string): readonly string[] {
   return text.trim().split(/,\s+/);
 }
 
-/** Generated tools with names, texts and schemas of ordinary size; the same index always gives the same tool. */
+/** Generates tools with names, texts and schemas of ordinary size. The same index always gives the same tool. */
 export function syntheticTools(count: number, from = 0): readonly ToolDraft[] {
   return Array.from({ length: count }, (_, place) => {
     const index = from + place;
@@ -50,7 +50,7 @@ export function syntheticTools(count: number, from = 0): readonly ToolDraft[] {
   });
 }
 
-/** Requests for these tools in natural language; the same index always gives the same request. */
+/** Generates natural-language requests for these tools. The same index always gives the same request. */
 export function syntheticQueries(count: number, from = 0): readonly string[] {
   return subjects(count, from).map(
     ({ verb, object, product }) =>
@@ -84,7 +84,7 @@ function subjects(count: number, from: number) {
     return {
       verb: VERBS[(at * 3) % VERBS.length] ?? "",
       object: OBJECTS[(at * 11) % OBJECTS.length] ?? "",
-      // Shifts once verbs and objects repeat, so that hundreds of requests differ.
+      // Shifts when verbs and objects repeat, so that hundreds of requests differ.
       product: PRODUCTS[(at * 5 + Math.floor(at / 60)) % PRODUCTS.length] ?? "",
     };
   });

@@ -5,7 +5,7 @@ import { localOperator } from "../../guard/principal.ts";
 import type { StartedGateway } from "./checks.ts";
 import { failed, type Finding, ok } from "./finding.ts";
 
-/** Opens the audit log. `doctor` also writes a record that marks its check, and verifies every record up to it. */
+/** Checks that the audit log opens. `doctor` also writes a record that marks its check, and verifies every record up to it. */
 export async function checkAudit({
   arsenal,
   writes,

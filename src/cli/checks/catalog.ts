@@ -8,7 +8,7 @@ import { namedIds } from "../commands/toolsets.ts";
 import type { StartedGateway } from "./checks.ts";
 import { failed, type Finding, ok, warning } from "./finding.ts";
 
-/** The parts of the arsenal that every call needs. */
+/** Checks the parts of the arsenal that every call needs. */
 export async function checkHealth({ arsenal }: StartedGateway): Promise<readonly Finding[]> {
   return Object.entries(await arsenal.healthCheck()).map(([check, works]) => {
     const fix = `Check the settings of the ${check}, and that this user may write it.`;
@@ -16,7 +16,7 @@ export async function checkHealth({ arsenal }: StartedGateway): Promise<readonly
   });
 }
 
-/** State that a strict policy requires and that a restart would lose. */
+/** Reports state in memory if the strict policy needs it after a restart. */
 export function checkMemory({ configured: { config } }: StartedGateway): readonly Finding[] {
   const { security, state, audit } = config;
   if (security.policy !== "strict") return [];
@@ -26,7 +26,7 @@ export function checkMemory({ configured: { config } }: StartedGateway): readonl
   ];
 }
 
-/** Folders open to tools that do not exist: every call that uses them fails. */
+/** Reports missing folders that are open to tools: every call that uses them fails. */
 export async function checkRoots({ configured: { config } }: StartedGateway): Promise<readonly Finding[]> {
   const { openFolders } = await import("../../config/load/own-files.ts");
   return openFolders(config)
@@ -34,7 +34,7 @@ export async function checkRoots({ configured: { config } }: StartedGateway): Pr
     .map((folder) => failed("files", `${folder} is open to tools, but is not a folder`, `Run: mkdir -p ${folder}`));
 }
 
-/** Folders open to tools should not contain the gateway's own files. */
+/** Reports folders that are open to tools and contain the gateway's own files. */
 export async function checkFolders({ configured: { config } }: StartedGateway): Promise<readonly Finding[]> {
   const { foldersWithOwnFiles } = await import("../../config/load/own-files.ts");
   const fix = "Give tools a folder of their own, such as ./work. The gateway's own files are refused in any case.";
@@ -44,7 +44,7 @@ export async function checkFolders({ configured: { config } }: StartedGateway): 
   });
 }
 
-/** The tools that wait to be accepted, and their number. */
+/** Counts the tools, and lists those that wait for acceptance. */
 export async function checkTools({ arsenal }: StartedGateway): Promise<readonly Finding[]> {
   const { pins, toolCount } = arsenal;
   const found = (await pins?.list()) ?? [];
@@ -68,7 +68,7 @@ export async function checkTools({ arsenal }: StartedGateway): Promise<readonly 
   ];
 }
 
-/** Toolsets without tools, or with names of missing tools. Checks the whole catalog, whatever the policy lets callers see. */
+/** Reports toolsets without tools, or with names of missing tools. Checks the whole catalog, including tools that the policy hides. */
 export async function checkToolsets({ arsenal, configured }: StartedGateway): Promise<readonly Finding[]> {
   const toolsets = configuredToolsets(configured.config);
   if (toolsets.length === 0) return [];
@@ -91,7 +91,7 @@ export async function checkToolsets({ arsenal, configured }: StartedGateway): Pr
   });
 }
 
-/** Rules that match nothing, and conditions that no call can meet. */
+/** Reports rules that match nothing, and conditions that no call can meet. */
 export async function checkPolicy({ arsenal, configured }: StartedGateway): Promise<readonly Finding[]> {
   const { catalogTools, policyFindings } = internalsOf(arsenal);
   const toolsets = configured.config.toolsets.map(({ name }) => name);

@@ -25,28 +25,28 @@ import {
 } from "./gateway.ts";
 import { checkSecrets, checkServers, checkSources } from "./sources.ts";
 
-/** One check. `doctor` runs all checks, and fails if one of them does. */
+/** One check. `doctor` runs all of them, and fails if one fails. */
 interface Check<Subject> {
   readonly name: string;
   /**
-   * With `stops`, `serve` does not start if the check finds an error. With `warns`, `serve` prints the findings. With `skips`, only `doctor` runs
-   * the check, because it takes long or `serve` reports the same in its own way.
+   * How `serve` uses the check. `stops`: does not start if the check fails. `warns`: prints the findings. `skips`: only `doctor` runs the check,
+   * because it takes long or `serve` reports the problem in another way.
    */
   readonly serve: "stops" | "warns" | "skips";
   run(subject: Subject): readonly Finding[] | Promise<readonly Finding[]>;
 }
 
-/** An arsenal whose configured sources were tried. */
+/** An arsenal after its configured sources were tried. */
 export interface StartedGateway {
   readonly arsenal: ToolArsenal;
   readonly configured: Configured;
   readonly terminal: Terminal;
   readonly reports: readonly SourceReport[];
-  /** True if the checks may write, as `doctor` does. */
+  /** True if the checks may write, as in `doctor`. */
   readonly writes: boolean;
 }
 
-/** The checks of a gateway that is about to start, in order. */
+/** The checks before a gateway starts, in order. */
 const BEFORE_START: readonly Check<GatewayPlan>[] = [
   { name: "configuration", serve: "stops", run: checkEgress },
   { name: "network", serve: "stops", run: checkRoute },
@@ -57,7 +57,7 @@ const BEFORE_START: readonly Check<GatewayPlan>[] = [
   { name: "permissions", serve: "warns", run: checkPermissions },
 ];
 
-/** The checks of a gateway whose sources were tried, in order. */
+/** The checks after a gateway's sources were tried, in order. */
 const AFTER_START: readonly Check<StartedGateway>[] = [
   { name: "servers", serve: "skips", run: async (gateway) => (await checkServers(gateway)).map(ofSource) },
   { name: "sources", serve: "warns", run: (gateway) => checkSources(gateway).map(ofSource) },
@@ -82,17 +82,17 @@ async function runAll<Subject>(checks: readonly Check<Subject>[], subject: Subje
   return found;
 }
 
-/** Everything that `doctor` finds before the arsenal starts. */
+/** Returns the findings of `doctor` before the arsenal starts. */
 export function diagnosePlan(plan: GatewayPlan): Promise<readonly Finding[]> {
   return runAll(BEFORE_START, plan);
 }
 
-/** Everything that `doctor` finds in a started arsenal. */
+/** Returns the findings of `doctor` about a started arsenal. */
 export function diagnoseStarted(gateway: Omit<StartedGateway, "writes">): Promise<readonly Finding[]> {
   return runAll(AFTER_START, { ...gateway, writes: true });
 }
 
-/** Throws the first error that keeps a gateway from starting. Returns the warnings for `serve`. */
+/** Throws the first error that prevents a gateway from starting. Returns the warnings for `serve`. */
 export async function stopAtErrors(plan: GatewayPlan): Promise<readonly Finding[]> {
   const found: Finding[] = [];
   for (const check of BEFORE_START) {
@@ -105,7 +105,7 @@ export async function stopAtErrors(plan: GatewayPlan): Promise<readonly Finding[
   return found.filter(isProblem);
 }
 
-/** Finds the warnings for `serve` once the sources were tried. Events and the status of sources report their own errors. */
+/** Returns the warnings for `serve` after the sources were tried. Events and the status of sources report their own errors. */
 export async function problemsOf(gateway: Omit<StartedGateway, "writes">): Promise<readonly Finding[]> {
   const checks = AFTER_START.filter(({ serve }) => serve === "warns");
   const found = await runAll(checks, { ...gateway, writes: false });

@@ -1,19 +1,18 @@
 import { isArsenalError, withoutFix } from "../../errors/arsenal-error.ts";
 import { messageOf } from "../../errors/show-value.ts";
 
-/** The result of a check: `failed` if it breaks the gateway, its audit log or ordinary calls. */
+/** The result of a check. `failed` means that the gateway, its audit log or ordinary calls do not work. */
 export interface Finding {
   readonly check: string;
   readonly state: "ok" | "warning" | "failed";
   readonly message: string;
   readonly fix?: string | undefined;
-  /** The error behind a failure. */
   readonly error?: unknown;
-  /** True for a general finding that is redundant if another one is about the same part. */
+  /** True for a general finding, which is redundant if another finding is about the same part. */
   readonly general?: true;
   /** True if the check is the name of a source. */
   readonly source?: true;
-  /** The message of the event that the finding replaces. */
+  /** The message of the event that this finding replaces. */
   readonly reported?: string;
 }
 
@@ -31,7 +30,7 @@ export const failed = (check: string, message: string, fix?: string): Finding =>
   fix,
 });
 
-/** One finding for each problem of an error. */
+/** Returns one finding for each problem of an error. */
 export function failures(check: string, error: unknown): readonly Finding[] {
   if (!isArsenalError(error)) return [{ ...failed(check, messageOf(error)), error }];
   const { issues, fix } = error.details;
@@ -40,12 +39,12 @@ export function failures(check: string, error: unknown): readonly Finding[] {
   return [{ ...failed(check, withoutFix(error), fix), error }];
 }
 
-/** The first problem of an error. */
+/** Returns the first problem of an error. */
 export function failure(check: string, error: unknown): Finding {
   return failures(check, error)[0] ?? failed(check, messageOf(error));
 }
 
-/** The findings of a check, or those of the error that it throws. */
+/** Returns the findings of a check, or of the error that it throws. */
 export async function findingsOf(
   check: string,
   work: () => readonly Finding[] | Promise<readonly Finding[]>,

@@ -14,7 +14,7 @@ import type { Configured } from "../arsenal/open-arsenal.ts";
 import type { Terminal } from "../command.ts";
 import { failed, failures, type Finding, findingsOf, ok, warning } from "./finding.ts";
 
-/** A gateway that is about to start: its configuration, and its address. */
+/** The configuration and the address of a gateway before it starts. */
 export type GatewayPlan = ReturnType<typeof planGateway>;
 
 /** Plans a gateway from its configuration. `given` overrides the section `server`. */
@@ -27,7 +27,7 @@ export function planGateway(
     readonly tls?: TlsFiles | undefined;
     /** False for a gateway over stdio. */
     readonly listens?: boolean;
-    /** False if another gateway may have the ports. */
+    /** False if another gateway may use the ports. */
     readonly needsPorts?: boolean;
   } = {},
 ) {
@@ -38,7 +38,7 @@ export function planGateway(
   const { TOOLARSENAL_TOKEN: token } = environment;
   let identity: Promise<Identity | ReturnType<typeof identityInState>> | undefined;
 
-  /** The identity of callers, created once. A function if it needs the shared state. */
+  /** Creates the identity of callers once. Returns a function if it needs the shared state. */
   async function createIdentity() {
     const proving = { token, egress: configuredEgress(config, environment), secrets: createSecrets({ environment }) };
     return identityInState(server, proving) ?? configuredIdentity(server, proving);
@@ -54,13 +54,13 @@ export function planGateway(
   };
 }
 
-/** How requests leave this machine: the proxy, the certificate authorities and the certificate pins. */
+/** Checks the settings of outgoing requests: proxy, certificate authorities and certificate pins. */
 export function checkEgress({ configured: { config }, terminal: { environment } }: GatewayPlan): readonly Finding[] {
   configuredEgress(config, environment).close();
   return [];
 }
 
-/** Reports how requests leave this machine. Reports nothing if they leave directly, with Node's certificate authorities. */
+/** Reports the route of outgoing requests, unless they use neither a proxy nor other certificate authorities than Node's. */
 export function checkRoute({ configured: { config }, terminal: { environment } }: GatewayPlan): readonly Finding[] {
   const { egress } = config;
   const routeTo = createProxyRoutes(egress, environment);
@@ -81,7 +81,7 @@ export function checkRoute({ configured: { config }, terminal: { environment } }
   ];
 }
 
-/** Each configured adapter that can check itself: stores, models, collectors. */
+/** Runs the check of each configured adapter that has one: stores, models, collectors. */
 export async function checkParts({ configured: { config }, terminal }: GatewayPlan): Promise<readonly Finding[]> {
   const surroundings = createSurroundings(config, terminal);
   try {
@@ -94,13 +94,13 @@ export async function checkParts({ configured: { config }, terminal }: GatewayPl
   }
 }
 
-/** The tokens, keys and issuers that authenticate callers. */
+/** Checks the tokens, keys and issuers that authenticate callers. */
 export async function checkIdentity({ identity }: GatewayPlan): Promise<readonly Finding[]> {
   await identity();
   return [];
 }
 
-/** The address, whether other machines may reach it, and the ports. */
+/** Checks the address, its visibility to other machines, and the ports. */
 export async function checkListening(plan: GatewayPlan): Promise<readonly Finding[]> {
   const { listening, identity, needsPorts, configured, listens } = plan;
   const { host, port, publicUrl } = listening;
@@ -126,7 +126,7 @@ export async function checkListening(plan: GatewayPlan): Promise<readonly Findin
   ];
 }
 
-/** Names and origins that no request can have, so that callers who use them are refused. */
+/** Reports names and origins that no request can have, so callers who use them are refused. */
 function checkNames({ allowedHosts, allowedOrigins }: ResolvedConfig["server"]): readonly Finding[] {
   const isHost = (name: string): boolean => URL.parse(`http://${name}`)?.host === name.toLowerCase();
   const isOrigin = (name: string): boolean => URL.parse(name)?.origin === name.toLowerCase().replace(/\/$/, "");
@@ -148,10 +148,10 @@ function checkNames({ allowedHosts, allowedOrigins }: ResolvedConfig["server"]):
   ];
 }
 
-/** Replaces an identity that cannot be created. That failure has its own finding. */
+/** Replaces an identity that cannot be created, because that problem has its own finding. */
 const UNUSABLE: Identity = { name: "unusable", challenge: "Bearer", authenticate: async () => undefined };
 
-/** Turns an identity whose keys are in the shared state into one that works without the state. */
+/** Creates an identity that works without the shared state in which its keys are. */
 async function inNoState(
   identity: Exclude<Awaited<ReturnType<GatewayPlan["identity"]>>, undefined>,
 ): Promise<Identity> {
@@ -167,10 +167,10 @@ async function inNoState(
 
 const DAY_MS = 86_400_000;
 
-/** A certificate that expires within this many days should be renewed. */
+/** The number of days before expiry from which a certificate should be renewed. */
 const RENEW_DAYS = 21;
 
-/** Checks that the files are usable and match, and when the certificate expires. Throws `CONFIG_INVALID` if they are unusable. */
+/** Checks that the files are usable and match, and reports when the certificate expires. Throws `CONFIG_INVALID` if they are unusable. */
 export async function checkCertificate({ cert, key }: TlsFiles, now: number): Promise<Finding> {
   const { readCertificate } = await import("../../serve/http/tls.ts");
   const { validFromDate, validToDate } = (await readCertificate({ cert, key })).certificate;
@@ -188,14 +188,14 @@ export async function checkTls({ listening: { tls } }: GatewayPlan): Promise<rea
   return tls === undefined ? [] : findingsOf("tls", async () => [await checkCertificate(tls, Date.now())]);
 }
 
-/** Files with secrets that others can read, and folders of records that others can change. */
+/** Reports secret files that others can read, and folders of records that others can change. */
 export function checkPermissions({ configured, listening: { tls } }: GatewayPlan): readonly Finding[] {
   if (process.platform === "win32") return [];
   const { config, envFiles } = configured;
   const kept = [stateFile(config.state), config.audit.file].filter((file) => file !== undefined);
   const secret = [...(tls === undefined ? [] : [tls.key]), ...envFiles, ...kept];
   const open = secret.filter((file) => (modeOf(file) & 0o077) !== 0);
-  // In a sticky folder, such as /tmp, others can add files but not replace these.
+  // In a sticky folder, such as /tmp, other users can add files but not replace these.
   const shared = [...new Set(kept.map(dirname))].filter((folder) => (modeOf(folder) & 0o1002) === 0o002);
   return [
     ...open.map((file) => warning("permissions", `${file} can be read by other users`, `Run: chmod 600 ${file}`)),
@@ -205,7 +205,7 @@ export function checkPermissions({ configured, listening: { tls } }: GatewayPlan
   ];
 }
 
-/** The permissions of a file or folder; 0 if it does not exist yet. */
+/** Returns the permissions of a file or folder; 0 if it does not exist. */
 function modeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
 }

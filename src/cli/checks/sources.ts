@@ -10,7 +10,7 @@ import type { SourceReport } from "../../config/start/start-configured.ts";
 import type { StartedGateway } from "./checks.ts";
 import { failed, failure, failures, type Finding, ok, warning } from "./finding.ts";
 
-/** The MCP servers. Each was tried once, within its own deadline. */
+/** Checks the MCP servers. Each was tried once, within its own deadline. */
 export async function checkServers({ arsenal }: StartedGateway): Promise<readonly Finding[]> {
   return Promise.all(internalsOf(arsenal).upstreams.map(checkServer));
 }
@@ -32,13 +32,13 @@ async function checkServer(upstream: McpUpstream): Promise<Finding> {
   }
 }
 
-/** The other sources: each with its problems, and its tools without a function to run them. */
+/** Checks the other sources: their problems, and tools without a function to run them. */
 export function checkSources({ arsenal, reports }: StartedGateway): readonly Finding[] {
   const servers = new Set(internalsOf(arsenal).upstreams.map(({ name }) => name));
   return reports.filter(({ name }) => !servers.has(name)).flatMap(checkSource);
 }
 
-/** The number of tools of a source. A workflow becomes a tool after its source was added, once the tools that it calls are there. */
+/** Returns the number of a source's tools. A workflow becomes a tool after its source was added, once all tools that it calls are registered. */
 export function toolsOf({ tools = 0, source }: SourceReport): number {
   return source?.kind === "workflow" ? (source as WorkflowsSource).workflows.length : tools;
 }
@@ -63,7 +63,7 @@ function checkSource(report: SourceReport): readonly Finding[] {
   return [own, ...found];
 }
 
-/** Looks up every secret that a source or the gateway itself refers to: a call would fail without it. */
+/** Resolves every secret that a source or the gateway refers to, because calls would fail without it. */
 export async function checkSecrets({ configured, terminal: { environment } }: StartedGateway) {
   const { config, sources } = configured;
   const secrets = createSecrets({ environment });
@@ -72,7 +72,7 @@ export async function checkSecrets({ configured, terminal: { environment } }: St
   const uses = [
     ...sources.flatMap(({ name, settings }) => {
       const { credentials, headers } = settings as { readonly credentials?: unknown; readonly headers?: unknown };
-      // Other sources send their headers when they connect, and fail then.
+      // Other sources send their headers when they connect, and would fail then.
       const sent = settings.type === "openapi" ? textsIn(headers, "headers") : {};
       return Object.entries({ ...textsIn(credentials, "credentials"), ...sent }).map(([field, text]) => {
         return { check: name, scope: name, field, text };
@@ -84,7 +84,7 @@ export async function checkSecrets({ configured, terminal: { environment } }: St
       "builtins.web_search.api_key": search,
     }).map(([field, text]) => ({ check: "secrets", scope: field.split(".")[0] ?? "", field, text })),
   ];
-  // Concurrently, because a secret manager may take a second for each.
+  // Concurrent, because a secret manager may take a second for each secret.
   const found = uses.map(async ({ check, scope, field, text }): Promise<readonly Finding[]> => {
     if (typeof text !== "string" || !hasSecret(text) || isPerCaller(text)) return [];
     try {
@@ -97,7 +97,7 @@ export async function checkSecrets({ configured, terminal: { environment } }: St
   return (await Promise.all(found)).flat();
 }
 
-/** The texts in a setting, by their paths. */
+/** Returns the texts in a setting, by their paths. */
 function textsIn(value: unknown, path: string): Readonly<Record<string, string>> {
   if (typeof value === "string") return { [path]: value };
   if (!isPlainObject(value)) return {};

@@ -50,7 +50,7 @@ export async function callTool(
   };
   let result = await arsenal.execute(request);
   const approved = new Set<string>();
-  // A workflow may wait for several approvals in a row.
+  // A workflow may wait for several approvals in sequence.
   for (;;) {
     const { confirmationId } = result;
     const isWaiting = result.status === "pending_confirmation" && confirmationId !== undefined;
@@ -64,13 +64,13 @@ export async function callTool(
   else {
     const stream = result.status === "success" ? terminal.out : terminal.err;
     const text = formatResult(result, request);
-    // A pipe gets the output unchanged. A terminal must not interpret control characters in it.
+    // A pipe gets the output unchanged. A terminal must not interpret control characters in the output.
     stream.write(`${stream.isTTY ? harmless(text) : text}\n`);
   }
   return result.status === "success" ? 0 : 1;
 }
 
-/** Explains how to approve the call. `formatResult` addresses a model, which must not approve. */
+/** Explains how to approve the call. `formatResult` addresses models, which must not approve. */
 function waitingText({ toolName, confirmationId, error, attempts }: ToolResult, { config }: Input): string {
   if (confirmationId === undefined) return `${harmless(error?.message ?? `${toolName} waits for approval.`)}\n`;
   const from = config === undefined ? "" : ` --config ${config}`;

@@ -225,7 +225,7 @@ describe("commands on MCP servers", () => {
     expect(code).toBe(1);
     expect(out).toContain("ok       good: connected, 1 tool (2025-11-25)\n");
     expect(out).toMatch(/failed {3}wrong: command is missing, and so is url\n {9}Write command:/);
-    expect(out).toMatch(/failed {3}dead: .*was not found.*\n {9}Is it installed\?/);
+    expect(out).toMatch(/failed {3}dead: .*was not found.*\n {9}Install it,/);
     expect(out).toMatch(/failed {3}hub: .*\n {9}\S/);
     expect(out).toContain("ok       tools: 1 registered\n");
   });

@@ -66,7 +66,7 @@ async function readInput({ protocol, signal }: Terminal): Promise<string> {
   return readText(addAbortSignal(signal, stdin));
 }
 
-/** The definitions in `{"tools": […]}` or a list. Gemini's API nests them once more. */
+/** Reads the definitions in `{"tools": […]}` or a list. Gemini's API nests them one level deeper. */
 function readDefinitions(text: string): readonly unknown[] {
   const value = parseJson(text, (reason) => {
     throw noInput(`it is not JSON: ${reason}`, text);

@@ -44,7 +44,7 @@ const NEXT: readonly (readonly [string, string])[] = [
 
 type Show = ReturnType<typeof createShow>;
 
-/** Shows the steps as text, or collects their output for the JSON at the end. */
+/** Prints the steps as text, or collects them for the JSON output at the end. */
 function createShow({ json }: Input, terminal: Terminal) {
   const paint = styles(terminal.out, terminal.environment);
   const steps: object[] = [];

@@ -47,7 +47,10 @@ function checkNode(): Finding {
   return failed("node", `Node ${node} is too old`, `Install Node ${MINIMUM_NODE} or newer.`);
 }
 
-/** True for an error that an earlier finding reports, unless both are about sources: two can fail for the same reason. Also true for a general finding on a part if another finding says the same or more. */
+/**
+ * Returns true for an error that an earlier finding reports, unless both are about sources, because two sources can fail for the same reason. Also
+ * returns true for a general finding if another finding covers the same part.
+ */
 function isRepeated(finding: Finding, all: readonly Finding[]): boolean {
   const { general, check, state, message, source } = finding;
   const isSame = (other: Finding): boolean =>
@@ -57,7 +60,7 @@ function isRepeated(finding: Finding, all: readonly Finding[]): boolean {
   return general === true && all.some((other) => other.general !== true && other.check === check && says(other));
 }
 
-/** A busy port may belong to the gateway that is being checked. */
+/** The gateway that is being checked may itself use the busy port. */
 function withPortFix(finding: Finding): Finding {
   const { field = "" } = isArsenalError(finding.error) ? finding.error.details : {};
   if (!PORTS.has(field)) return finding;
@@ -91,7 +94,7 @@ async function checkConfiguration(files: ConfigFiles, input: Input, terminal: Te
   return isDemo ? findings : [...findings, ...(await checkArsenal(configured, files, input, terminal, findings))];
 }
 
-/** Starts the arsenal, tries its sources and checks both. Leaves out errors that `known` findings report. */
+/** Starts the arsenal, tries its sources and checks both. Omits errors that `known` findings report. */
 async function checkArsenal(
   configured: Configured,
   files: ConfigFiles,
@@ -128,7 +131,7 @@ async function checkArsenal(
 /** Events that have their own finding. */
 const TOLD_BY_FINDINGS: ReadonlySet<EventName> = new Set(["ensemble-failed", "pins-waiting", "tool-changed"]);
 
-/** Gathers the warnings of an arsenal while it is checked, each once. They are complete once the arsenal is closed. */
+/** Collects the warnings of an arsenal while it is checked, each once. The list is complete once the arsenal is closed. */
 function warningSink(texts: Set<string>): Sink {
   return {
     name: "doctor",

@@ -30,7 +30,7 @@ export const command: Command = {
     let skipped = 0;
     for (const each of opened) {
       tools += await printTools(each.source, terminal).catch((error: unknown) => {
-        // One of several servers may be down, but a single one must work.
+        // If several servers are imported, one may fail. A single server must work.
         if (opened.length === 1) throw error;
         tell(`${each.source.name}: ${messageOf(error)}`, terminal);
         return 0;
@@ -77,7 +77,7 @@ function toRequest(type: string, input: Input, terminal: Terminal): ImportReques
 }
 
 function tell(line: string, { err }: Terminal): void {
-  // Text from a document must not control the terminal or take more than one line.
+  // Text from a document must not control the terminal or span several lines.
   err.write(`${harmless(line).replaceAll(/\s+/g, " ")}\n`);
 }
 

@@ -34,7 +34,7 @@ export const command: Command = {
 };
 
 interface ScaffoldedFile {
-  /** Relative to the folder of the configuration. */
+  /** The path relative to the folder of the configuration. */
   readonly file: string;
   readonly action: "created" | "kept" | "replaced";
   readonly purpose: string;

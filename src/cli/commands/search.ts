@@ -76,10 +76,13 @@ export const command: Command = {
   },
 };
 
-/** Up to this many new tools, waiting takes at most about a second. */
+/** Waiting for this many new tools takes about a second. */
 const FEW_TOOLS = 64;
 
-/** Waits for the requested tier; without one, for the best tier only if few tools are new to it. Returns the number of tools that the best tier has not indexed. */
+/**
+ * Waits for the requested tier. Without one, waits for the best tier only if it has few tools to index. Returns the number of tools that the best
+ * tier has not indexed.
+ */
 async function prepare(
   arsenal: ToolArsenal,
   tier: TierName | undefined,

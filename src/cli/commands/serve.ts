@@ -152,7 +152,7 @@ export const command: Command = {
       const stopped = AbortSignal.any([terminal.signal, stop.signal]);
       if (stopped.aborted) return;
       const followed = isDemo ? undefined : await followFiles();
-      // At a terminal a hang-up means that the terminal closed; for a service it requests a reload.
+      // On a terminal, SIGHUP means that the terminal was closed. For a service, it requests a reload.
       const atTerminal = terminal.err.isTTY === true || terminal.out.isTTY === true;
       const onHangup = followed === undefined || atTerminal ? () => stop.abort() : followed.reload;
       const endHangup = terminal.onHangup?.(onHangup);
@@ -169,7 +169,7 @@ export const command: Command = {
       if (url !== undefined) announcer.tellEndpoint({ url, publicUrl: server.publicUrl, needsToken }, files);
       announcer.tellFindings(problems);
       announcer.tellConfigured(configured, sources);
-      // The wait ends with an error if the arsenal is closed meanwhile.
+      // If the arsenal is closed meanwhile, the wait fails.
       if (!isDemo) warnOfProblems().catch(() => {});
       await untilStopped();
       announcer.close();
@@ -188,7 +188,7 @@ export const command: Command = {
   },
 };
 
-/** Files named in a configuration that change its meaning. */
+/** Returns the files named in a configuration that affect its meaning. */
 function namedFiles({ sources, envFiles }: Configured): readonly string[] {
   const files = sources.flatMap(({ watched }) => (watched?.followed === false ? watched.files : []));
   return [...new Set([...files, ...envFiles])];

@@ -20,7 +20,7 @@ export const command: Command = {
     },
     "from-kind": {
       value: "KIND",
-      description: `What that file is, if its shape does not say: ${FROM_KINDS.join(", ")}`,
+      description: `The format of that file, if it cannot be detected: ${FROM_KINDS.join(", ")}`,
     },
     "dry-run": { description: "Show what would be written, and write nothing" },
     force: { description: "Replace servers that were edited, and secrets that differ; a copy of each file is kept" },
@@ -44,7 +44,7 @@ export const command: Command = {
     refuseMixedOptions(input);
     if (input.flags.has("undo")) return undo(input, terminal);
     const prepared = await prepare(input, terminal);
-    // People see the changes before anything is written.
+    // The changes are displayed before anything is written.
     if (!input.json) showChanges(prepared, terminal);
     const { dryRun, plan } = prepared;
     const writes = !dryRun && plan.conflicts.length === 0;
@@ -56,11 +56,11 @@ export const command: Command = {
   },
 };
 
-/** Another gateway's file is only read, so options about writing clients' files do not apply to it. */
+/** The other gateway's file is only read, so options for writing clients' files do not apply. */
 function refuseMixedOptions({ options, flags }: Input): void {
   if (options["from"] === undefined) {
     if (options["from-kind"] === undefined) return;
-    const problem = "--from-kind says what the file of --from is, and there is no --from.";
+    const problem = "--from-kind is the format of the file in --from, and --from is missing.";
     throw wrongInput("--from-kind", options["from-kind"], problem, "Add --from FILE.");
   }
   const mixed = ["write-clients", "share", "stdio", "undo", "inline-env"].find((flag) => flags.has(flag));
@@ -137,7 +137,7 @@ function toJson({ from, clients, gathered, target, config, envFiles, plan, backu
   };
 }
 
-/** The settings that are not written, including tools that can only be denied in a policy file. */
+/** Lists the settings that are not written, including tools that can only be denied in a policy file. */
 function leftOutOf({ leftOut }: FromFile, { undenied }: Prepared["plan"]): readonly LeftOut[] {
   return [
     ...leftOut,
@@ -163,7 +163,7 @@ function showFrom(from: FromFile, plan: Prepared["plan"], terminal: Terminal): v
   out.write("\n");
 }
 
-/** Prints a path without the home folder. */
+/** Returns a function that shortens the home folder in paths. */
 function shortened(terminal: Terminal): (file: string) => string {
   const home = terminal.environment["HOME"] ?? terminal.environment["USERPROFILE"];
   return (file) => (home && file.startsWith(home) ? `~${file.slice(home.length)}` : file);
@@ -234,7 +234,7 @@ function showOutcome(outcome: Outcome, input: Input, terminal: Terminal): void {
     const name = client === undefined ? short(file) : `${client}, ${short(file)}`;
     out.write(`\n${paint.bold(name)} ${dryRun ? "would be " : ""}${said}${how}${kept}.\n`);
   }
-  // A person or a command supplies these values, so they are in no file.
+  // A person or a command supplies these values, so no file contains them.
   const missing = envFiles.flatMap(({ server, path, missing: names }) =>
     names.map((name) => [`  ${name}`, server, short(resolve(dirname(target), path))]),
   );
@@ -248,7 +248,7 @@ function showOutcome(outcome: Outcome, input: Input, terminal: Terminal): void {
     out.write(`\n${share} Keep it running: ${PROGRAM} serve${option}\nWith --stdio, each starts its own.\n`);
   }
   if (config !== "written" || dryRun) return;
-  // The clients of another gateway store its address instead of their own servers.
+  // The other gateway's clients store its address, so there are no servers to replace.
   const isOffered = !input.flags.has("write-clients") && input.options["from"] === undefined;
   const more = isOffered ? `\n  ${PROGRAM} setup --write-clients${option}` : "";
   if (input.flags.has("write-clients") && plan.files.some(({ client }) => client !== undefined))

@@ -44,7 +44,7 @@ export const command: Command = {
   },
 };
 
-/** The callers of a toolset: `For the roles devops, sre. ` */
+/** Describes the callers of a toolset: `For the roles devops, sre. ` */
 function forWhom({ policy: { allowedRoles, allowedTenants } }: Toolset): string {
   const who = [
     ...(allowedRoles === undefined ? [] : [`the roles ${allowedRoles.join(", ")}`]),
@@ -53,7 +53,7 @@ function forWhom({ policy: { allowedRoles, allowedTenants } }: Toolset): string 
   return who.length === 0 ? "" : `For ${who.join(" of ")}. `;
 }
 
-/** The tools of a toolset, including those that the operator may not call, and its ids without a tool. */
+/** Returns the tools of a toolset, including those that the operator may not call, and its ids without a tool. */
 export async function toolsetTools(arsenal: ToolArsenal, { name, filter }: Toolset) {
   const tools = await arsenal.listTools({ toolset: name, includeRefused: true });
   const named = namedIds(filter);
@@ -63,7 +63,6 @@ export async function toolsetTools(arsenal: ToolArsenal, { name, filter }: Tools
   return { tools, missing: named.filter((id) => !known.has(id)) };
 }
 
-/** The ids that a filter names. */
 export function namedIds(filter: ToolFilter): readonly string[] {
   if ("ids" in filter) return filter.ids;
   if ("not" in filter) return namedIds(filter.not);

@@ -10,10 +10,10 @@ import type { DemoTool } from "./demo-tool.ts";
 import { OFFICE_TOOLS } from "./office-tools.ts";
 import { SALES_TOOLS } from "./sales-tools.ts";
 
-/** The business tools of a fictional company: realistic names, tools that are easily confused, and a few dangerous ones. */
+/** The tools of a fictional company: realistic names, tools that are easily confused, and a few dangerous ones. */
 export const DEMO_TOOLS: readonly DemoTool[] = [...SALES_TOOLS, ...OFFICE_TOOLS];
 
-/** An arsenal with the demo catalog. Its operator may approve their own calls, so that one person can follow the whole path. */
+/** Creates an arsenal with the demo catalog. Its operator may approve their own calls, so that one person can try everything. */
 export async function createDemoArsenal(
   parts: ToolArsenalParts = {},
   options: {

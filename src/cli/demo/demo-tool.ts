@@ -7,7 +7,7 @@ export interface DemoTool {
 }
 
 interface Details extends Pick<ToolDraft, "tags" | "capabilities" | "examples" | "requiresConfirmation"> {
-  /** The description of each parameter, by name. All are required. */
+  /** The description of each parameter by name. All are required. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly handler: Handler;
 }

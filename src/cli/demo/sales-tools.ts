@@ -12,7 +12,7 @@ const ORDERS = [
 
 /** Customers, support, orders, billing and stock. */
 export const SALES_TOOLS: readonly DemoTool[] = [
-  // The five tools used in every demo
+  // The five tools that every demo uses.
   read("data.query_database", "Run a read-only SQL query against the company database and return the matching rows.", {
     parameters: { sql: "The SELECT statement to run" },
     tags: ["query", "search", "read"],

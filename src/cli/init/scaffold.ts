@@ -1,4 +1,4 @@
-/** The files that `init` writes, with this name for the configuration. Paths are relative to its folder. */
+/** Returns the files that `init` writes, with this name for the configuration. Paths are relative to its folder. */
 export function scaffold(config: string) {
   return [
     { path: config, purpose: "the configuration", text: CONFIG },
@@ -93,7 +93,7 @@ const QUERIES: readonly object[] = [
   { id: "nothing", query: "what is the weather like in Oslo?", relevant: [] },
 ];
 
-/** The tools that `init` writes: small, offline, and enough for every command. All parameters are required; handlers are JavaScript. */
+/** The tools that `init` writes: small, offline, and enough to try every command. All parameters are required. Handlers are JavaScript. */
 const EXAMPLE_TOOLS = [
   {
     id: "crm.find_customer",

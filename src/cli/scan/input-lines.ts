@@ -5,7 +5,7 @@ export type InputLine = { readonly text: string } | { readonly tooLong: true };
 
 export const MAX_LINE_BYTES: number = 16 * 1024 * 1024;
 
-/** The lines of a stream as they complete, empty ones included. Only LF ends a line. Keeps the lines of one chunk at a time. */
+/** Yields the lines of a stream as they complete, including empty lines. Only LF ends a line. Buffers the lines of one chunk at a time. */
 export async function* inputLines(stream: Readable, maxBytes: number = MAX_LINE_BYTES): AsyncGenerator<InputLine> {
   const lines: InputLine[] = [];
   const reader = createLineReader({

@@ -14,7 +14,7 @@ type ScannedPlace =
 
 export type Scanned = { readonly place: ScannedPlace } & ({ readonly report: ScanReport } | { readonly error: string });
 
-/** Prints results: `begin`, one `item` for each result, then `end`. */
+/** Prints results: `begin`, one `item` per result, then `end`. */
 interface ScanOutput {
   readonly begin: string;
   item(scanned: Scanned): string;
@@ -35,7 +35,7 @@ export function lineOutput(): ScanOutput {
   };
 }
 
-/** A table of the findings, worst first. Items without findings are left out. */
+/** Prints a table of the findings, worst first. Omits items without findings. */
 export function tableOutput({ out, environment }: Terminal): ScanOutput {
   const rows: { readonly rank: number; readonly cells: readonly string[] }[] = [];
   const paint = styles(out, environment);
@@ -67,7 +67,7 @@ function nameOf(place: ScannedPlace): string {
   return "server" in place ? `${place.server}#instructions` : `${place.uri}:${place.line}`;
 }
 
-/** The level of a finding, and the score that code hosts sort by. */
+/** The level of each severity, and the score by which code hosts sort. */
 const RANKS: Readonly<Record<Severity, readonly [level: "note" | "warning" | "error", score: string]>> = {
   info: ["note", "0.0"],
   low: ["note", "3.0"],
@@ -77,7 +77,7 @@ const RANKS: Readonly<Record<Severity, readonly [level: "note" | "warning" | "er
 };
 const MAX_NOTES = 1000;
 
-/** One SARIF 2.1.0 log, written in pieces, so that its size needs no memory. The first thousand failures are kept. */
+/** Prints one SARIF 2.1.0 log in parts, so that its size needs no memory. Lists only the first thousand failures. */
 export function sarifOutput(): ScanOutput {
   const notes: string[] = [];
   let unread = 0;

@@ -13,7 +13,7 @@ import { styles } from "../terminal/style.ts";
 import { measureSaving, showSaving } from "./token-saving.ts";
 import { toldFailure, type UpstreamReport, watchUpstream } from "./upstream-status.ts";
 
-/** Reports the status of a served arsenal on stderr: lines of text, or with `--json` one object per line. */
+/** Reports the status of a served arsenal on stderr: lines of text, or one JSON object per line with `--json`. */
 export function createAnnouncer(parts: {
   readonly arsenal: ToolArsenal;
   readonly input: Input;
@@ -37,7 +37,7 @@ export function createAnnouncer(parts: {
   };
   const tell = (text: string): void => say(text, { message: text });
 
-  /** Resolves once the tools of every connected server are registered. Concurrent calls print the total once. */
+  /** Prints the total once the tools of every connected server are registered. Concurrent calls print it once. */
   const tellTotal = async (sources: Promise<unknown> = Promise.resolve()): Promise<void> => {
     if (summing) return;
     summing = true;
@@ -85,7 +85,7 @@ export function createAnnouncer(parts: {
     for (const report of reports) {
       const { type, name, place, error } = report;
       const tools = toolsOf(report);
-      // The status of a server is reported whenever it changes.
+      // A change of a server's status is reported separately.
       if (internalsOf(arsenal).upstreams.some((upstream) => upstream.name === name)) continue;
       const reason = error && toldFailure(error);
       if (reason === undefined) {
@@ -97,7 +97,7 @@ export function createAnnouncer(parts: {
 
   return {
     tell,
-    /** The address, and the entries for clients. With `--json` also on stdout, unless stdout carries a protocol. */
+    /** Prints the address, and the entries for clients. With `--json` also on stdout, unless stdout carries a protocol. */
     tellEndpoint(endpoint: Endpoint, files: ConfigFiles): void {
       const { url } = endpoint;
       const mcp = `${url}/mcp`;
@@ -122,7 +122,7 @@ export function createAnnouncer(parts: {
         const text = `${note.server}: ${note.message}`;
         lines.set(text, () => say(paint.dim(text), { note }));
       }
-      // Problems that were already reported are not repeated if they remain after a reload.
+      // Problems that were already reported are not repeated after a reload.
       for (const [text, sayIt] of lines) if (!saidOfConfig.has(text)) sayIt();
       saidOfConfig = new Set(lines.keys());
       const { upstreams } = internalsOf(arsenal);
@@ -135,7 +135,6 @@ export function createAnnouncer(parts: {
         if (!watches.has(upstream)) watches.set(upstream, watchUpstream(upstream, tellUpstream));
       void tellTotal(Promise.resolve(reports).then(tellSources));
     },
-    /** Reports problems that checks found. */
     tellFindings(findings: readonly Finding[]): void {
       for (const { check, state, message, fix } of findings) {
         const text = `${check}: ${message}${fix === undefined ? "" : `\n  ${fix}`}`;

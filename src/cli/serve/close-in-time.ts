@@ -3,7 +3,7 @@ import type { Terminal } from "../command.ts";
 
 const CLOSE_MS = 5000;
 
-/** Closes resources one after the other, and gives up five seconds after `drainMs`, the time for running calls. Returns the exit code. */
+/** Closes resources one after the other. Gives up five seconds after `drainMs`, the time for running calls. Returns the exit code. */
 export async function closeInTime(
   steps: readonly (() => Promise<void>)[],
   { err }: Pick<Terminal, "err">,

@@ -18,7 +18,7 @@ import { toldFailure } from "./upstream-status.ts";
 
 const NOT_RELOADED = "The configuration was not reloaded: the old one stays in force.";
 
-/** Applies a changed configuration to a running arsenal: only sources and toolsets that changed are affected. */
+/** Applies a changed configuration to a running arsenal. Only changed sources and toolsets are affected. */
 export function createFollower(
   start: Configured,
   parts: {
@@ -26,7 +26,7 @@ export function createFollower(
     readonly load: () => Promise<Configured>;
     /** The results of the sources that were configured at the start. */
     readonly reports?: Promise<readonly SourceReport[]>;
-    /** Reports the changes in one line. */
+    /** Prints the changes on one line. */
     readonly tell: (text: string) => void;
     /** Called after sources were added or removed, with the results of the added ones. */
     readonly changed: (configured: Configured, reports: readonly SourceReport[]) => void;
@@ -38,7 +38,7 @@ export function createFollower(
   let running: Promise<void> = Promise.resolve();
   let closed = false;
 
-  /** The ensembles of each configured source, and whether it failed the last time. */
+  /** The ensembles of each configured source, and whether its last attempt failed. */
   const known = new Map<string, { readonly names: readonly string[]; readonly failed: boolean }>();
 
   function note(reports: readonly SourceReport[]): void {
@@ -48,13 +48,13 @@ export function createFollower(
 
   const namesOf = (source: string): readonly string[] => known.get(source)?.names ?? [source];
 
-  /** A failed source that has not connected since counts as new. A source that follows its files recovers by itself. */
+  /** A failed source that is still not connected counts as new. A source that follows its own files recovers without this. */
   const isMissing = ({ name, watched }: FollowedSource): boolean =>
     known.get(name)?.failed === true &&
     watched?.followed !== true &&
     namesOf(name).every((each) => internalsOf(arsenal).ensembleTools(each).length === 0);
 
-  /** One reload after the other, never concurrently. */
+  /** Enqueues a reload. Reloads never run concurrently. */
   function enqueue(): Promise<void> {
     const turn = running.then(() => (closed ? undefined : reload()));
     running = turn.catch(() => {});
@@ -71,7 +71,7 @@ export function createFollower(
     } catch (error) {
       return refuse(problemsOf(error));
     }
-    // An editor may truncate a file before it writes, and a full disk leaves it empty, so an empty file does not remove the servers.
+    // An editor may truncate a file before it writes, and a full disk leaves it empty. Therefore an empty file does not remove the servers.
     if (next.emptyFile !== undefined && current.emptyFile === undefined)
       return tell(`${next.emptyFile} is empty. ${NOT_RELOADED}`);
     next = { ...next, sources: await usableSources(current.sources, next.sources) };
@@ -98,7 +98,7 @@ export function createFollower(
     changed(next, reports);
   }
 
-  /** The new sources. If the files of a source cannot be used now, its previous version and its tools stay. */
+  /** Returns the usable new sources. If the files of a source are unusable now, its previous version stays, with its tools. */
   async function usableSources(
     before: readonly FollowedSource[],
     after: readonly FollowedSource[],
@@ -120,7 +120,7 @@ export function createFollower(
 
   void parts.reports?.then(note);
   return {
-    /** Reads the configuration again. If it is invalid, the old one stays. Sources that could not be loaded are retried. */
+    /** Reads the configuration again. If it is invalid, the old one stays. Retries sources that could not be loaded. */
     follow: enqueue,
     close(): void {
       closed = true;
@@ -128,7 +128,7 @@ export function createFollower(
   };
 }
 
-/** Why a source that is read from files, and does not follow them, cannot be used; undefined if it can. Nothing is registered. */
+/** Returns why a source is unusable, for sources that are read from files and do not follow them; otherwise undefined. Registers nothing. */
 async function sourceProblem({ settings, watched }: FollowedSource): Promise<Error | undefined> {
   if (watched === undefined || watched.followed || watched.files.length === 0) return undefined;
   const { type, ...own } = settings;
@@ -149,8 +149,8 @@ async function sourceProblem({ settings, watched }: FollowedSource): Promise<Err
 }
 
 /**
- * Applies the toolsets that differ between two configurations. Returns the added and removed ones as `toolset NAME`; replaced ones are in both
- * lists. Throws if one is invalid.
+ * Applies the toolsets that differ between two configurations. Returns the added and removed toolsets as `toolset NAME`; replaced ones are in both
+ * lists. Throws if a toolset is invalid.
  */
 function followToolsets(
   { toolsets }: Pick<ToolArsenal, "toolsets">,
@@ -183,7 +183,10 @@ function problemsOf(error: unknown): readonly string[] {
   return [error.message, ...rest.map(({ field, message, fix = "" }) => `  ${field}: ${message}. ${fix}`)];
 }
 
-/** Applies the policy file whenever it changes. An invalid one is reported, and the old policy stays. Undefined if no policy file is configured. */
+/**
+ * Applies the policy file whenever it changes. If it is invalid, reports that and keeps the old policy. Returns undefined if no policy file is
+ * configured.
+ */
 export async function watchPolicy(
   { security: { policyFile } }: Pick<ResolvedConfig, "security">,
   arsenal: ToolArsenal,

@@ -5,19 +5,19 @@ import { shownTool } from "../../serve/meta-tools/shown-tool.ts";
 import { count } from "../../errors/show-value.ts";
 import { estimateTokens } from "../../tool/estimate-tokens.ts";
 
-/** The tokens for a client's tools, in this mode and with every tool listed. */
+/** The tokens of a client's tools, in this mode and with every tool listed. */
 export interface TokenSaving {
   readonly tools: number;
   readonly tokensOfAll: number;
-  /** The tokens of the list. Omitted in hybrid mode, where it differs between callers. */
+  /** The tokens of the tool list. Omitted in hybrid mode, where the list depends on the caller. */
   readonly tokensShown?: number;
-  /** The tokens of one search result with the most tools, of average size. Present in dynamic mode. */
+  /** The tokens of one search result with the maximum number of average tools. Present in dynamic mode. */
   readonly tokensPerSearch?: number;
 }
 
 const TOOLS_PER_SEARCH = 5;
 
-/** Counts the tokens of the definitions as served. */
+/** Counts the tokens of the served definitions. */
 export async function measureSaving(arsenal: ToolArsenal, mode: ServeMode, toolset?: string): Promise<TokenSaving> {
   const tools = await arsenal.listTools({ includeRefused: true, ...(toolset !== undefined && { toolset }) });
   const tokensOfAll = tools.reduce((sum, tool) => sum + tokensOf(shownTool(tool)), 0);
@@ -40,7 +40,7 @@ function tokensOf(value: unknown): number {
   return estimateTokens(JSON.stringify(value));
 }
 
-/** The count as text: `49 tools; a client's list costs about 180 tokens and each search about 430 more, instead of 4,200` */
+/** Formats the result: `49 tools; a client's list costs about 180 tokens and each search about 430 more, instead of 4,200` */
 export function showSaving({ tools, tokensOfAll, tokensShown, tokensPerSearch }: TokenSaving): string {
   const number = (tokens: number): string => tokens.toLocaleString("en");
   const listed = `${count(tools, "tool")}, about ${number(tokensOfAll)} tokens if all are listed`;

@@ -2,7 +2,7 @@ import { count, harmless, messageOf } from "../../errors/show-value.ts";
 import type { McpUpstream, UpstreamState } from "../../adapters/sources/mcp/upstream/upstream.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
 
-/** The status of one upstream: a line of text, and the same as data. */
+/** The status of one upstream, as a line of text and as data. */
 export interface UpstreamReport {
   readonly upstream: string;
   readonly state: "connected" | "failed";
@@ -14,7 +14,7 @@ export interface UpstreamReport {
   readonly retryInMs?: number;
 }
 
-/** Reports an upstream each time it connects, and each failure that differs from the last. Returns a function that unsubscribes. */
+/** Reports an upstream whenever it connects, and each failure that differs from the previous one. Returns a function that unsubscribes. */
 export function watchUpstream(
   upstream: McpUpstream,
   tell: (report: UpstreamReport) => void,
@@ -54,19 +54,19 @@ export function watchUpstream(
   };
 }
 
-/** Describes an unreachable server: the reason, the fix, and the time of the next retry. */
+/** Describes an unreachable server: the reason, the fix, and the time of the next attempt. */
 function failed(name: string, state: Extract<UpstreamState, { kind: "failed" }>, now: number): UpstreamReport {
   const error = oneLine(state.error);
   const fix = isArsenalError(state.error) ? state.error.details.fix : undefined;
   const retryInMs = Math.max(0, Math.round(state.retryAt - now));
   const told = toldFailure(state.error).replace(/\.$/, "");
-  // If a server waits for a person, the time of its next attempt is unknown.
+  // If a server waits for a person, the time of the next attempt is unknown.
   const next = retryInMs === 0 ? "" : `; next attempt in ${Math.ceil(retryInMs / 1000)} s`;
   const text = `${name}: failed: ${told}${next}`;
   return { upstream: name, state: "failed", text, error, ...(fix === undefined ? {} : { fix }), retryInMs };
 }
 
-/** The error and its fix, on one line. */
+/** Formats the error and its fix on one line. */
 export function toldFailure(error: Error): string {
   const message = oneLine(error);
   const fix = isArsenalError(error) ? error.details.fix : undefined;

@@ -7,15 +7,15 @@ export interface ClientFile {
   readonly client: string;
   readonly file: string;
   readonly format: "jsonc" | "yaml" | "toml";
-  /** The keys that lead to its servers: an object, or a list whose entries have a `name`. */
+  /** The keys that lead to its servers: an object, or a list of entries with a `name`. */
   readonly path: readonly string[];
-  /** How the client writes an entry. */
+  /** The style in which the client writes entries. */
   readonly style: StyleName;
-  /** The toolset for this file's servers, if several files have different ones. */
+  /** The name of the toolset for this file's servers, if clients have different servers. */
   readonly toolset: string;
-  /** The references that the client itself expands: none, those with a prefix (`${env:NAME}`), or also `${NAME}`. */
+  /** The references that the client itself expands: none, only prefixed ones (`${env:NAME}`), or also `${NAME}`. */
   readonly expands: "nothing" | "prefixed" | "all";
-  /** The base of relative paths and of `${workspaceFolder}`; omitted if it depends on the folder that is open in the client. */
+  /** The base of relative paths and of `${workspaceFolder}`. Omitted if it is the folder that is open in the client. */
   readonly workspace?: string;
 }
 
@@ -56,7 +56,7 @@ const CODEX: Client = {
 const OPENCODE = json("opencode", "opencode", "nothing", ["mcp"]);
 const WARP = json("Warp", "warp", "nothing");
 
-/** Every file to check, for this user and this folder. */
+/** Lists every file to check, for this user and this folder. */
 export function clientFiles({ environment, folder, platform = process.platform }: Terminal): readonly ClientFile[] {
   const { join } = platform === "win32" ? win32 : posix;
   const home = environment["HOME"] ?? environment["USERPROFILE"];
@@ -75,7 +75,7 @@ function userFiles(
   const { join } = platform === "win32" ? win32 : posix;
   const isWindows = platform === "win32";
   const roaming = APPDATA ?? (home && join(home, "AppData", "Roaming"));
-  /** The folder of programs that follow XDG on every system except Windows. */
+  /** The folder of programs that follow XDG on all systems except Windows. */
   const config = XDG_CONFIG_HOME ?? (home && join(home, ".config"));
   const library = platform === "darwin" && home !== undefined ? join(home, "Library", "Application Support") : config;
   const settings = isWindows ? roaming : library;

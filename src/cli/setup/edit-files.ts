@@ -12,20 +12,20 @@ import { FORMATS } from "./formats/formats.ts";
 export interface ClientRoute {
   /** The path of arsenal.yaml. */
   readonly config: string;
-  /** The toolset with the client's servers. Omitted if it gets all of them. */
+  /** The toolset with the client's servers. Omitted if the client gets all servers. */
   readonly toolset?: string | undefined;
-  /** The address of the gateway that clients share. Omitted if the client starts its own. */
+  /** The address of the gateway that clients share. Omitted if the client starts its own gateway. */
   readonly gateway?: string | undefined;
 }
 
-/** A client's entry for this program, as the client writes it. */
+/** Returns the entry for this program in the client's style. */
 export function ownEntry({ style }: FoundClient, { config, toolset, gateway }: ClientRoute): ServerEntry {
   const { program, address } = styleOf(style);
   if (gateway === undefined || address === undefined) return program(stdioEntry({ config, toolset }));
   return address(`${gateway}/mcp${toolset === undefined ? "" : `/toolsets/${toolset}`}`);
 }
 
-/** The text of a client's file with this program in place of its servers. All other content stays, including comments and order. */
+/** Replaces the servers in a client's file with this program. All other content stays, including comments and order. */
 export function editedText(client: FoundClient, text: string, route: ClientRoute): Promise<string> {
   const { file, format, path, servers } = client;
   const removed = new Set(Object.keys(servers));
@@ -40,7 +40,7 @@ export function readExisting(file: string): Promise<string | undefined> {
   });
 }
 
-/** Writes a file and backs up the old one. Returns the name of the backup. */
+/** Writes a file after backing up the old one. Returns the name of the backup. */
 export async function writeWithBackup(file: string, text: string, now: Date): Promise<string> {
   const stamp = now.toISOString().replaceAll(/[-:]|\.\d+/g, "");
   for (let count = 1; ; count++) {
@@ -57,38 +57,37 @@ export async function writeWithBackup(file: string, text: string, now: Date): Pr
 }
 
 const HEADER = `# yaml-language-server: $schema=./node_modules/toolarsenal/config.schema.json
-# MCP servers in the words of MCP clients; everything else that can be set is in docs/reference/configuration.md.
+# MCP servers in the format of MCP clients. All other settings: docs/reference/configuration.md.
 `;
 
-/** The keys of an entry that describe the connection. They belong together, so all of them are replaced. */
+/** The keys of an entry that describe the connection. They are replaced together, because they depend on each other. */
 const CONNECTION: readonly string[] =
   "command args env envFile cwd url serverUrl httpUrl endpoint type transport transportType headers oauth auth".split(
     " ",
   );
 
-/** Accepted tools and approvals survive a restart, and `toolarsenal approvals` and `pins` can read them. */
+/** Keeps accepted tools and approvals across restarts, and lets `toolarsenal approvals` and `pins` read them. */
 const STATE = { file: "./.toolarsenal/state.sqlite" };
 
-/** A toolset that setup writes. */
 export interface ClientToolset {
   readonly name: string;
   readonly description: string;
   readonly include: { readonly where: ToolFilter };
 }
 
-/** The sections that setup writes beside the servers. */
+/** The sections that setup writes in addition to the servers. */
 export interface ArsenalSections {
   readonly toolsets: readonly ClientToolset[];
-  /** Ids of tools that are hidden from every caller. */
+  /** Ids of tools to hide from every caller. */
   readonly denied: readonly string[];
 }
 
-/** The tools that the settings of an arsenal.yaml deny. */
+/** Returns the tools that an arsenal.yaml denies. */
 export function heldDenials(settings: unknown): readonly string[] {
   return asTexts(asRecord(asRecord(settings)["security"])["deny"]);
 }
 
-/** The text of an arsenal.yaml with these servers and sections. All other content of an existing file stays. */
+/** Returns the text of an arsenal.yaml with these servers and sections. All other content of an existing file stays. */
 export async function arsenalText(
   existing: string | undefined,
   servers: Readonly<Record<string, ServerEntry>>,
@@ -111,7 +110,7 @@ export async function arsenalText(
     ...(document.has("state") ? {} : { state: STATE }),
     ...views,
   };
-  // Appended if possible: rewriting the whole document would change its spaces and quotes.
+  // Appended if possible, because rewriting the document would change its spaces and quotes.
   const appended = `${existing.trimEnd()}\n\n${new Document(added).toString(wide)}`;
   const isNew = ["mcpServers", ...Object.keys(views)].every((key) => !document.has(key));
   if (isNew && isBlockMap(document.contents) && isValid(appended)) return appended;

@@ -10,19 +10,19 @@ export interface Program {
   readonly args: readonly string[];
 }
 
-/** How one client writes a server, in both directions. The common form is that of Claude Desktop: `command`, `args`, `env`, `url`, `headers`. */
+/** How one client writes a server. `read` converts to the common form, which is that of Claude Desktop: `command`, `args`, `env`, `url`, `headers`. */
 export interface EntryStyle {
-  /** The entry in the common form. Undefined if the entry is not an MCP server, such as a feature that is built into the client. */
+  /** Converts an entry to the common form. Returns undefined if the entry is not an MCP server, such as a built-in feature of the client. */
   read(entry: ServerEntry): ServerEntry | undefined;
   program(started: Program): ServerEntry;
-  /** Omitted if the client only starts programs. */
+  /** Omitted if the client can only start programs. */
   address?(url: string): ServerEntry;
 }
 
 const same = (entry: ServerEntry): ServerEntry => entry;
 const plain = ({ command, args }: Program): ServerEntry => ({ command, args });
 
-/** Entries with a `type`, and the client's name for streamable HTTP. */
+/** Entries with a `type`. `http` is the client's name for streamable HTTP. */
 const typed = (http: string): EntryStyle => ({
   read: same,
   program: (started) => ({ type: "stdio", ...plain(started) }),
@@ -33,7 +33,7 @@ const typed = (http: string): EntryStyle => ({
 const withReferences = (entry: ServerEntry, pattern: RegExp): ServerEntry =>
   mapTexts(entry, (text) => text.replaceAll(pattern, "${$1}")) as ServerEntry;
 
-/** Variables that the client passes on by name. */
+/** Converts a list of variables that the client passes on by name. */
 const passedOn = (names: unknown): Readonly<Record<string, string>> =>
   Object.fromEntries(asTexts(names).map((name) => [name, `\${${name}}`]));
 
@@ -70,7 +70,7 @@ export const STYLES = {
     program: plain,
     address: (url) => ({ url }),
   },
-  /** Older versions nest the program: `"command": { "path": …, "args": … }`. An entry without either belongs to an extension. */
+  /** Older versions nest the program: `"command": { "path": …, "args": … }`. An entry without `command` and `url` belongs to an extension. */
   zed: {
     read({ source: _source, settings: _settings, ...entry }) {
       const { path, args, env } = asRecord(entry["command"]);
@@ -80,7 +80,7 @@ export const STYLES = {
     program: plain,
     address: (url) => ({ url }),
   },
-  /** The name is part of the entry, and secrets are written `${{ secrets.NAME }}`. */
+  /** The entry contains the name, and secrets are written `${{ secrets.NAME }}`. */
   continue: {
     read({ name: _name, requestOptions, ...entry }) {
       const read = { ...entry, ...present({ headers: asRecord(requestOptions)["headers"] }) };
@@ -115,7 +115,7 @@ export const STYLES = {
     program: plain,
     address: (url) => ({ url }),
   },
-  /** One list has the program and its arguments. */
+  /** One list contains the program and its arguments. */
   opencode: {
     read({ type, command, environment, enabled, url, headers }) {
       const [program, ...args] = asTexts(command);

@@ -12,16 +12,16 @@ import { FORMATS } from "./formats/formats.ts";
 import { mapTexts } from "./map-texts.ts";
 
 export interface FoundClient extends ClientFile {
-  /** Its servers in the common form, without our own entry. References that the client does not expand are escaped: `$${NAME}`. */
+  /** Its servers in the common form, except our own entry. References that the client does not expand are escaped: `$${NAME}`. */
   readonly servers: Readonly<Record<string, ServerEntry>>;
   /** The values that VS Code prompts for. */
   readonly inputs: readonly ClientInput[];
-  /** True if this program is already among its servers. */
+  /** True if the file already contains this program. */
   readonly hasOwnEntry: boolean;
   readonly problems: readonly string[];
 }
 
-/** Reads every existing client file that has, or should have, servers. */
+/** Reads every existing client file that contains servers, or should contain them. */
 export async function findClients(terminal: Terminal): Promise<readonly FoundClient[]> {
   const found = await Promise.all(clientFiles(terminal).map((place) => readClient(place, terminal)));
   return found.filter((client) => client !== undefined);
@@ -57,7 +57,7 @@ async function readClient(given: ClientFile, terminal: Terminal): Promise<FoundC
   return { ...empty, path: place.path, servers, inputs: readInputs(inputs), hasOwnEntry, problems };
 }
 
-/** The problems of servers in the common form, one line each. */
+/** Lists the problems of servers in the common form, one line each. */
 export async function problemsOf(
   servers: FoundClient["servers"],
   inputs: unknown,
@@ -74,7 +74,7 @@ export async function problemsOf(
   ];
 }
 
-/** opencode 2 has its servers one level deeper, under `mcp.servers`. */
+/** opencode 2 nests its servers one level deeper, in `mcp.servers`. */
 function serversPath(root: unknown, { style, path }: ClientFile): readonly string[] {
   const nested = entriesAt(root, [...path, "servers"]);
   return style === "opencode" && nested !== undefined && typeof nested["type"] !== "string"
@@ -82,7 +82,7 @@ function serversPath(root: unknown, { style, path }: ClientFile): readonly strin
     : path;
 }
 
-/** A server may expand `${NAME}` itself, as mcp-remote does: references that the client does not expand must stay. */
+/** Escapes references that the client does not expand. The server may expand `${NAME}` itself, like mcp-remote. */
 function escaped(text: string, expands: ClientFile["expands"]): string {
   if (expands === "all") return text;
   if (expands === "nothing") return text.replaceAll("${", () => "$${");

@@ -15,16 +15,16 @@ export const PRIVATE_FOLDER = ".toolarsenal";
 
 export interface EnvFile {
   readonly server: string;
-  /** Relative to the folder of arsenal.yaml. */
+  /** The path relative to the folder of arsenal.yaml. */
   readonly path: string;
   readonly values: Readonly<Record<string, string>>;
-  /** Variables without a value in the clients' files, because VS Code prompts for them. */
+  /** Variables that have no value in the clients' files, because VS Code prompts for them. */
   readonly missing: readonly string[];
 }
 
 export type GatheredServers = ReturnType<typeof gather>;
 
-/** Merges the servers of several clients. A server that two clients share appears once; one that differs gets another name. */
+/** Merges the servers of several clients. Equal servers appear once; a different server with the same name gets another name. */
 export function gather(
   clients: readonly FoundClient[],
   options: { readonly inline: boolean; readonly folder: string },
@@ -57,22 +57,22 @@ export function gather(
     const isFree = (name: string): boolean => !envFiles.some((file) => file.path === `${PRIVATE_FOLDER}/${name}.env`);
     const path = `${PRIVATE_FOLDER}/${firstFree(envFileName(server), isFree)}.env`;
     envFiles.push({ server, path, values: secrets, missing });
-    // A client's own env file comes first: values of the entry override it.
+    // A client's own env file comes first, so that the entry's values override it.
     const own = entry["envFile"] === undefined ? [] : [entry["envFile"]].flat();
     return [server, { ...entry, envFile: own.length === 0 ? path : [...own, path] }] as const;
   });
   return {
-    /** The servers as they are written to arsenal.yaml. */
+    /** The servers for arsenal.yaml. */
     servers: Object.fromEntries(servers) as Readonly<Record<string, ServerEntry>>,
     envFiles,
-    /** Different servers with the same name, and the new name of the later one. */
+    /** Servers that were renamed because another server had the same name. */
     renamed,
     /** The names of each client's servers, by the client's toolset. */
     ofClients: ofClients as ReadonlyMap<string, readonly string[]>,
   };
 }
 
-/** The entry without a type that follows from its command or address: VS Code writes it, and other clients do not. */
+/** Removes a type that is implied by the command or address. Of all clients, only VS Code writes it. */
 function withoutUsualType(entry: ServerEntry): ServerEntry {
   const { type, ...rest } = entry;
   const usual = entry["command"] === undefined ? ["http", "streamable-http"] : ["stdio"];
@@ -85,13 +85,13 @@ function firstFree(name: string, isFree: (name: string) => boolean): string {
   return free;
 }
 
-/** Variables for inputs of VS Code without a default. */
+/** Lists variables for VS Code inputs that have no default. */
 function missingVariables(entry: ServerEntry): readonly string[] {
   const ids = JSON.stringify(entry).matchAll(/\$\{input:([^}]*)\}/g);
   return [...new Set(Array.from(ids, ([, id = ""]) => inputVariable(id)))];
 }
 
-/** Converts the entry for arsenal.yaml in `folder`: paths become relative to it, and inputs get their default. */
+/** Converts the entry for arsenal.yaml in `folder`: paths become relative to it, and inputs become references with their default. */
 function portableEntry(entry: ServerEntry, { workspace, inputs }: FoundClient, folder: string): ServerEntry {
   const moved = workspace !== undefined && resolve(workspace) !== resolve(folder);
   const reference = (text: string): string =>
@@ -119,12 +119,12 @@ function portableEntry(entry: ServerEntry, { workspace, inputs }: FoundClient, f
   return { ...written, ...present({ cwd: place(started), envFile: files }) };
 }
 
-/** Returns whether a program or one of its arguments is a path relative to the client's folder. */
+/** Returns whether the program or an argument is a path relative to the client's folder. */
 function startsFromWorkspace({ command, args }: ServerEntry, workspace: string): boolean {
   const words = [command, ...(Array.isArray(args) ? args : [])].filter((word) => typeof word === "string");
   return words.some((word, index) => {
     if (word === "" || isAbsolute(word) || word.startsWith("-")) return false;
-    // A bare name of a program is looked up in PATH.
+    // A program name without a path is looked up in PATH.
     if (index === 0 && !/[\\/]/.test(word)) return false;
     return !relative(workspace, resolve(workspace, word)).startsWith("..") && existsSync(resolve(workspace, word));
   });

@@ -1,4 +1,4 @@
-/** The difference between two texts: a block of removed lines and one of added lines. */
+/** Formats the difference between two texts: a block of removed lines, then a block of added lines. */
 export function lineDiff(before: string, after: string): string {
   const [old, next] = [before.split("\n"), after.split("\n")];
   let start = 0;

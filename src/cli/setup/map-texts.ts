@@ -1,6 +1,6 @@
 import { isPlainObject } from "../../tool/json-schema.ts";
 
-/** Copies a value, changing every text in it. */
+/** Copies a value with every text changed. */
 export function mapTexts(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === "string") return change(value);
   if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));

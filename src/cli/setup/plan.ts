@@ -25,7 +25,7 @@ import { recordRun } from "./undo.ts";
 interface Step {
   readonly file: string;
   readonly action: "create" | "update";
-  /** Permissions of the file, in octal. Omitted if they do not change. */
+  /** The new permissions of the file, in octal. Omitted if they do not change. */
   readonly mode?: string;
   /** The change, with secrets hidden. */
   readonly diff: string;
@@ -33,12 +33,12 @@ interface Step {
   readonly text: string;
 }
 
-/** The steps of setup; a dry run shows them, a real run performs them. */
+/** The steps of setup, which a dry run only displays. */
 export type Plan = Awaited<ReturnType<typeof planSetup>>;
 
 const PRIVATE = "600";
 
-/** Plans the files that setup writes: env files first, then arsenal.yaml that names them, then the clients' files. */
+/** Plans the files that setup writes: env files, then arsenal.yaml that names them, then the clients' files. */
 export async function planSetup(parts: {
   readonly clients: readonly FoundClient[];
   readonly gathered: GatheredServers;
@@ -46,11 +46,11 @@ export async function planSetup(parts: {
   readonly target: string;
   readonly force: boolean;
   readonly replaceClients: boolean;
-  /** Gives every client the servers of all. */
+  /** True gives every client the servers of all clients. */
   readonly share?: boolean;
-  /** Lets every client start its own gateway. */
+  /** True lets every client start its own gateway. */
   readonly stdio?: boolean;
-  /** Further sections of arsenal.yaml, from the file of another gateway. */
+  /** Further sections of arsenal.yaml, from another gateway's file. */
   readonly sections?: ArsenalSections;
 }) {
   const { clients, target, force, replaceClients, share = false, stdio = false } = parts;
@@ -76,7 +76,7 @@ export async function planSetup(parts: {
     ...(await planArsenal(gathered, target, conflicts, sections)),
   ];
   const replaced = clients.filter(({ servers, hasOwnEntry }) => Object.keys(servers).length > 0 || hasOwnEntry);
-  // One client needs no shared gateway: it starts its own.
+  // A single client needs no shared gateway, so it starts its own.
   const gateway = stdio || replaced.length < 2 ? undefined : await sharedAddress(existing);
   const unedited: UneditedClient[] = [];
   if (replaceClients)
@@ -89,17 +89,17 @@ export async function planSetup(parts: {
   const blocked = conflicts.length > 0 && !force;
   return {
     files: steps.map(({ text: _text, ...shown }) => shown),
-    /** The existing content because of which a file cannot be written. */
+    /** Existing content that prevents writing a file. */
     conflicts: blocked ? conflicts : [],
     /** Servers whose entries in arsenal.yaml were edited. They stay unchanged unless `--force` is given. */
     edited: differing,
-    /** The address that clients share; undefined if each starts its own gateway. */
+    /** The address that clients share; undefined if each client starts its own gateway. */
     gateway: replaceClients && clients.some(({ style }) => styleOf(style).address !== undefined) ? gateway : undefined,
-    /** Clients whose files have a form that setup cannot edit. */
+    /** Clients whose files setup cannot edit because of their form. */
     unedited,
     toolsets: toolsets.map(({ name }) => name),
     denied: sections.denied,
-    /** Tools that a policy file has to deny, because security.deny cannot be combined with a policy file. */
+    /** Tools that the policy file must deny, because security.deny cannot be combined with a policy file. */
     undenied: hasPolicyFile ? undenied : [],
     /** Servers that arsenal.yaml configures outside `mcpServers`. They stay unchanged. */
     kept: Object.keys(parts.gathered.servers).filter(isElsewhere),
@@ -184,7 +184,7 @@ async function planArsenal(
   const text = await arsenalText(existing, without(servers, isHeld), sections);
   if (text === existing) return [];
   const diff = hideSecretsOf(held)(lineDiff(existing, await arsenalText(existing, without(shown, isHeld), sections)));
-  // The permissions of an existing file stay, unless secrets are written to it.
+  // An existing file keeps its permissions, unless secrets are written to it.
   const hasSecrets = !isDeepStrictEqual(servers, shown);
   return [{ file, action: "update", ...(hasSecrets ? { mode: PRIVATE } : {}), diff, text }];
 }
@@ -193,18 +193,18 @@ function heldServers(mapping: Readonly<Record<string, unknown>> = {}): Readonly<
   return isPlainObject(mapping["mcpServers"]) ? mapping["mcpServers"] : {};
 }
 
-/** Compares only the members that setup writes; others were added by the user. */
+/** Compares only the members that setup writes. The user added the others. */
 function isSame(wanted: ServerEntry = {}, held: unknown): boolean {
   return isPlainObject(held) && Object.entries(wanted).every(([key, value]) => isDeepStrictEqual(held[key], value));
 }
 
-/** Servers that arsenal.yaml has under the same name but with other settings. */
+/** Lists servers that arsenal.yaml has under the same name but with other settings. */
 async function differingServers(servers: GatheredServers["servers"], existing = ""): Promise<readonly string[]> {
   const held = heldServers(await parseMapping(existing));
   return Object.keys(servers).filter((name) => Object.hasOwn(held, name) && !isSame(servers[name], held[name]));
 }
 
-/** One toolset for each client that does not have all servers. A client whose own entry has no toolset gets all of them. */
+/** Plans one toolset for each client without the complete set of servers. A client whose own entry has no toolset gets all servers. */
 async function planToolsets(
   clients: readonly FoundClient[],
   { servers, ofClients }: GatheredServers,
@@ -223,7 +223,7 @@ async function planToolsets(
   });
 }
 
-/** Returns the servers of a toolset that setup wrote to arsenal.yaml; undefined if the file has no such toolset. */
+/** Returns the servers of a toolset that setup wrote to arsenal.yaml; undefined if there is no such toolset. */
 function heldEnsembles({ toolsets }: Readonly<Record<string, unknown>>, name: string): readonly string[] | undefined {
   const listed: readonly unknown[] = Array.isArray(toolsets) ? toolsets : [];
   const found = listed.find((each) => isPlainObject(each) && each["name"] === name);
@@ -232,7 +232,7 @@ function heldEnsembles({ toolsets }: Readonly<Record<string, unknown>>, name: st
   return isPlainObject(where) && isTexts(where["ensembles"]) ? where["ensembles"] : [];
 }
 
-/** The address of the gateway; undefined if the port is not fixed, or if callers must authenticate, which stdio does not require. */
+/** Returns the address of the gateway; undefined if the port is not fixed, or if callers must authenticate, which stdio does not require. */
 async function sharedAddress(existing = ""): Promise<string | undefined> {
   const { server } = (await parseMapping(existing)) ?? {};
   const {
@@ -278,7 +278,7 @@ async function planClients(
   return steps;
 }
 
-/** Names of servers that an arsenal.yaml configures under `mcp.servers`, `arsenal.mcp_servers` or `servers`. */
+/** Returns the names of servers that an arsenal.yaml configures under `mcp.servers`, `arsenal.mcp_servers` or `servers`. */
 async function namesElsewhere(text = ""): Promise<ReadonlySet<string>> {
   const { mcp, arsenal, servers } = (await parseMapping(text)) ?? {};
   const lists = [isPlainObject(mcp) && mcp["servers"], isPlainObject(arsenal) && arsenal["mcp_servers"]];

@@ -7,7 +7,7 @@ import { isSecretAddress, isSecretName, isSecretText, looksSecret } from "../../
 /** Replaces a secret in output. */
 export const HIDDEN = "…";
 
-/** A secret's position in an entry. */
+/** A secret and its position in an entry. */
 interface SecretPlace {
   /** `env.TOKEN`, `args.2`, `url` */
   readonly field: string;
@@ -16,7 +16,7 @@ interface SecretPlace {
   readonly value: string;
 }
 
-/** Moves secrets from an entry into the server's env file, and writes `${NAME}` instead. Values that an env file cannot hold stay. */
+/** Moves secrets from an entry to the server's env file, and writes `${NAME}` instead. Values that an env file cannot represent stay. */
 export function separateSecrets(server: string, entry: ServerEntry) {
   const secrets = new Map<string, string>();
   const prefix = inputVariable(server).replace(/^_+|_+$/g, "") || "SERVER";
@@ -42,12 +42,11 @@ export function separateSecrets(server: string, entry: ServerEntry) {
   return { entry: separated, secrets: Object.fromEntries(secrets) };
 }
 
-/** The entry with secrets hidden. */
 export function withoutSecrets(entry: ServerEntry): ServerEntry {
   return replaceSecrets(entry, () => HIDDEN);
 }
 
-/** Returns a function that hides the secrets of these entries in a text, whatever the escape rules of its format. */
+/** Returns a function that hides the secrets of these entries in a text, with any escape rules. */
 export function hideSecretsOf(entries: Readonly<Record<string, unknown>>): (text: string) => string {
   const found = new Set<string>();
   for (const entry of Object.values(entries))
@@ -67,8 +66,8 @@ export function hideSecretsOf(entries: Readonly<Record<string, unknown>>): (text
 const SHORTEST = 8;
 
 /**
- * Replaces each secret: in `env`, `headers` and `oauth`, after flags such as `--api-key`, in header arguments and in addresses. Returning undefined
- * removes the secret.
+ * Replaces each secret: in `env`, `headers` and `oauth`, after flags such as `--api-key`, in header arguments and in addresses. If `replace` returns
+ * undefined, removes the secret.
  */
 function replaceSecrets(entry: ServerEntry, replace: (place: SecretPlace) => string | undefined): ServerEntry {
   /** Keeps prefixes such as `Bearer` readable. */
@@ -119,7 +118,7 @@ function replaceSecrets(entry: ServerEntry, replace: (place: SecretPlace) => str
   return Object.fromEntries(replaced.filter((member) => !isEmptied(member)));
 }
 
-/** A text with a reference has its secret elsewhere. */
+/** A text with a reference does not contain the secret itself. */
 function isLiteral(text: string): boolean {
   return !text.replaceAll("$${", "").includes("${");
 }

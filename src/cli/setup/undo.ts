@@ -10,7 +10,7 @@ import { PRIVATE_FOLDER } from "./gather.ts";
 export interface WrittenFile {
   readonly client: string;
   readonly file: string;
-  /** The copy of the file as it was before. */
+  /** A copy of the original file. */
   readonly backup: string;
   /** The hash of the text that setup wrote, to detect later changes. */
   readonly sha256: string;
@@ -23,7 +23,7 @@ export interface UndoneFile extends Pick<WrittenFile, "client" | "file" | "backu
   readonly problem?: string;
 }
 
-/** The runs of `setup --write-clients`, oldest first, in the private folder beside arsenal.yaml. */
+/** The file that records the runs of `setup --write-clients`, oldest first, in the private folder next to arsenal.yaml. */
 const recordOf = (target: string): string => join(dirname(target), PRIVATE_FOLDER, "clients.json");
 
 async function readRuns(target: string): Promise<readonly (readonly WrittenFile[])[]> {
@@ -34,7 +34,7 @@ async function readRuns(target: string): Promise<readonly (readonly WrittenFile[
     const value: unknown = JSON.parse(text);
     if (isPlainObject(value) && Array.isArray(value["runs"])) return value["runs"] as (readonly WrittenFile[])[];
   } catch {
-    // The failure is reported below.
+    // Reported below.
   }
   const fix = "Restore the clients' files from their copies, FILE.bak-TIME, and delete it.";
   throw fixable("INPUT_INVALID", `${file} is not a record of setup.`, fix, { field: file });
@@ -47,7 +47,7 @@ async function writeRuns(target: string, runs: readonly (readonly WrittenFile[])
   await writeFile(file, `${JSON.stringify({ runs }, undefined, 2)}\n`, { mode: 0o600 });
 }
 
-/** Records the clients' files of one run, so that the run can be undone. */
+/** Records the clients' files of one run, so that `undoLastRun` can restore them. */
 export async function recordRun(
   target: string,
   files: readonly (Omit<WrittenFile, "sha256"> & { readonly text: string })[],
@@ -58,7 +58,7 @@ export async function recordRun(
 }
 
 /**
- * Restores the files of the last run, byte for byte, and removes their copies. A file that changed since is left alone and stays in the record.
+ * Restores the files of the last run, byte for byte, and removes the copies. A file that was changed since then is skipped and stays in the record.
  * Returns an empty list if there is nothing to undo.
  */
 export async function undoLastRun(

@@ -7,15 +7,15 @@ import type { Sink } from "../../observe/sink.port.ts";
 import type { Terminal } from "../command.ts";
 import { styles } from "./style.ts";
 
-/** Events that may recur and are printed each time. Any other event is one problem and is printed once, however often a server is listed. */
+/** Events that are printed each time. All other events describe a problem and are printed once, however often a server is listed. */
 const REPEATED = /^(?:call|circuit|retry|audit|sink|certificate)-/;
 
-/** The number of remembered lines, so that each is printed once. */
+/** The number of remembered lines, which are printed only once. */
 const MAX_REMEMBERED = 10_000;
 
 const LABELS: Readonly<Record<EventLevel, string>> = { debug: "debug", info: "info", warn: "warning", error: "error" };
 
-/** Writes events: on a terminal as text, each problem once; otherwise, or with `--json`, as JSON lines. A configured format always applies. */
+/** Writes events. On a terminal it writes text, each problem once; otherwise, or with `--json`, JSON lines. A configured format takes precedence. */
 export function eventSink(
   { err, environment }: Pick<Terminal, "err" | "environment">,
   options: {
@@ -57,7 +57,7 @@ export function eventSink(
   };
 }
 
-/** Writes the messages to and from MCP servers: on a terminal as lines of text, otherwise as one JSON object per line. */
+/** Writes the messages from and to MCP servers: lines of text on a terminal, otherwise one JSON object per line. */
 export function protocolSink({ err, json }: Pick<Terminal, "err"> & { readonly json: boolean }): Sink {
   const stream = toWritable(err);
   const format = json || err.isTTY !== true ? "json" : "pretty";

@@ -1,6 +1,6 @@
 import type { Stream } from "../command.ts";
 
-/** A progress bar for work that takes over a second. Shows nothing if the stream is not a terminal. */
+/** Creates a progress bar for work that takes more than a second. Displays nothing if the stream is not a terminal. */
 export function createProgressBar(
   stream: Stream,
   label: string,
@@ -28,7 +28,7 @@ export function createProgressBar(
   };
 }
 
-/** Shows a progress bar while work runs. The work reports its progress. */
+/** Displays a progress bar while work runs. The work reports its progress. */
 export async function withProgress<Result>(
   stream: Stream,
   label: string,
@@ -44,7 +44,7 @@ export async function withProgress<Result>(
   }
 }
 
-/** Waits for the embedding of `total` tools behind a progress bar. `settle` waits, and reports how many tools are pending. */
+/** Displays a progress bar while `total` tools are embedded. `settle` waits for that, and reports the number of pending tools. */
 export function withEmbeddingProgress<Result>(
   stream: Stream,
   total: number,

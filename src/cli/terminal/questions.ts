@@ -4,14 +4,14 @@ import type { Terminal } from "../command.ts";
 
 /** Prompts the person at the keyboard. */
 export interface Questions {
-  /** Reads one line; undefined once the input has ended. A hidden answer is not displayed while it is typed. */
+  /** Reads one line; undefined after the input has ended. With `hidden`, the typed text is not displayed. */
   ask(question: string, options?: { readonly hidden?: boolean }): Promise<string | undefined>;
-  /** Asks a yes-or-no question. Any other answer than yes is no. */
+  /** Asks a yes-or-no question. Every answer except yes means no. */
   confirm(question: string): Promise<boolean>;
   close(): void;
 }
 
-/** Opens the keyboard; undefined if none is connected, as in a script. */
+/** Opens the keyboard. Returns undefined if there is none, as in a script. */
 export function openQuestions({ keyboard, err, signal }: Terminal): Questions | undefined {
   const { input, output } = keyboard ?? { input: process.stdin, output: process.stderr };
   if (input.isTTY !== true) return undefined;

@@ -1,16 +1,19 @@
 import { createEscaper } from "../../errors/visible-text.ts";
 import type { Stream } from "../command.ts";
 
-/** Line breaks of other systems. */
+/** Line breaks of Windows. */
 const BREAKS = String.raw`\r(?=\n)`;
 
-/** Control sequences that this program itself writes to a terminal: colours, the start of a progress bar, line breaks. */
+/** Control sequences that this program itself writes: colours, the start of a progress bar, line breaks. */
 const OWN = String.raw`\u001B\[(?:1|2|22|3[1236]|39)m|^\r\u001B\[K|${BREAKS}`;
 
 const toTerminal = createEscaper(OWN);
 const toPipe = createEscaper(BREAKS);
 
-/** Wraps a stream so that text cannot control a terminal or hide anything: such characters are written as JSON escapes (`\u009b`), so JSON stays the same JSON. */
+/**
+ * Wraps a stream so that text cannot control a terminal or hide anything. Control characters become JSON escapes (`\u009b`), so JSON keeps its
+ * meaning.
+ */
 export function safeStream<Given extends Stream>(stream: Given): Given {
   const escape = stream.isTTY === true ? toTerminal : toPipe;
   const write = (text: unknown, ...more: readonly unknown[]): unknown =>

@@ -7,10 +7,10 @@ import type { Miss } from "../../eval/suggest/misses.ts";
 import type { Suggestion } from "../../eval/suggest/suggest.ts";
 import type { SetReport, Summary } from "../../eval/summarise.ts";
 
-/** Suggestions and changed queries shown on a terminal; JSON has them all. */
+/** The number of suggestions and changed queries on a terminal. JSON output has all of them. */
 const MOST_SHOWN = 20;
 
-/** The figures of a run as a table: overall, by style, and by catalog size and style. */
+/** Formats the results of a run as a table: overall, by style, and by catalog size and style. */
 export function showFigures(report: SetReport, terminal: Terminal): string {
   const paint = styles(terminal.out, terminal.environment);
   const { by_style: byStyle = {}, by_size: bySize = {}, ...figures } = report;
@@ -35,7 +35,7 @@ export function showFigures(report: SetReport, terminal: Terminal): string {
   }
 }
 
-/** Every figure of two runs, and the queries that changed most. `report` is that of A. */
+/** Formats every figure of two runs, and the queries that changed most. `report` belongs to A. */
 export function showComparison(comparison: Comparison, report: SetReport, terminal: Terminal): string {
   const { a, b, figures, changed, resamples } = comparison;
   const paint = styles(terminal.out, terminal.environment);
@@ -75,7 +75,7 @@ export function showSuggestions(suggestions: readonly Suggestion[], terminal: Te
   return `\n${paint.bold(`Suggestions (${suggestions.length})`)}\n${lines.join("\n")}\n${left > 0 ? `… and ${left} more with --json\n` : ""}`;
 }
 
-/** Misses as text: the request, the relevant tools and their ranks, the returned tools, and the reason. */
+/** Formats misses as text: the request, the relevant tools and their ranks, the returned tools, and the reason. */
 export function showMisses(misses: readonly Miss[], terminal: Terminal): string {
   const paint = styles(terminal.err, terminal.environment);
   const blocks = misses.map(({ id, query, kind, relevant, returned, reason }) => {

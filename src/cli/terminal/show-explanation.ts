@@ -2,7 +2,7 @@ import type { ExplainedTool, Explanation } from "../../retrieve/result.ts";
 import type { Terminal } from "../command.ts";
 import { styles, table } from "./style.ts";
 
-/** A ranking as two tables: the chosen tools, and the best of the rest, with the contribution of each signal to the score. */
+/** Formats a ranking as two tables: the chosen tools, and the best of the rest, with the contribution of each signal to the score. */
 export function showExplanation(
   { chosen, leftOut }: Explanation,
   { out, environment }: Pick<Terminal, "out" | "environment">,

@@ -4,7 +4,7 @@ import type { Input, Stream, Terminal } from "../command.ts";
 
 const COLOURS = ["bold", "dim", "green", "red", "yellow", "cyan"] as const;
 
-/** Colours for a stream: only on a terminal, never with NO_COLOR. */
+/** Returns colours for a stream. Only on a terminal, and never with NO_COLOR. */
 export function styles(stream: Stream, environment: Terminal["environment"]) {
   const on = stream.isTTY === true && !environment["NO_COLOR"] && environment["TERM"] !== "dumb";
   const paints = COLOURS.map((colour) => {
@@ -19,25 +19,25 @@ export function note({ err, environment }: Pick<Terminal, "err" | "environment">
 
 type Rows = readonly (readonly (string | number)[])[];
 
-/** Prints a list: with `--json` the data; otherwise the rows as a table, and a remark on stderr. */
+/** Prints a list: the data with `--json`; otherwise a table, and a remark on stderr. */
 export function printList({ json }: Input, terminal: Terminal, data: unknown, rows: Rows, remark = ""): void {
   if (json) terminal.out.write(`${JSON.stringify(data, undefined, 2)}\n`);
   else if (rows.length > 0) terminal.out.write(`${table(rows)}\n`);
   if (!json && remark !== "") note(terminal, remark);
 }
 
-/** A tool's description, marked if the user may not call the tool. */
+/** Returns a tool's description, marked if the user may not call the tool. */
 export function withMark(description: string, refused: Refusal | undefined): string {
   return refused === undefined ? description : `(refused by ${refused.rule}) ${description}`;
 }
 
-/** `, 3 of them refused`; empty if the user may call all of the tools. */
+/** Returns `, 3 of them refused`; empty if the user may call all of the tools. */
 export function countRefused(tools: readonly { readonly refused?: Refusal }[]): string {
   const refused = tools.filter((tool) => tool.refused !== undefined).length;
   return refused === 0 ? "" : `, ${refused} of them refused`;
 }
 
-/** Rows as aligned columns, two spaces apart. Numbers are right-aligned. */
+/** Formats rows as aligned columns, two spaces apart. Numbers are right-aligned. */
 export function table(rows: Rows): string {
   const widths: number[] = [];
   for (const row of rows)
@@ -56,23 +56,23 @@ export function table(rows: Rows): string {
     .join("\n");
 }
 
-/** Names and their descriptions as two columns. A description that does not fit the terminal goes on in its column. */
+/** Formats names and descriptions as two columns. Long descriptions wrap within their column. */
 export function definitions(rows: readonly (readonly [name: string, description: string])[], out: Stream): string {
   const indent = Math.max(0, ...rows.map(([name]) => widthOf(name))) + 2;
   const columns = out.isTTY === true ? (out.columns ?? Infinity) : Infinity;
-  // In a few columns, a list of single words would be harder to read than lines that the terminal breaks.
+  // In a narrow column, single words would be harder to read than lines that the terminal wraps.
   if (columns - indent < 20) return table(rows);
   return rows
     .map(([name, description]) => flow(`${name.padEnd(indent)}${description}`, columns, " ".repeat(indent)))
     .join("\n");
 }
 
-/** Wraps lines between words at a width, and indents continuation lines by two more spaces. Colours have no width. Longer words are not split. */
+/** Wraps lines between words at a width, and indents continuation lines by two spaces. Colours have no width. Longer words are not split. */
 export function wrap(text: string, width: number): string {
   return flow(text, width, "  ");
 }
 
-/** Breaks lines between words at a width, and starts each further line with an indent. */
+/** Wraps lines between words at a width, and starts continuation lines with an indent. */
 function flow(text: string, width: number, indent: string): string {
   return text
     .split("\n")

@@ -52,7 +52,7 @@ export const command: Command = {
     const model = internalsOf(arsenal).llm;
     if (model === undefined) throw noModel();
     const through = throughToolset(input, arsenal);
-    // The person at the terminal supervises every call, so the chat has that person's rights, as in `toolarsenal call`.
+    // The person at the terminal supervises every call, so the chat has that person's rights, like `toolarsenal call`.
     const principal = localOperator();
     const agent = createAgent({ name: "chat", llm: model, arsenal, principal, limit, maxSteps, ...through });
     const keyboard = typesIn(terminal).isTTY === true ? openKeyboard(terminal) : undefined;
@@ -64,7 +64,7 @@ export const command: Command = {
   },
 };
 
-/** The exit code that shells report after Ctrl-C. */
+/** The usual exit code after Ctrl-C. */
 const INTERRUPTED = 130;
 
 interface Chat {
@@ -72,11 +72,10 @@ interface Chat {
   readonly arsenal: ToolArsenal;
   readonly input: Input;
   readonly terminal: Terminal;
-  /** Present if the input is interactive. */
   readonly keyboard: Keyboard | undefined;
 }
 
-/** The configured model, overridden by the command line. Keys and addresses belong to one API. */
+/** The configured model with overrides from the command line. Keys and addresses belong to one API. */
 function llmSettings(input: Input, configured: ResolvedConfig["llm"]): ResolvedConfig["llm"] {
   const { model, "api-base": apiBase } = input.options;
   const type = readChoice(input, "llm", Object.keys(llms) as readonly (keyof typeof llms)[]);
@@ -97,7 +96,10 @@ function typesIn({ keyboard }: Terminal): Readable & { readonly isTTY?: boolean 
   return keyboard?.input ?? process.stdin;
 }
 
-/** The prompt for the model: the argument, or the piped input. Undefined if the prompt comes from the keyboard, or a saved run continues by itself. */
+/**
+ * Returns the prompt for the model: the argument or the piped input. Returns undefined if the prompt comes from the keyboard, or a saved run
+ * continues without one.
+ */
 async function promptOf(
   { positionals, options }: Input,
   terminal: Terminal,
@@ -118,7 +120,7 @@ async function chat(given: Chat, saved: SavedRun | undefined, prompt: string | u
   const { agent, terminal, keyboard } = given;
   let history: readonly AgentMessage[] = saved?.messages ?? [];
 
-  /** Runs one prompt. At a keyboard, errors are shown and the chat continues. */
+  /** Runs one prompt. With a keyboard, errors are displayed and the chat continues. */
   async function turn(start: (signal: AbortSignal) => AgentRun): Promise<AgentResult["status"] | "failed"> {
     const stop = new AbortController();
     const quiet = keyboard?.onInterrupt(() => stop.abort());
@@ -152,7 +154,7 @@ async function chat(given: Chat, saved: SavedRun | undefined, prompt: string | u
   }
 }
 
-/** Follows a run to its end, and asks the user about pending calls. */
+/** Follows a run to its end. Asks the user about pending calls. */
 async function finish(given: Chat, followed: { run: AgentRun }, signal: AbortSignal): Promise<AgentResult> {
   const show = showEvents(given.terminal, given.input.json);
   for (;;) {
@@ -181,7 +183,7 @@ async function askOperator(
     if (line === undefined) return false;
     const answer = /^y(?:es)?$/i.test(line.trim()) ? "approve" : "deny";
     const answered = await arsenal.approvals.answer(confirmationId, answer, localOperator());
-    // If someone else answered first, that answer counts.
+    // If another person answered first, that answer counts.
     if (answered.outcome !== "refused" || answered.because === "settled") continue;
     terminal.err.write(`${answered.error.message}\n`);
     return false;
@@ -189,7 +191,7 @@ async function askOperator(
   return true;
 }
 
-/** Saves the chat to the `--save` file. A chat that waits for approval is always saved. */
+/** Saves the chat to the `--save` file. Always saves a chat that waits for approval. */
 async function save({ input, terminal }: Chat, saved: SavedRun): Promise<void> {
   const waits = saved.open?.calls.flatMap(({ result }) => result?.confirmationId ?? []) ?? [];
   const file = input.options["save"] ?? (waits.length > 0 ? defaultChatFile(saved, terminal) : undefined);
@@ -209,7 +211,7 @@ async function save({ input, terminal }: Chat, saved: SavedRun): Promise<void> {
   else terminal.err.write(`  Then go on:   ${PROGRAM} chat --resume ${file}${same}\n`);
 }
 
-/** Reads a saved chat. Throws INPUT_INVALID with the name of the file. */
+/** Reads a saved chat. Throws INPUT_INVALID, which names the file. */
 async function readChat(file: string, { folder }: Terminal): Promise<SavedRun> {
   const refuse = (problem: string, fix: string): never => {
     throw wrongInput("--resume", file, problem, fix);
@@ -229,7 +231,7 @@ async function readChat(file: string, { folder }: Terminal): Promise<SavedRun> {
   }
 }
 
-/** Saves a chat, readable by this user alone, because it contains the arguments and results of calls. Never leaves a partial file. */
+/** Saves a chat, readable only by this user, because it contains the arguments and results of calls. Never leaves a partial file. */
 async function writeChat(file: string, saved: SavedRun, { folder }: Terminal): Promise<void> {
   const path = resolve(folder, file);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
@@ -238,7 +240,7 @@ async function writeChat(file: string, saved: SavedRun, { folder }: Terminal): P
   await rename(temporary, path);
 }
 
-/** The default file for a chat that waits for approval. Undefined if this user has no home folder. */
+/** Returns the default file for a chat that waits for approval; undefined if this user has no home folder. */
 function defaultChatFile(saved: SavedRun, { environment }: Terminal): string | undefined {
   const home = environment["HOME"] || environment["USERPROFILE"];
   return home ? join(home, ".toolarsenal", "chats", `${saved.traceId}.json`) : undefined;

@@ -3,7 +3,7 @@ import type { Terminal } from "../../command.ts";
 
 export type Keyboard = ReturnType<typeof openKeyboard>;
 
-/** Reads lines with editing and history. `terminal.signal` ends it. */
+/** Reads lines with editing and history, until `terminal.signal` fires. */
 export function openKeyboard({ keyboard, err, signal }: Terminal) {
   const { input, output } = keyboard ?? { input: process.stdin, output: process.stderr };
   const lines = createInterface({ input, output, terminal: true, history: [] });
@@ -36,14 +36,14 @@ export function openKeyboard({ keyboard, err, signal }: Terminal) {
   signal.addEventListener("abort", close);
 
   return {
-    /** Reads one line; undefined once the user has ended the input (Ctrl-D), or pressed Ctrl-C twice. The question must be our own text. */
+    /** Reads one line. Returns undefined after the user ended the input (Ctrl-D) or pressed Ctrl-C twice. The question must be trusted text. */
     ask(question: string): Promise<string | undefined> {
       if (ended) return Promise.resolve(undefined);
       lines.setPrompt(question);
       lines.prompt();
       return new Promise((resolve) => (answer = resolve));
     },
-    /** Makes Ctrl-C call `listener` instead of ending the input, until the returned function is called. */
+    /** Lets Ctrl-C call `listener` instead of ending the input, until the returned function is called. */
     onInterrupt(listener: () => void): () => void {
       interrupt = listener;
       return () => (interrupt = undefined);

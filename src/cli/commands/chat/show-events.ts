@@ -6,7 +6,7 @@ import { clip, note, styles } from "../../terminal/style.ts";
 
 const WIDTH = 200;
 
-/** Shows the events of a chat: the model's text on stdout, everything else on stderr. With `json`, each event is a line on stdout. */
+/** Displays the events of a chat: the model's text on stdout, everything else on stderr. With `json`, each event is a line on stdout. */
 export function showEvents(terminal: Terminal, json: boolean): (event: AgentEvent) => void {
   const { out, err, environment } = terminal;
   const paint = styles(err, environment);
@@ -22,7 +22,7 @@ export function showEvents(terminal: Terminal, json: boolean): (event: AgentEven
   function show(event: AgentEvent): void {
     switch (event.type) {
       case "text":
-        // A pipe gets the answer unchanged. A terminal must not interpret control characters in it.
+        // A pipe gets the answer unchanged. A terminal must not interpret control characters in the answer.
         out.write(out.isTTY === true ? harmless(event.text) : event.text);
         inLine = !event.text.endsWith("\n");
         return;

@@ -23,7 +23,7 @@ export const command: Command = {
   async run(input, terminal) {
     const [action = "", id] = input.positionals;
     return withKeptApprovals(input, terminal, async ({ config, states, emit }) => {
-      // The gateway that requested the approval decides about self-approval: its setting is stored with the call.
+      // The gateway that requested the approval decides about self-approval, and stores its setting with the call.
       const settings = { ...config.security, selfApproval: "never" } as const;
       const books = states.map(({ documents }) =>
         createApprovals({ state: documents, clock: systemClock, emit, settings }),
@@ -46,7 +46,7 @@ export const command: Command = {
 
 const AGAIN = " Now have the same call made again: it runs once.";
 
-/** Answers as the operator, in the store that has the call. Throws if the answer is refused. */
+/** Answers as the operator, in the store that contains the call. Throws if the answer is refused. */
 async function answer(
   id: string,
   given: "approve" | "deny",
@@ -55,7 +55,7 @@ async function answer(
   const by = localOperator();
   const waiting = await Promise.all(books.map((book) => book.get(id)));
   const holder = books[waiting.findIndex((each) => each !== undefined)];
-  // Only the store that has the call is used, because stores record every refusal.
+  // Only this store gets the answer, because stores record every refusal.
   for (const book of holder === undefined ? books : [holder]) {
     const answered = await book.answer(id, given, by);
     if (answered.outcome !== "refused") return answered.outcome;
@@ -65,7 +65,7 @@ async function answer(
   throw fixable("APPROVAL_INVALID", `No call waits with the id ${showValue(id)}.`, fix, { field: "ID", value: id });
 }
 
-/** The oldest approvals, and one more than the limit if there are more. */
+/** Returns the oldest approvals, and one more than the limit if there are more. */
 async function firstOf(book: Approvals, limit: number): Promise<readonly PendingApproval[]> {
   const listed: PendingApproval[] = [];
   let page: ApprovalPage | undefined;

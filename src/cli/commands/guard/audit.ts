@@ -87,15 +87,15 @@ async function fileLog({ audit }: ResolvedConfig, { options }: Input, { folder }
   const { keyFile = `${file}.key` } = audit;
   const files = await auditFiles(file);
   return {
-    /** For messages. */
+    /** The name of the log, for messages. */
     place: file,
     files: files.length,
-    /** The file of the signing key, unless a key is given. */
+    /** The file of the signing key, unless a secret is configured. */
     keyFile: keyFile as string | undefined,
     isEmpty: async (): Promise<boolean> => files.length === 0,
     hadKey: async (): Promise<boolean> => (await readKeyFile(keyFile)) !== undefined,
     lines: (): AsyncIterable<AuditLine> => linesOfFiles(files),
-    /** The last lines, oldest first. */
+    /** Returns the last lines, oldest first. */
     async last(wanted: number): Promise<readonly string[]> {
       let lines: readonly string[] = [];
       for (const each of files.toReversed()) {
@@ -153,7 +153,7 @@ async function prune(before: number, config: ResolvedConfig, input: Input, termi
   }
 }
 
-/** The time of --before in milliseconds. A date is its first moment in UTC. */
+/** Parses --before to milliseconds. A date is its first moment in UTC. */
 function readBefore({ options }: Input): number {
   const given = options["before"];
   const fix = "Write a day, such as --before 2026-01-31, or a time in UTC, such as 2026-01-31T12:00:00Z.";
@@ -189,7 +189,7 @@ function readHead(given: string | undefined): AuditHead | undefined {
   throw wrongInput("--head", given, "--head is not a valid head.", "Use the SEQ:HASH that an earlier verify printed.");
 }
 
-/** The given or configured key, or else the key next to the log. */
+/** Returns the given or configured key, or else the key next to the log. */
 async function findKey(
   keyFile: string | undefined,
   { audit: { secret } }: ResolvedConfig,

@@ -28,7 +28,7 @@ export const command: Command = {
   options: {
     file: { value: "FILE", description: "Key file", fallback: "server.auth.api_keys in the configuration" },
     operator: {
-      description: "For create and grant: all rights of an operator, approving the calls of others among them",
+      description: "For create and grant: all rights of an operator, including approving the calls of others",
     },
     role: { value: "ROLE", repeatable: true, description: "For create and grant: role of the caller" },
     capability: {
@@ -132,7 +132,6 @@ async function rotate({ keys, name, input, terminal: { out, err } }: KeyStep): P
 
 const HOUR_MS = 3_600_000;
 
-/** The expiry that the user asks for, if any. */
 function expiryOf(input: Input): { readonly expiresAt?: number } {
   if (input.options["expires"] === undefined) return {};
   const days = readNumber(input, "expires", { min: 1, max: 3_650, fallback: 1 });
@@ -212,7 +211,7 @@ interface KeySettings extends Pick<ResolvedConfig["server"], "auth" | "operatorR
   readonly hasTenants: boolean;
 }
 
-/** The settings of the gateway. With `--file`, an unreadable configuration is ignored. */
+/** Returns the settings of the gateway. With `--file`, ignores an unreadable configuration. */
 async function readServer(input: Input, terminal: Terminal): Promise<KeySettings> {
   try {
     const settings = await readSettings(input, terminal);
@@ -224,7 +223,7 @@ async function readServer(input: Input, terminal: Terminal): Promise<KeySettings
   }
 }
 
-/** Runs a step on the keys of the given file, or of the configured file or state. */
+/** Runs a step on the keys in the given file, or in the configured file or state. */
 async function withKeys<Result>(
   input: Input,
   terminal: Terminal,

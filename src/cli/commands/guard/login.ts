@@ -110,7 +110,7 @@ export const command: Command = {
   },
 };
 
-/** The tokens of callers, in the configured state, and the audit log. */
+/** The callers' tokens in the configured state, and the audit log. */
 function keptTokens(config: ResolvedConfig, { environment, err }: Terminal) {
   const surroundings = createSurroundings(config, { environment });
   const state = configuredState(config, surroundings);

@@ -99,7 +99,7 @@ interface OpenCatalog extends AsyncDisposable {
   readonly held?: (ids: readonly string[]) => Promise<readonly Tool[]>;
 }
 
-/** Opens the catalog to read its tools, if processes share it. Without it, pins can still be listed and accepted. */
+/** Opens the catalog to read its tools if processes share it. Without the catalog, pins can still be listed and accepted. */
 async function openCatalog(
   config: ResolvedConfig,
   surroundings: Surroundings,

@@ -98,7 +98,7 @@ async function openPolicy(input: Input, terminal: Terminal, clock: Clock, own?: 
   throw wrongInput("--policy", undefined, "No policy file is configured.", fix);
 }
 
-/** The tool with this id or name, including hidden tools. */
+/** Finds the tool with this id or name, including hidden tools. */
 async function findTool(name: string, input: Input, terminal: Terminal): Promise<Tool> {
   const everything: Policy = { sees: () => true, decide: () => ({ effect: "allow" }) };
   await using arsenal = await openArsenal(input, terminal, { policy: everything });

@@ -46,7 +46,7 @@ export const command: Command = {
     const format = readChoice(input, "format", FORMATS);
     const source = inputStream(input, terminal);
     const scanner = createScanner({ mode: "flag", scanners: [wordingScanner()] });
-    // A table is for a person who inspects the configured tools; for input lines, the output is lines too.
+    // The table is for a person who inspects configured tools. For line input, the output is also lines.
     const isWatched = terminal.out.isTTY === true && !input.json && source === undefined;
     const output = OUTPUTS[format ?? (isWatched ? "table" : "json")](terminal);
     const count = { scanned: 0, flagged: 0, unreadable: 0, failing: 0 };
@@ -76,7 +76,7 @@ async function* lineItems({ stream, uri }: LineSource, scanner: Scanner): AsyncG
   for await (const read of inputLines(stream)) {
     const place = { uri, line: ++line };
     if ("tooLong" in read) yield { place, error: `The line is longer than ${MAX_LINE_BYTES} bytes.` };
-    // Some editors start a file with a byte order mark, which is not JSON.
+    // Some editors begin a file with a byte order mark, which is not JSON.
     else yield { place, ...scanLine(line === 1 ? read.text.replace(/^\uFEFF/, "") : read.text, scanner) };
   }
 }
@@ -99,7 +99,7 @@ interface LineSource {
   readonly uri: string;
 }
 
-/** The file or stream to scan; undefined to scan the configured sources. */
+/** Returns the file or stream to scan; undefined to scan the configured sources. */
 function inputStream(input: Input, terminal: Terminal): LineSource | undefined {
   const { tools } = input.options;
   const standard = terminal.protocol?.input ?? process.stdin;
@@ -143,7 +143,7 @@ function scanLine(line: string, scanner: Scanner): { readonly report: ScanReport
   return { report: scanner.scanTool(value) };
 }
 
-/** Writes, and waits for a slow reader: otherwise a million lines would accumulate in memory. */
+/** Writes, and waits for a slow reader. Otherwise a million lines would accumulate in memory. */
 async function write(out: Stream, text: string): Promise<void> {
   if (text !== "" && out.write(text) === false && "once" in out) await once(out as unknown as EventEmitter, "drain");
 }

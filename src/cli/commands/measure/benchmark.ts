@@ -10,9 +10,9 @@ import type { Command } from "../../command.ts";
 import { withProgress } from "../../terminal/progress.ts";
 import { readChoice, readNumber } from "../../input.ts";
 
-/** The tier that answers a user's first requests, before the tuned tier has indexed the tools. The guaranteed time applies to it. */
+/** The tier that answers a user's first requests, until the tuned tier has indexed the tools. The guaranteed time applies to this tier. */
 const FIRST_TO_ANSWER = "static";
-/** Calls that measure the engine. */
+/** The number of calls that measure the engine. */
 const CALLS = 20_000;
 
 export const command: Command = {

@@ -28,7 +28,7 @@ export const command: Command = {
       value: "FILE",
       description: "Queries, one JSON object per line: id, query, relevant; optional: also_ok, history, style",
     },
-    tier: { value: "TIER", description: `What ranks: ${TIERS.join(", ")}`, fallback: "the best there is" },
+    tier: { value: "TIER", description: `Ranker: ${TIERS.join(", ")}`, fallback: "the best available" },
     misses: {
       value: "FILE|-",
       description: "Write the missed queries and why: JSON lines to a file, or text to stderr with -",
@@ -94,7 +94,7 @@ export const command: Command = {
 };
 
 interface System {
-  /** The path on the command line; undefined for the defaults. */
+  /** The path from the command line; undefined for the defaults. */
   readonly config: string | undefined;
   readonly routing: RoutingConfig;
   readonly tier: TierName | undefined;
@@ -103,7 +103,7 @@ interface System {
 type EvalPlan = Awaited<ReturnType<typeof readPlan>>;
 type Run = Awaited<ReturnType<typeof measure>>;
 
-/** Reads all files of the command line before measuring. */
+/** Reads all input files before measuring. */
 async function readPlan(input: Input, terminal: Terminal) {
   const { misses, compare: compared, queries: hasQueries, report } = input.options;
   const tier = readChoice(input, "tier", TIERS);
@@ -134,7 +134,7 @@ async function readPlan(input: Input, terminal: Terminal) {
           },
     misses: misses === "-" ? undefined : await openOutput(input, terminal, "misses"),
     report: await openOutput(input, terminal, "report"),
-    /** Whether any output needs the misses. */
+    /** True if any output needs the misses. */
     explains: misses !== undefined || report !== undefined,
     suggests,
   };
@@ -153,14 +153,14 @@ async function openOutput({ options }: Input, { folder }: Terminal, option: "mis
   return (text: string) => writeFile(full, text).catch(refuse);
 }
 
-/** The ranking settings of a configuration. Its tools and stores are ignored: the tools come from the files. */
+/** Returns the ranking settings of a configuration. Ignores its sources and stores, because the tools come from the evaluation files. */
 export async function configuredRouting(path: string | undefined, terminal: Terminal): Promise<RoutingConfig> {
   if (path === undefined) return {};
   const { loadConfig } = await import("../../../config/load/load-config.ts");
   return (await loadConfig(path, terminal.environment)).config.routing;
 }
 
-/** The path of a required file of a command. */
+/** Returns the path of a required file. */
 export function setFile(
   name: "eval" | "tune",
   { options }: Input,
@@ -173,14 +173,14 @@ export function setFile(
   throw wrongInput(`--${option}`, path, `${name} needs --${option} FILE.`, fix);
 }
 
-/** Ranks every query with the requested tier, or with the best available one. */
+/** Ranks every query with the requested tier, or else the best available one. */
 async function measure(
   system: System,
   { tools, queries, explains, suggests }: Pick<EvalPlan, "tools" | "queries" | "explains" | "suggests">,
   terminal: Terminal,
 ) {
   const { err, signal } = terminal;
-  // Without queries nothing is ranked, and no model needs to index the tools.
+  // Without queries, nothing is ranked, so no model needs to index the tools.
   const tier = queries ? system.tier : "lexical";
   const started = performance.now();
   const opened = await openSetArsenal(tools, { routing: system.routing, tier }, terminal);
@@ -207,7 +207,7 @@ async function measure(
   }
 }
 
-/** Figures of a weaker ranker could be mistaken for those of the requested tier. */
+/** Throws if a weaker ranker answered, because its results could be mistaken for those of the requested tier. */
 export function refuseWeakerTier(asked: TierName | undefined, answered: string, failures: readonly string[]): void {
   if (asked === undefined || answered === "" || answered === asked) return;
   const reason = failures.at(-1) ?? "The tier did not answer.";

@@ -22,7 +22,7 @@ export const command: Command = {
       description: "Tools, one JSON object per line: id, name, namespace, description, parameters",
     },
     queries: { value: "FILE", description: "Queries, one JSON object per line: id, query, relevant" },
-    tier: { value: "TIER", description: `What ranks: ${TIERS.join(", ")}`, fallback: "the best there is" },
+    tier: { value: "TIER", description: `Ranker: ${TIERS.join(", ")}`, fallback: "the best available" },
     write: { description: "Write the settings into the configuration, but only if they help" },
   },
   examples: [
@@ -84,7 +84,7 @@ function withCandidate(routing: RoutingConfig, { weights, ...others }: Candidate
   return { ...routing, ...others, weights: { ...routing.weights, ...weights } };
 }
 
-/** The text of a configuration with these settings changed, and everything else kept. */
+/** Changes these settings in the text of a configuration, and keeps everything else. */
 export async function withRouting(text: string, { weights, enableMmr, mmrLambda }: Candidate): Promise<string> {
   const { parseDocument } = await import("yaml");
   const document = parseDocument(text);

@@ -40,7 +40,7 @@ export const command: Command = {
   },
 };
 
-/** The figures of a gateway. If it requires credentials, the error explains how to pass them. */
+/** Fetches the figures of a gateway. If it requires credentials, the error explains how to pass them. */
 async function firstLook(gateway: ArsenalClient, url: string): Promise<GatewayOverview> {
   try {
     return await gateway.stats();
@@ -62,7 +62,7 @@ async function follow(gateway: ArsenalClient, url: string, everyMs: number, term
     },
     { names: ["call-finished"] },
   );
-  // A caller who may not read events sees all figures, but no individual calls.
+  // A caller without the right to read events sees all figures, but no individual calls.
   end.connected.catch(() => {});
   out.steer?.(OTHER_SCREEN.open);
   try {
@@ -139,7 +139,7 @@ function row({ at, data }: FinishedCall, { green, red }: ReturnType<typeof style
   return [time, clip(toolId, 40), shown, `${Math.round(latencyMs)} ms`, clip(principal, 20)];
 }
 
-/** Renders numbers as a line of bars; the highest fills its cell. */
+/** Draws numbers as a line of bars. The highest number fills its cell. */
 export function sparkline(values: readonly number[]): string {
   const most = Math.max(...values);
   return values

@@ -12,10 +12,10 @@ import type { Command, Terminal } from "../../command.ts";
 import { showExplanation } from "../../terminal/show-explanation.ts";
 import { clip, note, styles, table } from "../../terminal/style.ts";
 
-/** The most recent runs that are searched for those of a trace. */
+/** The number of latest runs that are searched for the runs of a trace. */
 const MOST_RUNS = 1_000;
 
-/** The number of requests listed if none is named. */
+/** The number of requests that are listed if none is given. */
 const LISTED = 20;
 
 export const command: Command = {
@@ -96,7 +96,7 @@ function showTrace(
     const told = [facts, times].filter((line) => line.length > 0).map((line) => line.join(", "));
     return `${bold(asked)}\n${told.join("\n")}\n\n${showExplanation(record.explanation, terminal)}`;
   });
-  // The outermost run first, and each other run below the run that called it.
+  // The outermost run first, and each other run below its caller.
   const nested = runs.toSorted(
     (one, other) => (one.depth ?? 1) - (other.depth ?? 1) || one.startedAt - other.startedAt,
   );
@@ -119,7 +119,7 @@ function showTrace(
   terminal.out.write(`${parts.join("\n\n")}\n`);
 }
 
-/** The programs and workflows of a trace, if they are still stored. */
+/** Returns the programs and workflows of a trace that are still stored. */
 async function runsOf(documents: State, traceId: string): Promise<readonly Run[]> {
   const store = createRunStore(documents, systemClock);
   const found = (await store.heads({ limit: MOST_RUNS })).filter((run) => run.traceId === traceId);
@@ -150,7 +150,7 @@ function showRun(
   return lines.join("\n");
 }
 
-/** The depth of a run that another one called. */
+/** Describes the depth of a nested run. */
 function levelOf(depth: number): readonly string[] {
   return depth > 1 ? [`depth ${depth}`] : [];
 }

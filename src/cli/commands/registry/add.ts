@@ -36,7 +36,7 @@ export const command: Command = {
     },
     yes: { description: "Ask nothing, and accept everything that is not refused as dangerous" },
     ...NO_SANDBOX,
-    "dry-run": { description: "Do everything but write" },
+    "dry-run": { description: "Do everything except writing" },
   },
   examples: [
     "add io.github.octo/weather",
@@ -85,7 +85,7 @@ async function search(name: string, terminal: Terminal, { registries, find }: Re
   return found;
 }
 
-/** Reads a server.json from a file. Its addresses are checked like those of a registry. */
+/** Reads a server.json from a file. Its addresses are checked like those from a registry. */
 async function readServerFile(file: string, terminal: Terminal): Promise<FoundServer> {
   const path = resolve(terminal.folder, file);
   let value: unknown;
@@ -132,7 +132,6 @@ async function prepareBundle(
   });
 }
 
-/** Prints the outcome. */
 export function report(added: AddedServer | undefined, input: Input, terminal: Terminal): number {
   if (added === undefined) {
     if (input.json) terminal.out.write("null\n");

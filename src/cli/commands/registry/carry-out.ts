@@ -10,7 +10,7 @@ import { openQuestions, type Questions } from "../../terminal/questions.ts";
 import { note } from "../../terminal/style.ts";
 import { showTrial, toolChanges } from "./show-server.ts";
 
-/** The outcome of adding or updating, for `--json`. */
+/** The result of adding or updating a server, for `--json`. */
 export interface AddedServer {
   readonly name: string;
   readonly server: string;
@@ -25,8 +25,8 @@ export interface AddedServer {
 }
 
 /**
- * Asks for inputs, connects once, shows what the server offers, and writes it to the configuration if the user agrees. If a step fails, nothing is
- * left behind.
+ * Asks for inputs, connects once, displays what the server offers, and writes the server to the configuration if the user confirms. If a step fails,
+ * nothing is left behind.
  */
 export async function carryOut(
   prepared: PreparedServer,
@@ -85,7 +85,7 @@ export async function carryOut(
   }
 }
 
-/** Without a keyboard, only --yes agrees. */
+/** Without a keyboard, only --yes confirms. */
 async function agreed(questions: Questions | undefined, question: string): Promise<boolean> {
   if (questions !== undefined) return questions.confirm(question);
   throw fixable("INPUT_INVALID", "Cannot ask for confirmation: there is no keyboard.", "Run it again with --yes.", {
@@ -93,12 +93,12 @@ async function agreed(questions: Questions | undefined, question: string): Promi
   });
 }
 
-/** Answers given for the previous version, for inputs that the new one still has. */
+/** Returns the answers for the previous version, for inputs that the new version still has. */
 function knownOf(inputs: readonly ServerInput[], kept: ServerAnswers): ServerAnswers {
   return Object.fromEntries(Object.entries(kept).filter(([key]) => inputs.some((each) => each.key === key)));
 }
 
-/** The values of `--input NAME=VALUE`. */
+/** Parses the values of `--input NAME=VALUE`. */
 function readInputs(input: Input): ServerAnswers {
   const pairs = (input.repeated["input"] ?? []).map((text) => {
     const at = text.indexOf("=");
@@ -109,7 +109,7 @@ function readInputs(input: Input): ServerAnswers {
   return Object.fromEntries(pairs);
 }
 
-/** Asks for the required inputs that have no value yet. Secrets are not shown while they are typed. */
+/** Asks for required inputs without a value. Secrets are not displayed while they are typed. */
 async function askInputs(
   inputs: readonly ServerInput[],
   given: ServerAnswers,

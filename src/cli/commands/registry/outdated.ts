@@ -15,7 +15,7 @@ export const command: Command = {
     });
     const stale = found.filter(({ state }) => state !== "current" && state !== "unknown").length;
     const remark =
-      found.length === 0 ? "No server was added with toolarsenal add." : `${count(stale, "server")} to look at`;
+      found.length === 0 ? "No server was added with toolarsenal add." : `${count(stale, "server")} to review`;
     printList(input, terminal, { servers: found }, rows, remark);
     return stale === 0 ? 0 : 1;
   },

@@ -5,7 +5,7 @@ import { PROGRAM } from "../../program.ts";
 import { clip, printList } from "../../terminal/style.ts";
 import { openHome } from "./server-home.ts";
 
-/** `toolarsenal search --registries QUERY`: servers to add, best first. */
+/** Runs `toolarsenal search --registries QUERY`, which lists servers to add, best first. */
 export async function searchRegistries(input: Input, terminal: Terminal, limit: number): Promise<number> {
   const { registries, find } = await openHome(input, terminal);
   const { entries, remarks } = await listServers(registries, find);

@@ -10,7 +10,7 @@ import { createSurroundings } from "../../../wire/surroundings.ts";
 import { configPath, readSettings } from "../../arsenal/open-arsenal.ts";
 import type { Input, Terminal } from "../../command.ts";
 
-/** The configuration that a command edits, its registries, and its means to query them. */
+/** The configuration that a command edits, and its registries. */
 export interface RegistryCommand {
   readonly home: ServerHome;
   readonly registries: readonly Registry[];
@@ -18,7 +18,7 @@ export interface RegistryCommand {
   readonly surroundings: Surroundings;
 }
 
-/** Reads the configuration of a command. Contacts nothing. */
+/** Reads the configuration of a command, without any requests. */
 export async function openHome(input: Input, terminal: Terminal): Promise<RegistryCommand> {
   const config = configPath(input, terminal) ?? resolve(terminal.folder, "arsenal.yaml");
   const settings = await readSettings(input, terminal);

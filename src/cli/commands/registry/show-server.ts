@@ -5,7 +5,7 @@ import { namespaceOf, type RegistryEntry } from "../../../registries/read/server
 import type { Terminal } from "../../command.ts";
 import { clip, styles, table } from "../../terminal/style.ts";
 
-/** Shows what a registry reports about a server. */
+/** Prints a registry's entry for a server. */
 export function showEntry(entry: RegistryEntry, options: readonly ServerOption[], terminal: Terminal): void {
   const { server, status, statusMessage, registry, publishedAt } = entry;
   const { bold, yellow } = styles(terminal.err, terminal.environment);
@@ -21,7 +21,7 @@ export function showEntry(entry: RegistryEntry, options: readonly ServerOption[]
   if (status === "deprecated") terminal.err.write(`${yellow("This server is deprecated.")}\n`);
 }
 
-/** Shows what a server reported when it was connected, and the differences from the previous version. */
+/** Prints what a server offered when it was connected, and the differences from the previous version. */
 export function showTrial(prepared: PreparedServer, tried: TriedServer, terminal: Terminal): void {
   const { err, environment } = terminal;
   const { bold, red, dim } = styles(err, environment);
@@ -54,7 +54,7 @@ export interface ToolChange {
   readonly change: "new" | "changed" | "removed";
 }
 
-/** Compares the tools of an update with the pinned ones. Returns no changes for a new server, or one that could not list its tools. */
+/** Compares the tools of an update with the pinned ones. Returns no changes for a new server, or for one that could not list its tools. */
 export function toolChanges({ before }: PreparedServer, { trial, locked }: TriedServer): readonly ToolChange[] {
   if (before === undefined || trial.needsSignIn === true) return [];
   const changed = Object.entries(locked.tools).flatMap(([tool, hash]): readonly ToolChange[] => {

@@ -49,7 +49,7 @@ export const command: Command = {
         const updated = await updateOne(name, server, version, { input, terminal, opened });
         if (updated !== undefined) done.push(updated);
       } catch (error) {
-        // If one server cannot be updated, the others still are.
+        // If one server cannot be updated, the others are still updated.
         if (names.length === 1 || !isArsenalError(error)) throw error;
         failures++;
         terminal.err.write(`${name}: ${messageOf(error)}\n`);

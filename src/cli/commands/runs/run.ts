@@ -14,8 +14,8 @@ import { readArguments } from "../call.ts";
 export const command: Command = {
   positionals: ["FILE"],
   options: {
-    args: { value: "JSON", description: "What the program finds as input, as a JSON object" },
-    "args-file": { value: "FILE", description: "A file with it" },
+    args: { value: "JSON", description: "The program's input, as a JSON object" },
+    "args-file": { value: "FILE", description: "A file with the input" },
     approve: { description: "Approve its calls yourself, unless security.self_approval is never" },
     ...TOOLSET,
     ...MCP_CONFIG,
@@ -34,7 +34,7 @@ export const command: Command = {
   },
 };
 
-/** Runs a program, and approves its calls if `--approve` is given. */
+/** Runs a program. Approves its calls if `--approve` is given. */
 export async function runProgram(arsenal: ToolArsenal, request: CodeRequest, { flags }: Input): Promise<CodeResult> {
   let result = await arsenal.runCode(request);
   while (result.status === "pending_confirmation" && flags.has("approve")) {
@@ -58,7 +58,7 @@ export function show(result: CodeResult, { config }: Input, { out, err }: Termin
   for (const call of calls) err.write(`  ${call.tool}  ${call.status}  ${call.durationMs.toFixed(1)} ms\n`);
   if (status === "success") {
     const text = typeof value === "string" ? value : JSON.stringify(value ?? null, undefined, 2);
-    // A pipe gets the value unchanged. A terminal must not interpret control characters in it.
+    // A pipe gets the value unchanged. A terminal must not interpret control characters in the value.
     out.write(`${out.isTTY ? harmless(text) : text}\n`);
     if (truncated !== undefined) err.write(`${truncated}\n`);
     return;

@@ -47,7 +47,7 @@ export const command: Command = {
   },
 };
 
-/** The workflow with an id, or with a name that only one workflow has. */
+/** Finds the workflow with an id, or with a name that only one workflow has. */
 function find(name: string, workflows: readonly WorkflowView[]): WorkflowView {
   const named = workflows.filter(({ id }) => id === name || id.endsWith(`.${name}`));
   const [only] = named;

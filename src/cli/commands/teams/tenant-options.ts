@@ -14,7 +14,7 @@ import { wrongInput } from "../../input.ts";
 
 const NONE = "none";
 
-/** The settings that the options name. Other settings stay unchanged. */
+/** Returns the settings from the options. Other settings stay unchanged. */
 export async function readTenantSettings(
   { options, repeated }: Input,
   before: Pick<Tenant, "quotas" | "budgets"> | undefined,
@@ -75,7 +75,7 @@ function groupOf(text: string): Group {
   return { group, roles: roles.split(",").filter((role) => role !== "") };
 }
 
-/** The rights that the options name. */
+/** Returns the rights from the options. */
 export function readGrant({ repeated }: Input): Grant {
   const { role: roles = [], capability = [], scope: scopes = [] } = repeated;
   const known = CAPABILITIES as readonly string[];

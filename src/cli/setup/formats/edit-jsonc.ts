@@ -35,14 +35,14 @@ export const jsoncFormat: FileFormat = {
   },
 };
 
-/** The position of the comma after a value; undefined if there is none. */
+/** Returns the position of the comma after a value; undefined if there is none. */
 function commaAfter(text: string, end: number): number | undefined {
   BLANK.lastIndex = end;
   const at = end + (BLANK.exec(text)?.[0].length ?? 0);
   return text[at] === "," ? at : undefined;
 }
 
-/** The removed entry, with its lines if nothing else is on them. */
+/** Returns the edit that removes an entry, with its lines if they contain nothing else. */
 function wholeLines(text: string, start: number, end: number, comma: number | undefined): Edit {
   const after = comma === end ? end + 1 : end;
   const lineStart = text.lastIndexOf("\n", start - 1) + 1;
@@ -58,7 +58,7 @@ function writtenEntry(text: string, keyStart: number, name: string, entry: objec
   return `${JSON.stringify(name)}: ${JSON.stringify(entry, undefined, unit).replaceAll("\n", `\n${lead}`)}`;
 }
 
-/** Applies edits from the end. One that lies within another is part of it. */
+/** Applies edits from the end of the text. An edit inside another one is part of it. */
 function applied(text: string, edits: readonly Edit[]): string {
   const inOrder = edits.toSorted((a, b) => a.start - b.start || b.end - a.end);
   const outer = inOrder.filter(

@@ -1,7 +1,7 @@
 import { fixable } from "../../../errors/arsenal-error.ts";
 import type { FileFormat } from "./file-format.ts";
 
-/** TOML with a table for each server: `[mcp_servers.github]`, `[mcp_servers.github.env]`. */
+/** TOML with a table per server: `[mcp_servers.github]`, `[mcp_servers.github.env]`. */
 export const tomlFormat: FileFormat = {
   async parse(text, file) {
     const { parse, TomlError } = await import("smol-toml");
@@ -34,7 +34,7 @@ export const tomlFormat: FileFormat = {
 };
 
 interface Section {
-  /** The keys of its table. Omitted for the lines before the first table. */
+  /** The keys of the table. Omitted for the lines before the first table. */
   readonly keys?: readonly string[];
   readonly body: string;
 }
@@ -65,7 +65,7 @@ function sections(text: string): readonly Section[] {
 
 const TOKEN = /"""|'''|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|#[^\n]*|[[\]{}]|\\./g;
 
-/** Tracks multi-line strings and lists that a line opens and closes. */
+/** Tracks multi-line strings and lists that a line opens or closes. */
 function scan(line: string, open: string | undefined, depth: number): { isOpen: string | undefined; depth: number } {
   let isOpen = open;
   let level = depth;
@@ -89,7 +89,7 @@ function scan(line: string, open: string | undefined, depth: number): { isOpen: 
   return { isOpen, depth: level };
 }
 
-/** A table of strings, numbers and lists of strings, which JSON and TOML write alike. */
+/** Writes a table of strings, numbers and lists of strings, which have the same notation in JSON and TOML. */
 function table(keys: readonly string[], entry: Readonly<Record<string, unknown>>): string {
   const header = keys.map((key) => (/^[A-Za-z0-9_-]+$/.test(key) ? key : JSON.stringify(key))).join(".");
   const lines = Object.entries(entry).map(([key, value]) => `${key} = ${JSON.stringify(value)}\n`);

@@ -1,7 +1,7 @@
 import { fixable } from "../../../errors/arsenal-error.ts";
 import type { FileFormat } from "./file-format.ts";
 
-/** YAML in block style: a mapping of servers, or a list whose entries have a `name`. */
+/** YAML in block style: a mapping of servers, or a list of entries with a `name`. */
 export const yamlFormat: FileFormat = {
   async parse(text, file) {
     const { parseDocument } = await import("yaml");
@@ -36,7 +36,7 @@ export const yamlFormat: FileFormat = {
   },
 };
 
-/** The whole lines from one offset to another; blank lines at the end are not part of them. */
+/** Returns the complete lines between two offsets, without blank lines at the end. */
 function lines(text: string, from: number, to: number): { readonly start: number; readonly end: number } {
   const end = from + text.slice(from, to).trimEnd().length;
   const newline = text.indexOf("\n", end);

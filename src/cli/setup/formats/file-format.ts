@@ -7,7 +7,6 @@ import type { ServerEntry } from "../entry-styles.ts";
 export interface Replacement {
   /** The keys that lead to the servers. */
   readonly path: readonly string[];
-  /** The names of the removed entries. */
   readonly removed: ReadonlySet<string>;
   readonly name: string;
   readonly entry: ServerEntry;
@@ -17,11 +16,11 @@ export interface Replacement {
 export interface FileFormat {
   /** Parses a file. Throws with the position and the problem. */
   parse(text: string, file: string): Promise<unknown>;
-  /** The text with one entry in place of others. All bytes outside the removed entries stay. */
+  /** Replaces entries with one entry. Every byte outside the removed entries stays. */
   replace(text: string, file: string, replacement: Replacement): Promise<string>;
 }
 
-/** The entries below these keys, by name; entries of a list have a `name`. Undefined if there are none. */
+/** Returns the entries below these keys, by name. Entries of a list have a `name`. Returns undefined if there are none. */
 export function entriesAt(root: unknown, path: readonly string[]): Readonly<Record<string, unknown>> | undefined {
   const block = path.reduce<unknown>((value, key) => asRecord(value)[key], root);
   if (isPlainObject(block)) return block;
@@ -33,7 +32,7 @@ export function entriesAt(root: unknown, path: readonly string[]): Readonly<Reco
   return Object.fromEntries(named);
 }
 
-/** Replaces entries, and reads the result back: an edit that also changes other content is refused. */
+/** Replaces entries, and parses the result to verify it. Refuses an edit that also changes other content. */
 export async function replaceEntries(
   format: FileFormat,
   text: string,
@@ -52,7 +51,7 @@ export async function replaceEntries(
   throw fixable("INPUT_INVALID", `${file} is written in a way that setup cannot edit.`, fix, { field: path.join(".") });
 }
 
-/** The value without the part below these keys. */
+/** Returns the value without the part below these keys. */
 function without(value: unknown, [key = "", ...rest]: readonly string[]): unknown {
   const { [key]: member, ...others } = asRecord(value);
   return rest.length === 0 ? others : { ...others, [key]: without(member, rest) };

@@ -3,7 +3,6 @@ import { tomlFormat } from "./edit-toml.ts";
 import { yamlFormat } from "./edit-yaml.ts";
 import type { FileFormat } from "./file-format.ts";
 
-/** The formats of clients' files. */
 export const FORMATS = { jsonc: jsoncFormat, yaml: yamlFormat, toml: tomlFormat } as const satisfies Readonly<
   Record<string, FileFormat>
 >;

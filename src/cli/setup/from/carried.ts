@@ -5,36 +5,36 @@ import type { ToolFilter } from "../../../tool/tool-filter.ts";
 import type { ClientToolset } from "../edit-files.ts";
 import type { ServerEntry } from "../entry-styles.ts";
 
-/** A setting that another program has and that setup does not write. */
+/** A setting of another program that setup does not write. */
 export interface LeftOut {
-  /** Dotted, from the root of the file: `mcpServers.github.dev`. */
+  /** The path from the root of the file, with dots: `mcpServers.github.dev`. */
   readonly field: string;
   readonly reason: string;
   /** The user's next step. */
   readonly instead: string;
 }
 
-/** The settings that setup reads from the file of another gateway. */
+/** The settings that setup reads from another gateway's file. */
 export interface CarriedSettings {
-  /** In the common form: `command`, `args`, `env`, `url`, `headers`. */
+  /** The servers in the common form: `command`, `args`, `env`, `url`, `headers`. */
   readonly servers: Readonly<Record<string, ServerEntry>>;
-  /** Groups and tags of servers. */
+  /** Toolsets for groups and tags of servers. */
   readonly toolsets: readonly ClientToolset[];
-  /** Ids of tools that were switched off. */
+  /** Ids of disabled tools. */
   readonly denied: readonly string[];
   readonly leftOut: readonly LeftOut[];
 }
 
 /** A type of file that `setup --from` reads. */
 export interface FromKind {
-  /** The program, as people write its name. */
+  /** The program's name, as people write it. */
   readonly title: string;
-  /** Returns whether a parsed file has keys that only this type has. */
+  /** Returns whether a parsed file has keys that only this type uses. */
   isLike(root: Readonly<Record<string, unknown>>): boolean;
   carry(root: Readonly<Record<string, unknown>>, file: string): CarriedSettings;
 }
 
-/** Why a setting is left out, and the user's next step. */
+/** Why a setting is not written, and the user's next step. */
 export type Reason = readonly [reason: string, instead: string];
 
 const UNKNOWN: Reason = ["ToolArsenal has no such setting", "Nothing to do, unless you relied on it."];
@@ -52,7 +52,7 @@ const SHARED: Readonly<Record<string, Reason>> = {
   description: ["descriptions come from the server", "Nothing to do."],
 };
 
-/** The members of an object that cannot be carried over, each with its reason. `isCarried` accepts those that can. */
+/** Lists the members of an object that setup cannot write, each with its reason. `isCarried` accepts the others. */
 export function leftOutOf(
   path: string,
   members: Readonly<Record<string, unknown>>,
@@ -67,7 +67,7 @@ export function leftOutOf(
     });
 }
 
-/** The members of a server's entry that setup does not write. */
+/** Lists the members of a server's entry that setup cannot write. */
 export function leftOutOfEntry(
   path: string,
   entry: ServerEntry,
@@ -77,7 +77,7 @@ export function leftOutOfEntry(
   return leftOutOf(path, entry, reasons, (key) => Object.hasOwn(known, key));
 }
 
-/** The servers of a file: under `mcpServers`, or under `servers` as VS Code writes them. */
+/** Returns the servers of a file: under `mcpServers`, or under `servers` as in VS Code. */
 export function serversOf(root: Readonly<Record<string, unknown>>): {
   readonly key: string;
   readonly entries: readonly (readonly [string, ServerEntry])[];
@@ -92,18 +92,18 @@ export function hasMember(root: Readonly<Record<string, unknown>>, keys: readonl
   return serversOf(root).entries.some(([, entry]) => keys.some((key) => Object.hasOwn(entry, key)));
 }
 
-/** The id of a server's tool: `github.create_issue`. */
+/** Returns the id of a server's tool: `github.create_issue`. */
 export function toolId(server: string, tool: string): string {
   return `${toNamespace(server)}.${toName(tool)}`;
 }
 
-/** A toolset's name for a group or tag: 1 to 64 lowercase letters, digits, hyphens or underscores. */
+/** Converts the name of a group or tag to the name of a toolset: 1 to 64 lowercase letters, digits, hyphens or underscores. */
 function toolsetName(given: string): string {
   const name = toNamespace(given).replaceAll(".", "-").slice(0, 64);
   return name.replaceAll(/^[-_]+|[-_]+$/g, "") || "group";
 }
 
-/** A group of servers. If a server is in the group with only some of its tools, `tools` has the ids of those. */
+/** A group of servers. If the group contains only some tools of a server, `tools` has their ids. */
 export interface Group {
   readonly name: string;
   readonly description: string;
@@ -111,7 +111,7 @@ export interface Group {
   readonly tools: readonly string[];
 }
 
-/** Writes groups as toolsets. Groups without servers are left out. */
+/** Converts groups to toolsets. Omits groups without servers. */
 export function toToolsets(groups: readonly Group[]): readonly ClientToolset[] {
   const names = new Set<string>();
   return groups.flatMap(({ name: given, description, servers, tools }) => {
@@ -128,7 +128,7 @@ export function toToolsets(groups: readonly Group[]): readonly ClientToolset[] {
   });
 }
 
-/** The ids of a server's tools that a list of names switches off. */
+/** Returns the ids of a server's tools that a list of names disables. */
 export function deniedTools(server: string, names: unknown): readonly string[] {
   return asTexts(names).map((name) => toolId(server, name));
 }

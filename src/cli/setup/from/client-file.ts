@@ -19,12 +19,12 @@ const plain = (title: string, isLike: FromKind["isLike"]): FromKind => ({
   },
 });
 
-/** The file of an MCP client: Claude Desktop, Cursor, Windsurf, `.mcp.json`. */
+/** Files of MCP clients: Claude Desktop, Cursor, Windsurf, `.mcp.json`. */
 export const clientFile = plain("mcpServers file", (root) => root["mcpServers"] !== undefined);
 
 const vsCode = plain("VS Code file", () => true);
 
-/** `.vscode/mcp.json`, or the settings of VS Code with the servers under `mcp`. */
+/** `.vscode/mcp.json`, or the settings of VS Code with servers under `mcp`. */
 export const vsCodeFile: FromKind = {
   title: vsCode.title,
   isLike: (root) => root["servers"] !== undefined || asRecord(root["mcp"])["servers"] !== undefined,

@@ -62,18 +62,18 @@ export const mcpHub: FromKind = {
   },
 };
 
-/** Rewrites mcp-hub's placeholders. For a command's output, the user has to write a value into the env file. */
+/** Converts mcp-hub's placeholders. Values that come from a command's output are reported, and the user must write them to the env file. */
 function withReferences(
   server: string,
   entry: ServerEntry,
   report: (field: string, command: string) => void,
 ): ServerEntry {
   const given = asRecord(entry["env"]);
-  // An empty value means the variable with that name.
+  // An empty value means the variable with the same name.
   const env = Object.fromEntries(
     Object.entries(given).map(([name, value]) => [name, value === null || value === "" ? `\${${name}}` : value]),
   );
-  /** A value of `env` that another text refers to. Secrets go to the env file, where references find them. */
+  /** Returns a value of `env` that another text refers to. Secrets go to the env file, where references find them. */
   const own = (name: string, seen: readonly string[]): string | undefined => {
     const value = env[name];
     if (typeof value !== "string" || seen.includes(name)) return undefined;
@@ -93,7 +93,7 @@ function withReferences(
   const each = (field: string, value: unknown): unknown => {
     if (Array.isArray(value))
       return value.map((item: unknown, index) => {
-        // Older files write a variable without braces, as a whole argument.
+        // Older files write a variable without braces, as a complete argument.
         const text = typeof item === "string" ? item.replace(/^\$([A-Za-z_]\w*)$/, "${$1}") : item;
         return mapTexts(text, (part) => rewrite(`${field}.${index}`, part));
       });

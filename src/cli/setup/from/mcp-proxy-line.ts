@@ -6,7 +6,7 @@ import { shellCommands } from "./shell-words.ts";
 
 /** A server that a command line of mcp-proxy starts or connects to. */
 export interface ProxiedServer {
-  /** Given by `--named-server`, otherwise derived from the program or address. */
+  /** From `--named-server`, or else derived from the program or address. */
   readonly name: string;
   readonly entry: ServerEntry;
 }
@@ -22,7 +22,7 @@ const SERVED: Reason = ["the gateway serves both eras, with sessions that resume
 const TUNNEL: Reason = ["the gateway opens no tunnel", "Use a tunnel of your own in front of it."];
 const LOGGING: Reason = ["logging belongs to the gateway", "Set telemetry: level: in arsenal.yaml."];
 
-/** The options of both programs called mcp-proxy, and the number of words after each. */
+/** Options of both programs named mcp-proxy that setup cannot write, with the number of words after each. */
 const LEFT_OUT: Readonly<Record<string, readonly [words: number, reason: Reason]>> = {
   "--port": [1, ADDRESS],
   "--host": [1, ADDRESS],
@@ -65,7 +65,7 @@ const LEFT_OUT: Readonly<Record<string, readonly [words: number, reason: Reason]
   "--token-url": [1, ["the token endpoint is found in the server's metadata", "Nothing to do."]],
 };
 
-/** The options that are carried over, and the number of words after each. */
+/** Options that setup can write, with the number of words after each. */
 const CARRIED: Readonly<Record<string, number>> = {
   "--shell": 0,
   "--cwd": 1,
@@ -81,7 +81,7 @@ const CARRIED: Readonly<Record<string, number>> = {
 };
 const SHORT: Readonly<Record<string, string>> = { "-e": "--env", "-H": "--headers" };
 
-/** Returns the words after mcp-proxy in a command; undefined if it starts another program. */
+/** Returns the words after mcp-proxy in a command; undefined if the command starts another program. */
 export function proxyArguments(words: readonly string[]): readonly string[] | undefined {
   const isProxy = (word: string): boolean => /^mcp-proxy(@[\w.^~-]+)?$/.test(basename(word));
   const at = words.findIndex(isProxy);
@@ -91,11 +91,10 @@ export function proxyArguments(words: readonly string[]): readonly string[] | un
     : undefined;
 }
 
-/** The parts of one command line. */
 interface ProxyLine {
-  /** The values of the options that are carried over, by option. */
+  /** The values of each supported option. */
   readonly options: ReadonlyMap<string, readonly (readonly string[])[]>;
-  /** The server's own command line, or its address. */
+  /** The command line of the server itself, or its address. */
   readonly command: readonly string[];
   readonly leftOut: readonly LeftOut[];
 }
@@ -127,7 +126,7 @@ function parseLine(given: readonly string[], field: string): ProxyLine {
   return { options, command, leftOut };
 }
 
-/** Reads one command line of mcp-proxy: the program of npm, or the one of PyPI, which shares its name. */
+/** Parses one command line of mcp-proxy. Two programs have this name, one from npm and one from PyPI. */
 export function readProxyLine(
   words: readonly string[],
   { field, env = {} }: { readonly field: string; readonly env?: Readonly<Record<string, unknown>> },
@@ -164,7 +163,7 @@ function timeouts(line: ProxyLine): Readonly<Record<string, number | undefined>>
   return { timeout_ms: read("--requestTimeout"), connect_timeout_ms: read("--connectionTimeout") };
 }
 
-/** The server at an address, which mcp-proxy serves over stdio. */
+/** Returns the server at an address, which mcp-proxy serves over stdio. */
 function remoteServer(url: string, line: ProxyLine, env: Readonly<Record<string, unknown>>): ProxiedServer {
   const { API_ACCESS_TOKEN: token } = env;
   const headers = {
@@ -181,7 +180,7 @@ function remoteServer(url: string, line: ProxyLine, env: Readonly<Record<string,
   return { name: URL.canParse(url) ? new URL(url).hostname : "server", entry };
 }
 
-/** The program that mcp-proxy serves over HTTP. */
+/** Returns the program that mcp-proxy serves over HTTP. */
 function startedServer(
   executable: string,
   args: readonly string[],
@@ -200,7 +199,7 @@ function orNothing(members: Readonly<Record<string, unknown>>): Readonly<Record<
   return Object.keys(members).length === 0 ? undefined : members;
 }
 
-/** A name for a program: `npx -y @scope/server-git@1.2.0 /srv` is `server-git`, `node ./build/index.js` is `index`. */
+/** Derives a name from a program: `npx -y @scope/server-git@1.2.0 /srv` becomes `server-git`, `node ./build/index.js` becomes `index`. */
 function programName(words: readonly string[]): string {
   const runners = /^(?:npx|bunx|pnpx|uvx|uv|pipx|node|tsx|bun|deno|python3?|sh|bash|run|exec|dlx|tool)$/;
   const found = words.find((word) => !word.startsWith("-") && !runners.test(basename(word))) ?? words[0] ?? "server";

@@ -24,7 +24,7 @@ export const mcpProxy: FromKind = {
       }
       const { servers: read, leftOut: options } = readProxyLine(words, { field, env: asRecord(entry["env"]) });
       leftOut.push(...options);
-      // The client's own name for the only server; otherwise the names that the command line gives.
+      // A single server keeps the client's name; several servers have the names from the command line.
       for (const each of read) servers.push([read.length === 1 ? name : each.name, each.entry]);
     }
     return { servers: Object.fromEntries(servers), toolsets: [], denied: [], leftOut };

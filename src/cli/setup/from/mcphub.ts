@@ -104,7 +104,7 @@ function openApi(path: string, name: string, { url }: Readonly<Record<string, un
   return { field: path, reason, instead: `Add openapi: [{ name: ${name}, document: ${source} }] to arsenal.yaml.` };
 }
 
-/** Groups are a list. Older pages of MCPHub show an object with the group under its id. */
+/** Groups are a list. Older documentation of MCPHub shows an object with groups by id. */
 function groupsOf(value: unknown): readonly Readonly<Record<string, unknown>>[] {
   if (Array.isArray(value)) return asRecords(value);
   return Object.entries(asRecord(value)).map(([id, group]) => ({ name: id, ...asRecord(group) }));

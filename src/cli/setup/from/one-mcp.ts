@@ -40,7 +40,7 @@ const ROOT: Readonly<Record<string, Reason>> = {
   version: ["it is the version of 1MCP's format", "Nothing to do."],
 };
 
-/** The members of a server that only 1MCP has. */
+/** Members of servers that only 1MCP has. */
 const MEMBERS: readonly string[] = [
   ...Object.keys(REASONS),
   "tags",
@@ -110,13 +110,13 @@ export const oneMcp: FromKind = {
   },
 };
 
-/** Writes `$NAME` as `${NAME}`. A lowercase name is more likely part of a password, which 1MCP would leave as it is. */
+/** Writes `$NAME` as `${NAME}`. Lowercase names stay, because they are more likely part of a password, which 1MCP would not expand. */
 const braced = (text: string): string => text.replaceAll(/\$([A-Z_][A-Z0-9_]*)(?![a-z])/g, "${$1}");
 
 const whole = (value: unknown): number | undefined =>
   typeof value === "number" && value > 0 ? Math.ceil(value) : undefined;
 
-/** Applies the shared settings as 1MCP does: variables are merged, other members are inherited if they are missing. */
+/** Applies the shared settings like 1MCP: variables are merged, and other members are inherited if missing. */
 function withDefaults(entry: ServerEntry, defaults: Readonly<Record<string, unknown>>): ServerEntry {
   const isProgram = entry["command"] !== undefined;
   const programOnly = ["inheritParentEnv", "envFilter", "restartOnExit", "maxRestarts", "restartDelay"];
@@ -133,7 +133,7 @@ function withDefaults(entry: ServerEntry, defaults: Readonly<Record<string, unkn
 const variables = (value: unknown): Readonly<Record<string, unknown>> =>
   Array.isArray(value) ? listedVariables(asTexts(value)) : asRecord(value);
 
-/** Variables as a list: `NAME=value`, or `NAME` for the gateway's own variable. */
+/** Parses a list of variables: `NAME=value`, or `NAME` for the gateway's own variable. */
 function listedVariables(lines: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     lines.map((line) => {

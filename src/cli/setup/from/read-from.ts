@@ -15,7 +15,7 @@ import { carryProxyLines, mcpProxy } from "./mcp-proxy.ts";
 import { mcphub } from "./mcphub.ts";
 import { oneMcp } from "./one-mcp.ts";
 
-/** The types of files, in the order in which their formats are tried. */
+/** The types of files, in the order of detection. */
 const KINDS = {
   "1mcp": oneMcp,
   mcphub,
@@ -32,11 +32,11 @@ export const FROM_KINDS = Object.keys(KINDS) as readonly FromKindName[];
 /** The settings of another program's file. */
 export interface FromFile extends Omit<CarriedSettings, "servers"> {
   readonly kind: FromKindName;
-  /** The file's servers, as setup handles those of a client. */
+  /** The file's servers, in the form of a client's servers. */
   readonly found: FoundClient;
 }
 
-/** Reads the file of another gateway or client. `kind` selects the format; without it, the format is detected. */
+/** Reads the file of another gateway or client. `kind` is its format, which is detected by default. */
 export async function readFrom(path: string, kind: FromKindName | undefined, terminal: Terminal): Promise<FromFile> {
   const file = resolve(terminal.folder, path);
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
@@ -68,7 +68,7 @@ export async function readFrom(path: string, kind: FromKindName | undefined, ter
   return { kind: name, found, ...settings };
 }
 
-/** Returns whether a text is not JSON or YAML but names mcp-proxy: a script, or one command line. */
+/** Returns whether a text that is not JSON or YAML mentions mcp-proxy: a script, or one command line. */
 function isProxyScript(text: string, file: string): boolean {
   return !/^\s*[{[]|^\s*\/[/*]/.test(text) && !/\.(?:json\w?|ya?ml|toml)$/i.test(file) && text.includes("mcp-proxy");
 }

@@ -1,6 +1,6 @@
 /** A simple command of a shell script. */
 export interface ShellCommand {
-  /** The line of the script on which it starts, counted from 1. */
+  /** The line of the script on which it starts, from 1. */
   readonly line: number;
   /** Assignments before the command: `NAME=value`. */
   readonly env: Readonly<Record<string, string>>;
@@ -10,7 +10,7 @@ export interface ShellCommand {
 const TOKEN =
   /(?<gap>[ \t]+|\\\r?\n)|(?<comment>#[^\n]*)|(?<end>\r?\n|&&|\|\||[;&|])|(?<part>'[^']*'|"(?:[^"\\]|\\[\s\S])*"|\\[\s\S]|[^\s'"\\;&|]+)|(?<rest>[\s\S])/g;
 
-/** Reads the simple commands of a script: quotes, escapes, continued lines, comments and assignments. Variables become `${NAME}`. */
+/** Parses the simple commands of a script: quotes, escapes, continued lines, comments and assignments. Variables become `${NAME}`. */
 export function shellCommands(text: string): readonly ShellCommand[] {
   const commands: ShellCommand[] = [];
   let words: string[] = [];
@@ -47,7 +47,7 @@ function toCommand(words: readonly string[], line: number): ShellCommand {
   return { line, env, words: first === -1 ? [] : words.slice(first) };
 }
 
-/** The text of one part of a word. */
+/** Returns the text of one part of a word. */
 function unquoted(part: string): string {
   if (part.startsWith("'")) return part.slice(1, -1);
   if (part.startsWith("\\")) return part.slice(1);
