@@ -9,16 +9,16 @@ export interface Answering {
   retrieve(query: ToolQuery): Promise<RetrievalResult>;
 }
 
-/** The progress and cancellation of one step of an evaluation. */
+/** The progress and cancellation of an evaluation step. */
 export interface Work {
   readonly signal: AbortSignal;
   readonly onProgress: (done: number) => void;
 }
 
-/** How often the event loop gets a turn: retrieval from memory alone would block Ctrl-C. */
+/** The interval of turns for the event loop, in milliseconds: retrieval from memory alone would block Ctrl-C. */
 const TURN_MS = 50;
 
-/** Answers every query, in order. `tier` is the ranker that answered the last one. */
+/** Answers every query, in order. `tier` is the ranker that answered the last query. */
 export async function answerQueries<Query extends SetQuery>(
   arsenal: Answering,
   queries: readonly Query[],
@@ -50,7 +50,7 @@ export async function answerQueries<Query extends SetQuery>(
   return { answers, tier };
 }
 
-/** Requests the ranking before refusal. Whether a user would get no tools is checked separately. */
+/** Requests the complete ranking, without refusal. Whether a user would get no tools is checked separately. */
 export function toToolQuery(query: SetQuery, signal: AbortSignal): ToolQuery {
   return {
     context: { query: query.query, recentMessages: query.history.slice(-10).map(toMessage) },

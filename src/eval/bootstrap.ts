@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { createRandom } from "./random.ts";
 
-/** A mean, and the interval that holds 95 % of the means of resampled queries. */
+/** A mean, and the interval that contains 95 % of the means of resampled queries. */
 export interface Interval {
   readonly mean: number;
   readonly low: number;
@@ -17,10 +17,10 @@ export interface BootstrapOptions {
 export const RESAMPLES = 10_000;
 export const SEED = 20_240_501;
 
-/** Draws between two turns of the event loop, so that Ctrl-C works. */
+/** The number of draws between turns of the event loop, so that Ctrl-C works. */
 const DRAWS_A_TURN = 5_000_000;
 
-/** The mean of each list of paired differences with its percentile interval. Lists have one entry per query and share the draws. Seeded. */
+/** Returns the mean of each list of paired differences, with its percentile interval. Lists have one entry per query and share the draws. Seeded. */
 export async function pairedBootstrap(
   differences: readonly Float64Array[],
   { resamples = RESAMPLES, seed = SEED, signal }: BootstrapOptions = {},
@@ -51,7 +51,7 @@ export async function pairedBootstrap(
   });
 }
 
-/** The queries with a difference, adjacent in memory. The others follow, and add nothing when drawn. */
+/** Returns the queries with a difference, adjacent in memory. All others contribute nothing when drawn. */
 function changedRows(
   differences: readonly Float64Array[],
   count: number,
@@ -69,7 +69,7 @@ function at(numbers: Float64Array, index: number): number {
   return numbers[index] ?? 0;
 }
 
-/** The smallest value that at least `share` of the sorted numbers do not exceed. */
+/** Returns the smallest value that at least `share` of the sorted numbers do not exceed. */
 function quantile(sorted: Float64Array, share: number): number {
   return at(sorted, Math.max(0, Math.ceil(share * sorted.length) - 1));
 }

@@ -3,13 +3,13 @@ import { type BootstrapOptions, pairedBootstrap, RESAMPLES, SEED } from "./boots
 import { FIGURES, round } from "./metrics.ts";
 import type { SetReport } from "./summarise.ts";
 
-/** The names of a run's files and settings. */
+/** The configuration and tier of a run. */
 interface RunName {
   readonly config: string | null;
   readonly tier: string;
 }
 
-/** Two runs over the same queries. Figures are named as in the report. */
+/** A comparison of two runs over the same queries. Figures have the names of the report. */
 export interface Comparison extends Awaited<ReturnType<typeof compareAnswers>> {
   readonly a: RunName;
   readonly b: RunName & { readonly report: SetReport };
@@ -19,7 +19,7 @@ const MOST_CHANGED = 20;
 
 interface Measure {
   readonly name: string;
-  /** −1 if less is better. */
+  /** −1 if smaller is better. */
   readonly sign: 1 | -1;
   readonly of: (answer: AnsweredQuery) => number;
 }
@@ -31,7 +31,7 @@ const RANKING: readonly Measure[] = [
 
 const REFUSAL: readonly Measure[] = [{ name: "refused", sign: 1, of: ({ refused }) => Number(refused) }];
 
-/** Every figure of two runs side by side, with the interval of its difference. Both have answered the same queries in the same order. */
+/** Compares every figure of two runs, with the interval of the difference. Both runs must have the same queries in the same order. */
 export async function compareAnswers(
   a: readonly AnsweredQuery[],
   b: readonly AnsweredQuery[],
@@ -50,7 +50,7 @@ export async function compareAnswers(
       ...(await compareFigures(possible, RANKING, options)),
       ...(await compareFigures(impossible, REFUSAL, options)),
     ]),
-    /** Most changed first, by NDCG@10. */
+    /** Ordered by the change of NDCG@10, largest first. */
     changed: changedQueries(possible),
   };
 }
@@ -80,7 +80,7 @@ async function compareFigures(pairs: readonly Pair[], measures: readonly Measure
         difference: plain(mean),
         low: plain(low),
         high: plain(high),
-        // Queries on which B is better, worse, and equal.
+        // The numbers of queries on which B is better, worse, and equal.
         wins,
         losses,
         ties: pairs.length - wins - losses,
@@ -89,12 +89,12 @@ async function compareFigures(pairs: readonly Pair[], measures: readonly Measure
   });
 }
 
-/** To four digits, and never −0. */
+/** Rounds to four digits, and avoids −0. */
 function plain(value: number): number {
   return round(value) || 0;
 }
 
-/** Queries that the two runs answer differently, with the ranks of the first relevant tool; null if none is ranked. */
+/** Lists the queries that the two runs answer differently, with the ranks of the first relevant tool; null if none is ranked. */
 function changedQueries(pairs: readonly Pair[]) {
   return pairs
     .map(({ a, b }) => ({

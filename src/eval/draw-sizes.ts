@@ -4,7 +4,7 @@ import { createRandom } from "./random.ts";
 import type { SetQuery } from "./read-set.ts";
 
 export interface SizedQuery extends SetQuery {
-  /** The part has at most this many tools, and more than the next smaller size. */
+  /** The catalog has at most this many tools, and more than the next smaller size. */
   readonly size: number;
   readonly namespaces: readonly string[];
 }
@@ -12,24 +12,27 @@ export interface SizedQuery extends SetQuery {
 /** Typical catalog sizes: one to four servers. */
 const SIZES = [20, 50, 100] as const;
 const MOST_SERVERS = 4;
-/** With fewer namespaces there is little to draw from. */
+/** With fewer namespaces, there are too few combinations. */
 const LEAST_NAMESPACES = 5;
-/** The number of queries for each size; rare styles are kept whole. */
+/** The maximum number of queries per size. Rare styles are kept completely. */
 const MOST_QUERIES = 600;
 const ATTEMPTS = 30;
 const SEED = 1;
 
-/** Repeats queries on small catalogs: one to four random namespaces that serve the query, and as many that do not. Seeded. Needs five namespaces. */
+/** Repeats queries on small catalogs: one to four random namespaces that can serve the query, and as many that cannot. Seeded. Needs five namespaces. */
 export function drawSizes(tools: ReadonlyMap<string, Tool>, queries: readonly SetQuery[]): readonly SizedQuery[] {
   const random = createRandom(SEED);
   const byNamespace = Map.groupBy(tools.values(), ({ namespace }) => namespace);
   if (byNamespace.size < LEAST_NAMESPACES) return [];
-  // One entry per tool: larger servers are drawn more often, so that every size has its draws.
+  // One entry per tool, so that larger servers are drawn more often and every size can be reached.
   const all = [...tools.values()].map(({ namespace }) => namespace);
   const countOf = (names: Iterable<string>): number =>
     [...names].reduce((sum, name) => sum + (byNamespace.get(name)?.length ?? 0), 0);
 
-  /** The given namespaces and others from `pool`, with a number of tools within the bounds; undefined if no draw succeeds. */
+  /**
+   * Draws namespaces from `pool` in addition to the given ones, until the number of tools is within the bounds. Returns undefined if no draw
+   * succeeds.
+   */
   function draw(given: ReadonlySet<string>, pool: readonly string[], bounds: readonly [number, number]) {
     const [over, most] = bounds;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -59,7 +62,7 @@ export function drawSizes(tools: ReadonlyMap<string, Tool>, queries: readonly Se
     });
   });
 
-  /** Namespaces that cannot serve the query: they have no tool with the name of a relevant one, and share no name with its namespaces. */
+  /** Returns namespaces that cannot serve the query: they have no tool with the name of a relevant one, and share no name with its namespaces. */
   function strangersTo({ relevant, alsoOk }: SetQuery, home: ReadonlySet<string>): readonly string[] {
     const good = [...relevant, ...alsoOk].flatMap((id) => tools.get(id) ?? []);
     const names = new Set(good.map(({ name }) => name));
@@ -78,7 +81,7 @@ export function drawSizes(tools: ReadonlyMap<string, Tool>, queries: readonly Se
 
 const GENERIC: ReadonlySet<string> = new Set(["mcp", "server", "servers", "api", "the", "tool", "tools", "default"]);
 
-/** At most `MOST_QUERIES` queries, taken from each style in turn, in the order of the file. */
+/** Returns at most `MOST_QUERIES` queries, taken from each style in turn, in the order of the file. */
 function sampleByStyle(queries: readonly SetQuery[], random: () => number): readonly SetQuery[] {
   if (queries.length <= MOST_QUERIES) return queries;
   const styles = [...Map.groupBy(queries, ({ style }) => style).values()].map((group) => shuffled(group, random));

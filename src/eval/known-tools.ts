@@ -4,18 +4,16 @@ import type { Tool } from "../tool/tool.ts";
 
 /** A tool of the set as registered in the arsenal, and its words. */
 export interface KnownTool {
-  /** The id in the tools file. */
   readonly id: string;
-  /** The name in the tools file. */
   readonly name: string;
-  /** The name for messages: its id, with its name unless the id contains it. */
+  /** The name for messages: the id, followed by the name unless the id contains it. */
   readonly label: string;
   readonly tool: Tool;
-  /** Every term of every field, and its spelling there. */
+  /** Every term of every field, with its spelling in the field. */
   readonly terms: ReadonlyMap<string, string>;
 }
 
-/** The tools of a set by the id the file gave them. */
+/** Returns the tools of a set by their ids from the file. */
 export function knownTools(tools: readonly Tool[]): ReadonlyMap<string, KnownTool> {
   return new Map(
     tools.map((tool) => {
@@ -27,19 +25,19 @@ export function knownTools(tools: readonly Tool[]): ReadonlyMap<string, KnownToo
   );
 }
 
-/** Words of a text that carry meaning, each once, in order. */
+/** Returns the meaningful words of a text, each once, in order. */
 export function wordsOf(text: string): ReadonlyMap<string, string> {
   const words = new Map<string, string>();
   for (const { term, word } of tokenize(text)) if (!words.has(term)) words.set(term, word);
   return words;
 }
 
-/** `“refund”, “money”` */
+/** Formats words as `“refund”, “money”`. */
 export function quoted(words: readonly string[]): string {
   return words.map((word) => `“${word}”`).join(", ");
 }
 
-/** `process_refund (refund)`, or the id alone if it contains the name. */
+/** Formats a tool as `process_refund (refund)`, or as its id if that contains the name. */
 export function labelOf({ id, name = "" }: { readonly id: string; readonly name?: string }): string {
   return nameKey(id).includes(nameKey(name)) ? id : `${name} (${id})`;
 }

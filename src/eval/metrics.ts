@@ -1,10 +1,10 @@
-/** The figures of a ranking, by the names that reports and scripts use. */
+/** The figures of a ranking, with the names in reports and scripts. */
 export const FIGURES = ["recall@1", "recall@5", "recall@10", "ndcg@10", "mrr"] as const;
 
 /** The quality of one ranking or the mean of several, as fractions in [0, 1]. */
 export type Figures = Readonly<Record<(typeof FIGURES)[number], number>>;
 
-/** Figures of one ranking: recall over all that is relevant, binary NDCG, reciprocal rank of the first relevant one. */
+/** Computes the figures of one ranking: recall over all relevant tools, binary NDCG, and the reciprocal rank of the first relevant tool. */
 export function figuresOf(ranking: readonly string[], relevant: ReadonlySet<string>): Figures {
   const recall = (depth: number): number =>
     ranking.slice(0, depth).filter((id) => relevant.has(id)).length / relevant.size;
@@ -26,20 +26,20 @@ export function figuresOf(ranking: readonly string[], relevant: ReadonlySet<stri
   };
 }
 
-/** The mean of many queries' figures, to four digits. */
+/** Returns the mean of many queries' figures, to four digits. */
 export function meanFigures(figures: readonly Figures[]): Figures {
   const mean = (name: keyof Figures): number =>
     figures.length === 0 ? 0 : round(figures.reduce((sum, each) => sum + each[name], 0) / figures.length);
   return Object.fromEntries(FIGURES.map((name) => [name, mean(name)])) as Figures;
 }
 
-/** The smallest value that at least `share` of the numbers do not exceed; 0 if there are none. */
+/** Returns the smallest value that at least `share` of the numbers do not exceed; 0 for an empty list. */
 export function percentile(numbers: readonly number[], share: number): number {
   const sorted = [...numbers].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
 }
 
-/** A fraction to four digits. */
+/** Rounds a fraction to four digits. */
 export function round(value: number): number {
   return Math.round(value * 10_000) / 10_000;
 }

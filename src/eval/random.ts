@@ -1,4 +1,4 @@
-/** Pseudorandom numbers in [0, 1), the same for the same seed (mulberry32). */
+/** Generates pseudorandom numbers in [0, 1). The same seed gives the same numbers (mulberry32). */
 export function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

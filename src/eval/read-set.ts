@@ -4,24 +4,22 @@ import { showValue } from "../errors/show-value.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 import type { SourceDraft } from "../tool/draft.ts";
 
-/** A tool of an evaluation set, with the id from the file. */
 export interface SetTool {
   readonly id: string;
   readonly draft: SourceDraft;
 }
 
-/** A query of an evaluation set. */
 export interface SetQuery {
   readonly id: string;
   readonly query: string;
-  /** Empty if nothing fits. */
+  /** The ids of the right tools. Empty if no tool is right. */
   readonly relevant: readonly string[];
-  /** Tools that count neither for nor against. */
+  /** Tools that are neither right nor wrong. */
   readonly alsoOk: readonly string[];
   /** Earlier turns, oldest first: `user: …`, `assistant: …`. */
   readonly history: readonly string[];
   readonly style: string | undefined;
-  /** Only tools of these namespaces, if given. */
+  /** Searches only tools of these namespaces. */
   readonly namespaces?: readonly string[];
 }
 
@@ -47,7 +45,7 @@ export async function readTools(path: string): Promise<readonly SetTool[]> {
 /** Reads `{"id","query","relevant":[…]}` lines, with `also_ok`, `history` and `style` if present. */
 export async function readQueries(path: string, known: ReadonlySet<string>): Promise<readonly SetQuery[]> {
   return readLines(path, (line, refuse) => {
-    /** An optional field must still be valid if it is present. */
+    /** A present optional field must be valid. */
     const optional = <Value>(
       read: (line: SetLine, field: string) => Value | undefined,
       field: string,
@@ -79,7 +77,7 @@ async function readLines<Row>(path: string, read: (line: SetLine, refuse: Refuse
     throw fixable("INPUT_INVALID", `Cannot read ${path}.`, "Check the path.", { field: path, value: path, cause });
   });
   const rows: Row[] = [];
-  // Some editors start a file with a byte order mark, which is not JSON.
+  // Some editors begin a file with a byte order mark, which is not JSON.
   const lines = content.replace(/^\uFEFF/, "").split(/\r?\n/);
   for (const [index, line] of lines.entries()) {
     if (line.trim() === "") continue;

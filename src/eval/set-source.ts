@@ -2,7 +2,7 @@ import { ArsenalError } from "../errors/arsenal-error.ts";
 import type { Source } from "../register/source.port.ts";
 import type { SetTool } from "./read-set.ts";
 
-/** The tools of an evaluation set as a source: normalised like any other, and findable by the id from the file. */
+/** Returns the tools of an evaluation set as a source. They are normalised like all tools, and can be found by their ids from the file. */
 export function setSource(tools: readonly SetTool[]): Source {
   return {
     name: "set",

@@ -2,25 +2,25 @@ import type { AnsweredQuery } from "./answer.ts";
 import type { SizedQuery } from "./draw-sizes.ts";
 import { type Figures, meanFigures, percentile, round } from "./metrics.ts";
 
-/** The figures of some queries, under the names in the JSON report. */
+/** The figures of a group of queries, with their names in the JSON report. */
 export interface Summary extends Figures {
-  /** Every line, including queries that no tool fits, which count in no ranking figure. */
+  /** The number of queries, including those without a relevant tool, which count in no ranking figure. */
   readonly queries: number;
-  /** Of the queries that no tool fits: the share answered with nothing. */
+  /** The share of queries without a relevant tool that correctly got no tools. */
   readonly refused?: number;
-  /** Of the others: the share answered with nothing. */
+  /** The share of all other queries that wrongly got no tools. */
   readonly false_refused: number;
   readonly p50_ms: number;
   readonly p95_ms: number;
 }
 
-/** The figures of all queries, and of each style if queries have one. */
+/** The figures of all queries, and of each style if queries have styles. */
 export interface SetReport extends Summary {
   readonly index_ms: number;
   /** The ranker. */
   readonly tier: string;
   readonly by_style?: ByStyle;
-  /** The same queries over small catalogs drawn from the tools, by their largest number of tools. */
+  /** The same queries over small catalogs drawn from the tools, by maximum number of tools. */
   readonly by_size?: Readonly<Record<string, Summary & { readonly by_style?: ByStyle }>>;
 }
 
@@ -42,7 +42,7 @@ export function summarise(answers: readonly AnsweredQuery[]): Summary {
   };
 }
 
-/** The figures of a run: of all its answers, by style in the order the styles first appear, and by catalog size. */
+/** Reports the figures of a run: of all answers, by style in order of first appearance, and by catalog size. */
 export function reportOn(
   answers: readonly AnsweredQuery[],
   run: { readonly indexMs: number; readonly tier: string; readonly sized: readonly (AnsweredQuery & SizedQuery)[] },

@@ -12,15 +12,15 @@ export interface Candidate {
 }
 
 const INTENT = [0, 0.05, 0.1, 0.15, 0.25, 0.35];
-/** Undefined switches variety off. */
+/** Values of `mmrLambda`. Undefined disables diversity. */
 const VARIETY = [0.7, 0.85, undefined];
 
-/** With fewer queries, the result would not hold for others. */
+/** With fewer queries, the result would not generalise. */
 export const LEAST_QUERIES = 20;
 const FOLDS = 5;
 const SEED = 29;
 
-/** The settings to compare, the current ones first: the weight of the intent next to the meaning, and the amount of variety. */
+/** Returns the settings to compare, the current ones first: combinations of the weight of the intent and the amount of diversity. */
 export function candidatesFor({ weights = {}, enableMmr, mmrLambda }: RoutingConfig): readonly Candidate[] {
   const current: Candidate = {
     weights: { intent: weights.intent ?? DEFAULT_SETTINGS.weights.intent },
@@ -35,22 +35,22 @@ export function candidatesFor({ weights = {}, enableMmr, mmrLambda }: RoutingCon
   return [current, ...others.filter((other) => JSON.stringify(other) !== JSON.stringify(current))];
 }
 
-/** The outcome of tuning. */
+/** The result of tuning. */
 export interface Tuning {
   /** The best settings over all queries. */
   readonly best: Candidate;
   readonly isCurrent: boolean;
-  /** Whether settings that were chosen on some queries rank the others better, beyond chance. */
+  /** True if settings that were chosen on some queries significantly improve the ranking of other queries. */
   readonly helps: boolean;
-  /** The current settings (a) and those chosen without the query in question (b), by figure. */
+  /** The figures with the current settings (a) and with settings chosen without the query in question (b). */
   readonly figures: Awaited<ReturnType<typeof compareAnswers>>["figures"];
   readonly queries: number;
   readonly candidates: number;
 }
 
 /**
- * Chooses among candidates by NDCG@10, and estimates the gain by cross-validation: each fifth of the queries is ranked with the
- * settings that the other four fifths prefer. `answers` has one list a candidate, in the order of the queries.
+ * Chooses the best candidate by NDCG@10, and estimates the gain by cross-validation: each fifth of the queries is ranked with the settings that are
+ * best for the other four. `answers` has one list per candidate, in the order of the queries.
  */
 export async function tune(
   candidates: readonly Candidate[],
@@ -73,7 +73,7 @@ export async function tune(
   };
 }
 
-/** A fold for each query, of nearly equal sizes, the same for the same number of queries. */
+/** Assigns each query to a fold of nearly equal size. Deterministic for a number of queries. */
 function foldsOf(queries: number): readonly number[] {
   const random = createRandom(SEED);
   const order = Array.from({ length: queries }, (_, query) => ({ query, key: random() })).sort((a, b) => a.key - b.key);
@@ -81,7 +81,7 @@ function foldsOf(queries: number): readonly number[] {
   return Array.from({ length: queries }, (_, query) => folds.get(query) ?? 0);
 }
 
-/** The candidate with the best mean over some queries; the first of equals. */
+/** Returns the candidate with the best mean over some queries, or the first if several are equal. */
 function bestOf(answers: readonly (readonly AnsweredQuery[])[], counts: (query: number) => boolean): number {
   const totals = answers.map((own) =>
     own.reduce((sum, { figures }, query) => (counts(query) ? sum + (figures?.["ndcg@10"] ?? 0) : sum), 0),

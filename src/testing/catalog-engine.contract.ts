@@ -7,9 +7,9 @@ import { contract, type ContractCase, type Make } from "./contract.ts";
 
 /** Properties of the engine under test. */
 export interface CatalogEngineCases {
-  /** Creates a second engine on the same backend as the last one. Omit it for an engine that does not share its tools. */
+  /** Creates a second engine on the backend of the last one. Omitted for engines that do not share tools. */
   readonly another?: () => CatalogEngine | Promise<CatalogEngine>;
-  /** The largest error of a cosine, if the engine rounds vectors. Defaults to 0.00001. */
+  /** The maximum error of a cosine, for engines that round vectors. Defaults to 0.00001. */
   readonly cosineError?: number;
 }
 

@@ -69,7 +69,7 @@ const changeClaims: Claims = {
   },
 };
 
-/** The messages that a handle receives on topic `t` from now on. */
+/** Collects the messages that a handle receives on topic `t` from now on. */
 function listenTo({ changes }: TwoHandles["one"]): readonly unknown[] {
   const heard: unknown[] = [];
   changes.subscribe("t", (data) => void heard.push(data));

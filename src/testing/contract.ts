@@ -1,10 +1,10 @@
-/** One claim about an adapter, checked by running it. Rejects if the claim does not hold. */
+/** One claim about an adapter. Running it rejects if the claim does not hold. */
 export interface ContractCase {
   readonly name: string;
   run(): Promise<void>;
 }
 
-/** Creates a fresh adapter for a case; `dispose` releases its resources. */
+/** Creates a new adapter for each case. `dispose` releases its resources. */
 export type Make<Adapter> = () =>
   | Promise<{ readonly adapter: Adapter; dispose?(): Promise<void> }>
   | { readonly adapter: Adapter; dispose?(): Promise<void> };
@@ -32,7 +32,7 @@ export function contract<Adapter>(
   }));
 }
 
-/** Deterministic numbers in [0, 1): a linear congruential generator, sufficient to vary tests. */
+/** Generates deterministic numbers in [0, 1), with a linear congruential generator that is sufficient for tests. */
 export function createRandom(seed: number): () => number {
   let state = seed;
   return () => {

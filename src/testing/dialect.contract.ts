@@ -10,17 +10,17 @@ import { resultOf, sampleTools } from "./sample-tools.ts";
 export interface SampleCall {
   readonly id: string;
   readonly name: string;
-  /** The arguments as JSON. Not valid JSON only if `sendsText` is true. */
+  /** The arguments as JSON. May be invalid JSON only if `sendsText` is true. */
   readonly arguments: string;
 }
 
-/** Samples of the provider's calls, which only the test of a dialect knows. */
+/** Samples of the provider's format, which only the test of a dialect can create. */
 export interface DialectSamples {
   /** An answer with these calls, in the provider's format. */
   answer(calls: readonly SampleCall[]): unknown;
-  /** The same as a stream. Required if the dialect reads streams. */
+  /** The same answer as a stream. Required if the dialect reads streams. */
   stream?(calls: readonly SampleCall[]): readonly unknown[];
-  /** True if the provider sends arguments as text, which can be malformed. */
+  /** True if the provider sends arguments as text, which may be malformed. */
   readonly sendsText: boolean;
   /** False if the provider's calls have no ids. */
   readonly hasIds?: boolean;
@@ -230,7 +230,7 @@ const JUNK: readonly unknown[] = [undefined, null, 5, "text", true, [], [[]], {}
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
 const BYTES = '"0":137,"1":80';
 
-/** Parameters of the demanding tool, and the feature each needs. */
+/** Parameters of a tool that uses many features, and the feature that each parameter needs. */
 const DEMANDS = [
   { feature: "pattern", parameter: "code" },
   { feature: "format", parameter: "day" },

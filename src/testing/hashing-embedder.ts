@@ -8,7 +8,7 @@ export interface HashingEmbedderOptions {
   readonly onEmbed?: (texts: readonly string[]) => void;
 }
 
-/** An embedder for tests: hashes words into a vector, deterministically. Texts that share words are similar. */
+/** An embedder for tests. Hashes words into a vector, deterministically, so that texts with common words are similar. */
 export function createHashingEmbedder({ dimension = 256, onEmbed }: HashingEmbedderOptions = {}): Embedder {
   return {
     model: `hashing-${dimension}`,

@@ -9,11 +9,11 @@ import { resultOf, sampleTools } from "./sample-tools.ts";
 /** One scripted turn of the model behind an adapter. */
 export interface ModelTurn {
   readonly text?: string;
-  /** Each call names its tool by the alias. */
+  /** The name in each call is the tool's alias. */
   readonly calls?: readonly { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> }[];
 }
 
-/** Makes an adapter whose model takes these turns, one for each request. */
+/** Creates an adapter whose model returns these turns, one per request. */
 export type MakeLlm = (turns: readonly ModelTurn[]) => ReturnType<Make<Llm>>;
 
 /** The contract of every model. */
@@ -172,7 +172,7 @@ function callsOf({ message }: LlmTurn): unknown {
   return message.calls.map(({ call }) => ({ name: call.toolName, arguments: call.arguments }));
 }
 
-/** A turn and the results of its calls, in order. */
+/** Returns a turn with the results of its calls, in order. */
 function answered(
   { message }: LlmTurn,
   values: readonly unknown[],

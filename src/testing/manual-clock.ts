@@ -1,19 +1,19 @@
 import type { Clock } from "../observe/clock.ts";
 
-/** A clock that only moves when it is advanced. */
+/** A clock that moves only when it is advanced. */
 export interface ManualClock extends Clock {
-  /** Advances time, running every due timer in order, and letting promises settle before, between and after them. */
+  /** Advances the time. Runs every due timer in order, and lets promises settle before, between and after them. */
   advance(ms: number): Promise<void>;
-  /** The number of timers that neither ran nor were cancelled. */
+  /** The number of timers that have neither run nor been cancelled. */
   readonly pending: number;
 }
 
-/** Creates a clock for tests. `settled` resolves once no work is pending; it defaults to one turn of the event loop. */
+/** Creates a clock for tests. `settled` resolves once no work is pending. Defaults to one turn of the event loop. */
 export function createManualClock(start = 0, settled: () => Promise<void> = promisesSettled): ManualClock {
   const timers = new Set<{ readonly due: number; readonly callback: () => void }>();
   let now = start;
 
-  /** The first due timer; among equals, the one that was set first. */
+  /** Returns the first due timer. If several are due at the same time, the one that was set first. */
   const earliest = (until: number) =>
     [...timers].filter(({ due }) => due <= until).sort((one, other) => one.due - other.due)[0];
 
@@ -41,7 +41,7 @@ export function createManualClock(start = 0, settled: () => Promise<void> = prom
   };
 }
 
-/** Captured once, so that a test runner's fake timers do not stop this clock. */
+/** Captured on load, so that a test runner's fake timers cannot stop this clock. */
 const nextTurn = setImmediate;
 
 /** Resolves once every promise that can settle now has settled. */

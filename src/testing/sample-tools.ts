@@ -2,7 +2,7 @@ import type { ToolResult } from "../execute/result.ts";
 import { defineTool } from "../tool/define-tool.ts";
 import type { Tool } from "../tool/tool.ts";
 
-/** Five everyday business tools, for tests that need some. */
+/** Five ordinary business tools, for tests that need tools. */
 export function sampleTools(): readonly Tool[] {
   return [
     defineTool({
@@ -59,7 +59,6 @@ export function sampleTools(): readonly Tool[] {
   ];
 }
 
-/** The result of a call that succeeded. */
 export function resultOf(toolName: string, result?: unknown): ToolResult {
   const times = { queuedAt: 0, completedAt: 5, latencyMs: 5 };
   return { toolName, status: "success", result, ...times, attempts: 1, traceId: "t", spanId: "s" };

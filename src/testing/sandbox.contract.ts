@@ -11,7 +11,7 @@ export function sandboxContract(make: Make<Sandbox>): readonly ContractCase[] {
   const withLimits = (limits: Partial<typeof SANDBOX_LIMITS>): Partial<SandboxJob> => ({
     limits: { ...SANDBOX_LIMITS, ...limits },
   });
-  /** Claims about JavaScript do not apply to a sandbox that only runs commands. */
+  /** Claims about JavaScript apply only to sandboxes that run JavaScript. */
   const ofScripts = (check: (sandbox: Sandbox) => Promise<void>) => async (sandbox: Sandbox) => {
     if (sandbox.kinds.includes("javascript")) await check(sandbox);
   };

@@ -2,11 +2,10 @@ import type { Llm, LlmRequest, LlmTurn } from "../agent/llm.port.ts";
 
 /** A model that follows a script and records its requests. */
 export interface ScriptedLlm extends Llm {
-  /** Every request so far. */
   readonly requests: readonly LlmRequest[];
 }
 
-/** Returns a model that answers each request with the next turn of a script: text, a turn made with `say`, or an error to throw. */
+/** Returns a model that answers each request with the next turn of a script: a text, a turn made with `say`, or an error to throw. */
 export function scriptedLlm(script: readonly (string | LlmTurn | Error)[]): ScriptedLlm {
   const requests: LlmRequest[] = [];
   return {
@@ -25,7 +24,7 @@ export function scriptedLlm(script: readonly (string | LlmTurn | Error)[]): Scri
   };
 }
 
-/** A turn of a model: its text, then its calls, each as the tool's name and the arguments. Costs 10 tokens in and 5 out. */
+/** Creates a turn of a model: text, then calls, each with the tool's name and arguments. Uses 10 input and 5 output tokens. */
 export function say(text: string, ...calls: readonly (readonly [tool: string, args: object])[]): LlmTurn {
   return {
     message: {

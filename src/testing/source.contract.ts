@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Source } from "../register/source.port.ts";
 import { contract, type ContractCase, type Make } from "./contract.ts";
 
-/** The contract of every source. The source under test offers at least one tool. */
+/** The contract of every source. The source under test must offer at least one tool. */
 export function sourceContract(make: Make<Source>): readonly ContractCase[] {
   const { signal } = new AbortController();
   const namesOf = async (source: Source) => (await source.list({ signal })).map(({ draft }) => draft.name);

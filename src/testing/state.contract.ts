@@ -25,7 +25,7 @@ export function stateContract(make: () => StateBackend | Promise<StateBackend>):
       try {
         got.list.push(3);
       } catch {
-        // A frozen value is as good as a copy.
+        // A frozen value needs no copy.
       }
       assert.deepEqual((await state.get("a"))?.value, { list: [1] });
     },

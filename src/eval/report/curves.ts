@@ -1,7 +1,7 @@
 import { type AnsweredQuery, firstRank, RANKED, rankOf } from "../answer.ts";
 import { percentile } from "../metrics.ts";
 
-/** Mean recall at 1, 2, … `depth`, over the queries with a relevant tool. */
+/** Returns the mean recall at 1, 2, … `depth`, over the queries with a relevant tool. */
 export function recallCurve(answers: readonly AnsweredQuery[], depth: number): readonly number[] {
   const possible = answers.filter(({ relevant }) => relevant.length > 0);
   const found = Array.from({ length: depth }, () => 0);
@@ -20,7 +20,7 @@ export interface Bar {
   readonly count: number;
 }
 
-/** The number of values up to each edge and above the previous one. */
+/** Counts the values up to each edge and above the previous edge. */
 function histogram(
   values: readonly number[],
   edges: readonly number[],
@@ -40,7 +40,7 @@ export function rankHistogram(answers: readonly AnsweredQuery[]): readonly Bar[]
   });
 }
 
-/** The upper edges of the bars of several lists of times: twelve equal steps up to the slower 95th percentile, and one for the slower times. */
+/** Returns the upper edges for histograms of several lists of times: twelve equal steps up to the slowest 95th percentile, and one for slower times. */
 export function timeEdges(lists: readonly (readonly number[])[]): readonly number[] {
   const most = Math.max(...lists.map((times) => percentile(times, 0.95)), 0.001);
   const magnitude = 10 ** Math.floor(Math.log10(most / 12));
@@ -49,7 +49,7 @@ export function timeEdges(lists: readonly (readonly number[])[]): readonly numbe
   return [...edges, Infinity];
 }
 
-/** The number of times up to each edge and above the previous one. */
+/** Counts the times up to each edge and above the previous edge. */
 export function timeHistogram(times: readonly number[], edges: readonly number[]): readonly Bar[] {
   return histogram(times, edges, (edge, before) => (edge === Infinity ? `> ${before}` : String(edge)));
 }

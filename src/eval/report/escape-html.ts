@@ -9,14 +9,14 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Safe markup: written here, or escaped. */
+/** Safe markup: a literal template of this program, or escaped text. */
 export interface Markup {
   readonly markup: string;
 }
 
 type TemplateValue = Markup | string | number | undefined | readonly Markup[];
 
-/** Markup from a template: a value in `${…}` that is not markup is escaped, and control and hidden characters are removed or named. */
+/** Creates markup from a template. Escapes each `${…}` that is not markup, and removes or names control and hidden characters. */
 export function html(strings: TemplateStringsArray, ...parts: readonly TemplateValue[]): Markup {
   return { markup: strings.reduce((text, next, index) => text + toMarkup(parts[index - 1]) + next) };
 }
@@ -27,7 +27,7 @@ function toMarkup(part: TemplateValue): string {
   return "markup" in part ? part.markup : part.map(({ markup }) => markup).join("");
 }
 
-/** Text as a page shows it, in an element or in a quoted attribute. */
+/** Escapes text for an element or a quoted attribute. */
 export function escapeHtml(text: string): string {
   return shownText(harmless(text)).replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
 }

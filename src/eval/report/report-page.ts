@@ -20,7 +20,7 @@ export interface ReportParts {
   readonly misses: readonly Miss[];
   readonly comparison: Comparison | undefined;
   readonly suggestions: readonly Suggestion[] | undefined;
-  /** A, and B if two runs were compared. */
+  /** Run A, then run B if two runs were compared. */
   readonly runs: readonly ReportedRun[];
 }
 
@@ -33,7 +33,7 @@ export interface ReportedRun {
 
 const DEPTH = 20;
 
-/** One self-contained HTML page: no network, no other file. Only the script written here may run in it. */
+/** Returns one self-contained HTML page without network requests. Only the script of this module may run in it. */
 export function reportPage(parts: ReportParts): string {
   const { report, toolsFile, queriesFile, toolCount, comparison, suggestions, misses, runs } = parts;
   const scriptHash = createHash("sha256").update(SCRIPT).digest("base64");

@@ -1,7 +1,7 @@
 import type { Bar } from "./curves.ts";
 import { html, type Markup } from "./escape-html.ts";
 
-/** The values of one run in a plot; A is drawn first. */
+/** The values of one run in a plot. The first series is drawn first. */
 export interface Series<Value> {
   readonly name: string;
   readonly values: readonly Value[];
@@ -14,7 +14,7 @@ const RIGHT = 350;
 const TOP = 14;
 const BOTTOM = 182;
 
-/** One curve per run, over k = 1, 2, …, with values in [0, 1]. */
+/** Draws one curve per run, over k = 1, 2, …, with values in [0, 1]. */
 export function curvePlot(title: string, series: readonly Series<number>[]): Markup {
   const depth = Math.max(1, ...series.map(({ values }) => values.length));
   const x = (index: number): number => LEFT + 8 + (index / Math.max(1, depth - 1)) * (RIGHT - LEFT - 16);
@@ -34,7 +34,7 @@ export function curvePlot(title: string, series: readonly Series<number>[]): Mar
   return figure(title, "k", series, html`${grid}${ticks}${lines}`);
 }
 
-/** Bars per run, side by side. Every `every`-th bar has a label. */
+/** Draws bars per run, side by side. Every `every`-th bar has a label. */
 export function barPlot(title: string, axis: string, series: readonly Series<Bar>[], every = 1): Markup {
   const labels = series[0]?.values.map(({ label }) => label) ?? [];
   const top = niceTop(Math.max(1, ...series.flatMap(({ values }) => values.map(({ count }) => count))));
@@ -66,7 +66,7 @@ export function barPlot(title: string, axis: string, series: readonly Series<Bar
   return figure(title, axis, series, html`${grid}${ticks}${bars.flat()}`);
 }
 
-/** An interval around zero, shown next to its numbers. The scale ends at `most`. */
+/** Draws an interval on a scale from -`most` to `most`, next to its numbers. */
 export function intervalPlot(
   interval: { readonly low: number; readonly high: number; readonly difference: number },
   most: number,

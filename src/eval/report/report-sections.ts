@@ -6,7 +6,7 @@ import { intervalPlot } from "./report-plots.ts";
 import type { Suggestion } from "../suggest/suggest.ts";
 import type { SetReport, Summary } from "../summarise.ts";
 
-/** A page with more of them is too large for a browser; the JSON lines file has no limit. */
+/** More rows would make the page too large for a browser. The JSON lines file has no limit. */
 const MOST_MISSES = 1000;
 const MOST_SUGGESTIONS = 200;
 
@@ -115,7 +115,7 @@ export function comparisonSection({ a, b, figures, changed, resamples }: Compari
     }`;
 }
 
-/** The missed queries, with the relevant tools, the returned ones and the reason. */
+/** The missed queries, with the relevant tools, the returned tools and the reason. */
 export function missesSection(misses: readonly Miss[]): Markup {
   if (misses.length === 0)
     return html`<h2>Misses</h2>
@@ -191,13 +191,13 @@ export function suggestionsSection(suggestions: readonly Suggestion[]): Markup {
     ${left > 0 ? html`<p class="note">${left} more with --json.</p>` : ""}`;
 }
 
-/** Names of the figures in any of the groups, in their order. */
+/** Returns the names of the figures that occur in any of the groups, in order. */
 export function columnsOf(groups: readonly Summary[]): readonly (keyof Summary)[] {
   const widest = groups.find((group) => group.refused !== undefined) ?? groups[0];
   return Object.keys(widest ?? {}) as (keyof Summary)[];
 }
 
-/** A difference with its sign, to four digits. */
+/** Formats a difference with its sign, to four digits. */
 export function signed(value: number): string {
   return `${value > 0 ? "+" : value < 0 ? "−" : ""}${Math.abs(value).toFixed(4)}`;
 }

@@ -1,4 +1,4 @@
-/** The look of the report: light and dark by the reader's setting, one column on a phone. */
+/** The style sheet of the report. Light or dark as the reader prefers, and one column on a phone. */
 export const STYLE = `
 :root { color-scheme: light dark; --ground: #fbfbfa; --card: #fff; --ink: #1d2126; --soft: #5a636e; --rule: #dfe3e8; --a: #1f5fd0; --b: #b4500c; --good: #11713b; --bad: #b3261e; --chip: #eef1f5; }
 @media (prefers-color-scheme: dark) { :root { --ground: #14171b; --card: #1c2026; --ink: #e7eaee; --soft: #a3adb9; --rule: #343b44; --a: #82aeff; --b: #ffab66; --good: #6fd39a; --bad: #ff8f85; --chip: #2a3038; } }
@@ -63,7 +63,7 @@ pre { background: var(--card); border: 1px solid var(--rule); border-radius: .5r
 @media print { .filter { display: none; } .scroll, figure { break-inside: avoid; } }
 `;
 
-/** Filters the misses by text and by kind. Without it every miss is shown. */
+/** Filters the misses by text and by kind. Without scripts, every miss is visible. */
 export const SCRIPT = `
 const filter = document.querySelector(".filter");
 if (filter) {

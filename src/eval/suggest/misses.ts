@@ -6,16 +6,19 @@ import { type KnownTool, quoted, wordsOf } from "../known-tools.ts";
 import { present } from "../../base/present.ts";
 import { round } from "../metrics.ts";
 
-/** A relevant tool ranks `low`; none is in the first fifty (`lost`); the query was `refused` although a tool fits, or `answered` although none does. */
+/**
+ * `low`: a relevant tool ranks too low. `lost`: none is in the first fifty. `refused`: no tools were returned although one fits. `answered`: tools
+ * were returned although none fits.
+ */
 export type MissKind = "low" | "lost" | "refused" | "answered";
 
-/** A query with a wrong answer, with the field names of the JSON lines. */
+/** A query with a wrong answer. Fields have the names of the JSON lines. */
 export type Miss = ReturnType<typeof toMiss>;
 
 /** The default number of tools for a model. */
 export const SHOWN = 5;
 
-/** The kind of the miss; undefined if the answer is right. More than five relevant tools may fill as many ranks. */
+/** Returns the kind of the miss; undefined if the answer is right. If more than five tools are relevant, they may fill that many ranks. */
 export function missKind(answer: AnsweredQuery): MissKind | undefined {
   const { relevant, refused } = answer;
   if (relevant.length === 0) return refused ? undefined : "answered";
@@ -31,7 +34,7 @@ export function toMiss(
   reason: string,
   known: ReadonlyMap<string, Pick<KnownTool, "name">> = new Map(),
 ) {
-  /** A tool as in the tools file; without a name if the file has no such tool. */
+  /** Returns a tool as in the tools file. Without a name if the file has no such tool. */
   const named = (toolId: string) => present({ id: toolId, name: known.get(toolId)?.name });
   const { id, query, style, relevant, ranking } = answer;
   return {
@@ -54,14 +57,14 @@ export function toMiss(
   };
 }
 
-/** The relevant tool with the worst rank, which is the one to explain. */
+/** Returns the relevant tool with the worst rank, which the reason explains. */
 export function worstPlaced(answer: AnsweredQuery): string | undefined {
   return answer.relevant
     .map((id) => ({ id, rank: rankOf(answer, id) ?? Infinity }))
     .toSorted((a, b) => (a.rank === b.rank ? 0 : b.rank - a.rank))[0]?.id;
 }
 
-/** Every missed query, in order, each with its reason. Queries run once more, so that explaining adds no measured time. */
+/** Explains every missed query, in order. Runs these queries again, so that explanations do not affect the measured times. */
 export async function explainMisses(
   arsenal: Answering,
   answers: readonly AnsweredQuery[],
@@ -89,7 +92,7 @@ export async function explainMisses(
   return misses;
 }
 
-/** A tool and the explanation of its score; omitted if the tool was not a candidate. */
+/** A tool and the explanation of its score, which is omitted if the tool was not a candidate. */
 export interface Contender {
   readonly known: KnownTool;
   readonly explained?: ExplainedTool | undefined;
@@ -100,7 +103,7 @@ const LEAST_DIFFERENCE = 0.005;
 const MOST_SIGNALS = 2;
 const MOST_WORDS = 4;
 
-/** Explains in one line why a query was missed: the words of the request in each tool, and the signals that made the difference. */
+/** Explains in one line why a query was missed: the words of the request that each tool contains, and the signals that made the difference. */
 export function missReason(
   answer: Pick<AnsweredQuery, "query" | "ranking">,
   kind: MissKind,
@@ -136,14 +139,14 @@ function fit({ explained }: Contender): string {
   return (explained?.signals.find(({ name }) => name === "semantic")?.value ?? 0).toFixed(2);
 }
 
-/** Diversity moves a near-copy down below tools with lower scores. */
+/** Returns true if diversity moved a near-copy below tools with lower scores. */
 function isHeldBack({ ranking }: Pick<AnsweredQuery, "ranking">, { known }: Contender): boolean {
   const index = ranking.findIndex(({ id }) => id === known.id);
   const score = ranking[index]?.score ?? -Infinity;
   return ranking.slice(0, Math.max(0, index)).some((above) => above.score < score);
 }
 
-/** The signals by which the best tool leads most. */
+/** Names the signals in which the best tool has the largest lead. */
 function leads(wanted: Contender, best: Contender): readonly string[] {
   if (!wanted.explained || !best.explained) return [];
   const own = new Map(wanted.explained.signals.map((signal) => [signal.name, signal]));

@@ -1,27 +1,26 @@
 import { tokenize } from "../../catalog/lexical/tokenize.ts";
 import { wordsOf } from "../known-tools.ts";
 
-/** Words of people's requests that no field of the tool contains, and the number of its queries that contain them. */
+/** Words of requests that no field of the tool contains, and the number of its queries that contain them. */
 export interface MissingWords {
   readonly words: string;
   readonly queries: number;
 }
 
-/** A query of the tool. */
 export interface OwnQuery {
   readonly query: string;
-  /** Whether a term is in a field of the tool, or of another tool that serves the query with it. */
+  /** Returns whether a term is in a field of the tool, or of another tool that serves the same query. */
   readonly isSaid: (term: string) => boolean;
 }
 
 const MOST = 5;
-/** With at least this many queries, a word must be in two of them: a single one may be a name or an accident. */
+/** If a tool has at least this many queries, a word must be in two of them, because a single word may be a name or an accident. */
 const ENOUGH_QUERIES = 3;
-/** In a longer query any word may be irrelevant, unless several queries contain it. */
+/** A single longer query is ignored, because any of its words may be irrelevant. */
 const LONG = 20;
-/** A word counts only if it is this many times as frequent in the tool's queries as in others. */
+/** A word counts only if it is this many times as frequent in the tool's queries as in all others. */
 const LIFT = 3;
-/** Two words are shown as one phrase if they mostly occur together. */
+/** Two words are combined to a phrase if at least this share of them occurs together. */
 const TOGETHER = 0.6;
 const WORD = /^\p{L}{3,}$/u;
 const NAME = /(?<=[\p{L}\p{N},;:)]\s+)\p{Lu}\p{L}+/gu;
@@ -32,7 +31,10 @@ interface WordCount {
   queries: number;
 }
 
-/** Words of a tool's own queries that the tool lacks, most frequent first. `elsewhere` is the share of other queries with a term: common words are not informative. */
+/**
+ * Returns words of a tool's own queries that the tool lacks, most frequent first. `elsewhere` returns the share of other queries with a term, because
+ * common words are not informative.
+ */
 export function missingWords(
   queries: readonly OwnQuery[],
   elsewhere: (term: string) => number,
@@ -58,7 +60,7 @@ export function termShares(queries: readonly string[]): (term: string) => number
   return (term) => (counts.get(term) ?? 0) / Math.max(1, queries.length);
 }
 
-/** Counts the missing words of one query and their adjacent pairs, each once. */
+/** Counts the missing words of one query, and adjacent pairs of them, each once. */
 function countIn(
   { query, isSaid }: OwnQuery,
   tells: (term: string) => boolean,
@@ -87,7 +89,7 @@ function countIn(
   }
 }
 
-/** Replaces words with the phrases they mostly occur in. */
+/** Replaces words by the phrases in which they mostly occur. */
 function withoutRepeats(entries: readonly WordCount[], counted: ReadonlyMap<string, WordCount>): readonly WordCount[] {
   const inPhrase = new Set<string>();
   const phrases = entries.filter(({ terms, queries }) => {

@@ -5,7 +5,7 @@ import { splitWords } from "../../tool/split-words.ts";
 import type { Work } from "../answer-queries.ts";
 import type { KnownTool } from "../known-tools.ts";
 
-/** The similarity of tools by the catalog's measure of words: in [0, 1], 1 for copies. */
+/** The similarity of tools by the words in the catalog, in [0, 1]; 1 for copies. */
 export type Likeness = ReturnType<typeof createLikeness>;
 
 export interface AlikePair {
@@ -14,20 +14,20 @@ export interface AlikePair {
   readonly similarity: number;
 }
 
-/** The order of two tools this similar is arbitrary. Retrieval treats tools from this similarity up as copies. */
+/** From this similarity on, the order of two tools is arbitrary. Retrieval treats them as copies. */
 export const NEAR_DUPLICATE = 0.9;
 
 const NEIGHBOURS = 6;
-/** The number of words that search for neighbours; a copy shares the first ones. */
+/** The number of words of a tool that search for its neighbours. A copy contains all of them. */
 const PROBE_WORDS = 16;
 
-/** Measures the similarity of the tools of a set. */
+/** Creates the measure of similarity for the tools of a set. */
 export function createLikeness(tools: ReadonlyMap<string, KnownTool>) {
   const index = createLexicalIndex();
   for (const { id, tool } of tools.values()) index.upsert(id, toolFields(tool));
   return {
     of: (a: string, b: string): number => index.similarity(a, b),
-    /** Pairs with at least this similarity, most similar first. Each tool is compared with the few tools that its own words find. */
+    /** Returns pairs with at least this similarity, most similar first. Compares each tool with the few tools that its own words find. */
     async pairs({ least, signal, onProgress }: Work & { readonly least: number }): Promise<readonly AlikePair[]> {
       const found = new Map<string, AlikePair>();
       let done = 0;
@@ -51,7 +51,7 @@ export function createLikeness(tools: ReadonlyMap<string, KnownTool>) {
   };
 }
 
-/** An order of texts that is the same on every machine. */
+/** Compares texts in an order that is the same on every machine. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -12,10 +12,13 @@ type DescriptionSuggestion = NonNullable<ReturnType<typeof suggestionFor>>;
 
 /** A description with fewer words adds nothing to the name. */
 const FEWEST_WORDS = 4;
-/** A tool that a larger share of its queries finds is not hidden. */
+/** A tool that more than this share of its queries finds is not hidden. */
 const LOW_SHARE = 0.5;
 
-/** Tools that their queries rank low, most lost queries first; then tools without queries whose descriptions are thin. */
+/**
+ * Suggests changes to tools that rank low in their own queries, most lost queries first; then to tools without queries whose descriptions are too
+ * short.
+ */
 export function suggestDescriptions(
   answers: readonly AnsweredQuery[],
   known: ReadonlyMap<string, KnownTool>,
@@ -24,7 +27,7 @@ export function suggestDescriptions(
   for (const answer of answers)
     for (const id of new Set(answer.relevant)) own.set(id, [...(own.get(id) ?? []), answer]);
   const share = termShares(answers.map(({ query }) => query));
-  /** The share of the other tools' queries that contain a term. */
+  /** Returns the share of the other tools' queries that contain a term. */
   const elsewhereThan = (asked: readonly AnsweredQuery[]): ((term: string) => number) => {
     const others = answers.length - asked.length;
     const ownShare = termShares(asked.map(({ query }) => query));
@@ -38,7 +41,7 @@ export function suggestDescriptions(
     .toSorted((a, b) => b.low - a.low || problemOrder(a) - problemOrder(b) || compareText(a.tool, b.tool));
 }
 
-/** The suggestion for a tool that its description hides, with the field names of the JSON. */
+/** Returns the suggestion for a tool that is hidden by its description. Fields have the names of the JSON. */
 function suggestionFor(
   tool: KnownTool,
   asked: readonly AnsweredQuery[],
@@ -49,7 +52,7 @@ function suggestionFor(
   const low = places.filter(({ answer, rank }) => rank > Math.max(SHOWN, answer.relevant.length));
   const thin = thinness(tool);
   const isLow = low.length > 0 && low.length >= LOW_SHARE * asked.length;
-  // A thin description does no harm if its queries find the tool.
+  // A short description is fine if the tool's queries find it.
   if (!isLow && (thin === undefined || asked.length > 0)) return undefined;
   const words = missingWords(
     low.map(({ answer: { query, relevant } }) => {
@@ -63,14 +66,14 @@ function suggestionFor(
   return {
     kind: "description" as const,
     tool: tool.id,
-    /** `missing` and `short` are about the description, `low` about the rank in its own queries. */
+    /** `missing` and `short` are about the description; `low` is about the ranks in the tool's own queries. */
     problems: [...(thin ? [thin] : []), ...(isLow ? (["low"] as const) : [])],
-    /** The queries it serves, and those that rank it below the first five. */
+    /** The number of queries that the tool serves, and that rank it below the first five. */
     queries: asked.length,
     low: low.length,
-    /** Its median rank for its own queries; null if it is below the fiftieth, or has none. */
+    /** The median rank in its own queries; null if it is below the fiftieth, or there are no queries. */
     median_rank: asked.length > 0 && median <= RANKED ? median : null,
-    /** The words of people's requests that none of its fields has. */
+    /** Words of requests that none of its fields contains. */
     words,
     suggestion: advice(tool, thin, words, low.length, asked.length),
   };

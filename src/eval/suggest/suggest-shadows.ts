@@ -4,27 +4,27 @@ import { type KnownTool, quoted } from "../known-tools.ts";
 import { termShares } from "./missing-words.ts";
 import { type AlikePair, compareText, type Likeness, NEAR_DUPLICATE } from "./near-duplicates.ts";
 
-/** One lost query may be an accident; two are a pattern, and so is one if the tools are very similar. */
+/** One lost query may be an accident. Two are a pattern, and so is one if the tools are very similar. */
 const LEAST_TAKEN = 2;
 const ALIKE = 0.5;
-/** A tool that takes a smaller share of another's queries is one of many. */
+/** The smallest reported share of a tool's queries that another tool takes. */
 const LEAST_SHARE = 0.1;
-/** Less similar tools are unrelated. */
+/** Tools with lower similarity are unrelated. */
 const RELATED = 0.2;
-/** A tool that takes this many queries of this many unrelated tools, and twice the average, matches too much. */
+/** A tool matches too much if it takes this many queries, from this many unrelated tools, and twice the average. */
 const MANY = 3;
 const OWN_WORD = /^\p{L}{3,}$/u;
 const MOST_OWN_WORDS = 4;
 const MOST_QUERIES = 10;
 
-/** Queries of one tool for which another ranked first. */
+/** The queries of one tool in which another tool ranked first. */
 interface Taking {
   readonly taker: string;
   readonly loser: string;
   readonly queries: AnsweredQuery[];
 }
 
-/** Pairs of tools of which one takes the other's queries, most taken first; a tool that takes from many unrelated ones is listed once. */
+/** Returns pairs in which one tool takes the other's queries, most taken first. A tool that takes queries from many unrelated tools is listed once. */
 export function shadowsByQueries(
   answers: readonly AnsweredQuery[],
   known: ReadonlyMap<string, KnownTool>,
@@ -43,7 +43,7 @@ export function shadowsByQueries(
   const shadows: ReturnType<typeof toShadow>[number][] = [];
   for (const { taker, loser, queries } of takings.values()) {
     const back = takings.get(JSON.stringify([loser, taker]))?.queries.length ?? 0;
-    // A pair that takes from each other is reported once, from the side that takes more.
+    // If both tools take queries from each other, the pair is listed once, with the tool that takes more first.
     if (back > queries.length || (back === queries.length && compareText(taker, loser) > 0)) continue;
     const similarity = likeness.of(taker, loser);
     if (queries.length + back < LEAST_TAKEN && similarity < ALIKE) continue;
@@ -68,7 +68,7 @@ function takingsOf(answers: readonly AnsweredQuery[]): ReadonlyMap<string, Takin
   return takings;
 }
 
-/** A tool that takes the queries of many unrelated tools, with the field names of the JSON. */
+/** Describes a tool that takes the queries of many unrelated tools. Fields have the names of the JSON. */
 function toMagnet(tool: KnownTool | undefined, group: readonly Taking[]) {
   if (!tool) return undefined;
   const queries = [...new Set(group.flatMap((taking) => taking.queries))];
@@ -83,7 +83,7 @@ function toMagnet(tool: KnownTool | undefined, group: readonly Taking[]) {
     kind: "magnet" as const,
     tool: tool.id,
     taken: queries.length,
-    /** The tools it takes from, most taken first. */
+    /** The tools that lose queries to it, most lost first. */
     from: group.toSorted((a, b) => b.queries.length - a.queries.length).map(({ loser }) => loser),
     queries: queries.slice(0, MOST_QUERIES).map(({ id }) => id),
     /** The words that match these queries, most frequent first. */
@@ -92,12 +92,12 @@ function toMagnet(tool: KnownTool | undefined, group: readonly Taking[]) {
   };
 }
 
-/** Pairs of similar tools that no query distinguishes. */
+/** Returns pairs of similar tools that no query distinguishes. */
 export function shadowsByLikeness(pairs: readonly AlikePair[], known: ReadonlyMap<string, KnownTool>) {
   return pairs.flatMap((pair) => toShadow(pair, known, [], 0));
 }
 
-/** The relevant tools that rank too low, each with the first tool above it. Several relevant tools may take as many ranks. */
+/** Returns the relevant tools that rank too low, each with the first tool above it. Several relevant tools may take that many ranks. */
 function takenIn(answer: AnsweredQuery): readonly { readonly taker: string; readonly loser: string }[] {
   const relevant = new Set(answer.relevant);
   const taker = answer.ranking.find(({ id }) => !relevant.has(id))?.id;
@@ -107,7 +107,7 @@ function takenIn(answer: AnsweredQuery): readonly { readonly taker: string; read
     .map((loser) => ({ taker, loser }));
 }
 
-/** Two tools that compete for queries, with the field names of the JSON: the one that takes, and the one it takes from. */
+/** Describes two tools that compete for queries: the one that takes queries, then the one that loses them. Fields have the names of the JSON. */
 function toShadow(
   { a, b, similarity: exact }: AlikePair,
   known: ReadonlyMap<string, KnownTool>,
@@ -130,7 +130,7 @@ function toShadow(
       kind: "shadow" as const,
       tools: [a, b] as const,
       similarity,
-      /** Queries of the second that the first took, and the reverse. */
+      /** The number of queries that the first tool took from the second, and the reverse. */
       taken,
       taken_back: back,
       queries: queries.slice(0, MOST_QUERIES),

@@ -5,10 +5,13 @@ import { compareText, createLikeness, NEAR_DUPLICATE } from "./near-duplicates.t
 import { suggestDescriptions } from "./suggest-descriptions.ts";
 import { shadowsByLikeness, shadowsByQueries } from "./suggest-shadows.ts";
 
-/** A suggested change to the tools, so that they are found. */
+/** A suggested change to the tools, so that searches find them. */
 export type Suggestion = Awaited<ReturnType<typeof suggest>>[number];
 
-/** Tools that shadow each other, by lost queries and by similar text, and tools whose descriptions hide them. Without answers, by text alone. */
+/**
+ * Suggests changes for tools that shadow each other, by lost queries and by similar text, and for tools that are hidden by their descriptions.
+ * Without answers, uses text only.
+ */
 export async function suggest(known: ReadonlyMap<string, KnownTool>, answers: readonly AnsweredQuery[], work: Work) {
   const likeness = createLikeness(known);
   const taking = shadowsByQueries(answers, known, likeness);

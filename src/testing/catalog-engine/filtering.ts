@@ -15,7 +15,7 @@ import {
   vectorsOf,
 } from "./fixtures.ts";
 
-/** Requires an engine to filter exactly as `toPredicate` does, before any cut. */
+/** Requires that an engine filters exactly like `toPredicate`, before it cuts the results. */
 export const filteringClaims: EngineClaims = {
   "applies every kind of filter as toPredicate does": async (engine) => {
     const tools = randomTools(40, dice(1));

@@ -24,12 +24,12 @@ export function idsOf(tools: readonly { readonly id: string }[]): readonly strin
   return tools.map(({ id }) => id);
 }
 
-/** Searches with a limit that cuts nothing, unless the query sets one. */
+/** Searches without cutting the results, unless the query sets a limit. */
 export function searchAll(engine: CatalogEngine, query: Partial<EngineQuery>): Promise<EngineAnswer> {
   return engine.search({ limit: 1_000, texts: [], ...query });
 }
 
-/** The ids of candidates, sorted, because their order is undefined. */
+/** Returns the ids of candidates, sorted, because their order is undefined. */
 export function candidateIds({ candidates }: Pick<EngineAnswer, "candidates">): readonly string[] {
   return candidates.map(({ tool }) => tool.id).sort();
 }
@@ -43,23 +43,23 @@ export function unit(...values: readonly number[]): Float32Array {
   return Float32Array.from(values, (value) => value / length);
 }
 
-/** The vectors of a tool's current text. */
+/** Pairs vectors with a tool's current text. */
 export function vectorsOf({ id, contentHash }: Tool, ...vectors: readonly Float32Array[]): ToolVectors {
   return { id, contentHash, vectors: vectors.length === 0 ? [unit(1, 0)] : vectors };
 }
 
-/** Gives every tool a vector of the model `m`. */
+/** Stores a vector of the model `m` for every tool. */
 export function embed(engine: CatalogEngine, tools: readonly Tool[]): Promise<void> {
   const entries = tools.map((tool) => vectorsOf(tool));
   return engine.putVectors("m", entries);
 }
 
-/** The dot product of two vectors, in double precision. */
+/** Computes the dot product of two vectors in double precision. */
 export function dot(a: Float32Array, b: Float32Array): number {
   return a.reduce((sum, value, index) => sum + value * (b[index] ?? 0), 0);
 }
 
-/** Random choices that are the same for the same seed. */
+/** Random choices. The same seed gives the same choices. */
 export interface Dice {
   number(below: number): number;
   pick<Value>(values: readonly Value[]): Value;
@@ -102,7 +102,7 @@ const CATEGORIES = ["finance", "Finance", "ops", "a\u0000b"];
 const ENSEMBLES = ["crew", "Crew", "it's"];
 const TENANTS = ["acme", "globex", "a'b", "null"];
 
-/** Random tools over few words, namespaces and labels, so that filters and searches find many. */
+/** Creates random tools with few different words, namespaces and labels, so that filters and searches match many. */
 export function randomTools(count: number, { number, pick, some }: Dice): readonly Tool[] {
   const text = (words: number): string => Array.from({ length: words }, () => pick(WORDS)).join(" ");
   return Array.from({ length: count }, (_, index) => {
@@ -134,7 +134,7 @@ export function randomTools(count: number, { number, pick, some }: Dice): readon
   });
 }
 
-/** A random filter of every kind, with filters in filters down to a depth. */
+/** Creates a random filter of any kind, nested up to a depth. */
 export function randomFilter(tools: readonly Tool[], chance: Dice, depth = 3): ToolFilter {
   const { number, pick, some } = chance;
   const names = tools.map(({ name }) => name);
@@ -162,7 +162,7 @@ export function randomFilter(tools: readonly Tool[], chance: Dice, depth = 3): T
   ])();
 }
 
-/** Texts that break parsers: query syntax of databases, quotes, control characters, other scripts, and very long ones. */
+/** Texts that break parsers: query syntax of databases, quotes, control characters, other scripts, and very long texts. */
 export const HOSTILE_TEXTS: readonly string[] = [
   "",
   " ",

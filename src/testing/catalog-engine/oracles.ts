@@ -5,19 +5,19 @@ import { toolFields } from "../../catalog/tool-text.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { candidateIds, dot } from "./fixtures.ts";
 
-/** An example counts slightly less than the tool's own text. */
+/** The weight of an example's cosine relative to the tool's own text. */
 export const EXAMPLE_SHARE = 0.95;
-/** The largest error of a coverage, a share or a similarity. */
+/** The maximum error of a coverage, a share or a similarity. */
 export const COVERAGE_ERROR = 1e-5;
 
-/** The words of tools, weighed as in the catalog. */
+/** Indexes the words of tools, with the weights of the catalog. */
 export function lexicalOf(tools: readonly Tool[]): LexicalIndex {
   const index = createLexicalIndex();
   for (const tool of tools) index.upsert(tool.id, toolFields(tool));
   return index;
 }
 
-/** A search and everything that determines its result. */
+/** A search, with everything that determines its result. */
 export interface Searched {
   readonly texts: readonly string[];
   readonly index: LexicalIndex;
@@ -28,7 +28,7 @@ export interface Searched {
   readonly cosineError?: number;
 }
 
-/** Checks that exactly the best by each text and each vector are candidates, and checks the scores of each. */
+/** Checks that the candidates are exactly the best for each text and each vector, and checks their scores. */
 export function assertEvidence(answer: EngineAnswer, searched: Searched): void {
   const { texts, index, queries = [], entries = [], limit, accepted, cosineError = 0 } = searched;
   const vectorsOf = new Map(entries.map(({ id, vectors }) => [id, vectors]));
@@ -52,7 +52,7 @@ export function assertEvidence(answer: EngineAnswer, searched: Searched): void {
   for (const id of candidateIds(answer)) assert.ok(allowed.has(id), `${id} is none of the best ${limit}`);
 }
 
-/** Checks that the best are among the candidates. Returns all permitted candidates, which are more if scores at the cut are equal. */
+/** Checks that the best are among the candidates. Returns all permitted candidates, which include more than the limit if scores are tied. */
 function putForward(
   answer: EngineAnswer,
   scores: ReadonlyMap<string, number>,
@@ -67,7 +67,7 @@ function putForward(
   return best.filter(([, score]) => score >= cut - error).map(([id]) => id);
 }
 
-/** Checks numbers one by one; undefined matches only undefined. */
+/** Compares numbers one by one. Undefined matches only undefined. */
 export function assertNear(
   found: readonly (number | undefined)[],
   expected: readonly (number | undefined)[],

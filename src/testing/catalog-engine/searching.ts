@@ -23,7 +23,7 @@ import {
 } from "./fixtures.ts";
 import { assertEvidence, assertNear, COVERAGE_ERROR, EXAMPLE_SHARE, lexicalOf } from "./oracles.ts";
 
-/** The required search results of an engine, and their scores. */
+/** Requirements on an engine's search results and their scores. */
 export function searchingClaims(cosineError: number): EngineClaims {
   return {
     "finds tools by their words, and judges nothing by vectors it was not given": async (engine) => {
@@ -156,7 +156,7 @@ export function searchingClaims(cosineError: number): EngineClaims {
         .slice(0, 70)
         .map((tool) => vectorsOf(tool, ...Array.from({ length: 1 + chance.number(4) }, () => chance.vector(24))));
       await engine.putVectors("m", entries);
-      // Vectors of another model with another dimension are stored next to them.
+      // Stores vectors of another model with another dimension for the same tools.
       await engine.putVectors(
         "other",
         tools.map((tool) => vectorsOf(tool, chance.vector(8))),
@@ -188,7 +188,7 @@ export function searchingClaims(cosineError: number): EngineClaims {
       assertNear(await cosines(unit(0, 1, 0)), [EXAMPLE_SHARE, 1], cosineError);
       assertNear(await cosines(unit(1, 0, 0)), [1, 0], cosineError);
       assertNear(await cosines(unit(0, 0, 1)), [EXAMPLE_SHARE, 0], cosineError);
-      // Fewer vectors replace more.
+      // Replaces vectors with fewer ones.
       await put(a, unit(-1, 0, 0));
       assertNear(await cosines(unit(0, 0, 1)), [0, 0], cosineError);
       assertNear(await cosines(unit(1, 0, 0)), [-1, 0], cosineError);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { CatalogEngine } from "../../catalog/catalog-engine.port.ts";
 import { candidateIds, candidateOf, idsOf, searchAll, toolNamed, unit, vectorsOf } from "./fixtures.ts";
 
-/** Requirements on two handles of one backend, as two processes would have. */
+/** Requirements on two handles of one backend, which represent two processes. */
 export const sharingClaims: Readonly<
   Record<string, (engine: CatalogEngine, another: () => Promise<CatalogEngine>) => Promise<void>>
 > = {
@@ -11,7 +11,7 @@ export const sharingClaims: Readonly<
     const a = toolNamed("a", { description: "Brews espresso in the kitchen." });
     const b = toolNamed("b", { description: "Polishes telescopes on the roof." });
     const query = { texts: ["espresso"], vectors: [{ model: "m", vector: unit(1, 0) }] };
-    // Both handles have searched before the other writes: their caches must follow.
+    // Each handle has searched before the other one writes, so its caches must follow.
     assert.deepEqual(candidateIds(await searchAll(other, query)), []);
     assert.deepEqual(candidateIds(await searchAll(engine, query)), []);
     await engine.put([a, b]);
@@ -52,7 +52,7 @@ export const sharingClaims: Readonly<
     await engine.delete(["default.a"]);
     const { changed, deleted } = await other.changes(revision);
     assert.deepEqual([changed, deleted], [["default.c"], ["default.a"]]);
-    // For the current revision, it lists no changes, however many tools there are.
+    // Lists no changes for the current revision, however many tools there are.
     const now = await other.changes(Number.MAX_SAFE_INTEGER);
     assert.deepEqual([now.changed, now.deleted, now.alone ?? false], [[], [], false]);
     assert.equal(now.revision, (await engine.changes(0)).revision);

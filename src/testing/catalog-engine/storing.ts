@@ -77,7 +77,7 @@ export const storingClaims: EngineClaims = {
     cycle["self"] = cycle;
     const broken: Tool = { ...toolNamed("broken"), metadata: cycle };
     const before = await engine.changes(0);
-    // An engine may be able to store such a tool. If it cannot, it must not store the other tools of the same request either.
+    // An engine may be able to store this tool. If it cannot, it must not store the other tools of the same request either.
     const wasPut = await engine.put([toolNamed("before"), broken, toolNamed("after")]).then(
       () => true,
       () => false,
@@ -276,7 +276,7 @@ export const storingClaims: EngineClaims = {
   },
 };
 
-/** The changes, without the engine's own properties. */
+/** Returns the changes without properties that only some engines have. */
 function listed({ alone: _alone, ...changes }: EngineChanges): EngineChanges {
   return changes;
 }

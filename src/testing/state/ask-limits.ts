@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Admission, AdmitRequest, CallOutcome, Limits, Pass } from "../../state/limits.port.ts";
 
-/** A time later than any in a case. */
+/** A time later than all times in the cases, in milliseconds. */
 export const FAR = 600_000;
 export const BREAKER = { key: "tool", threshold: 3, coolDownMs: 1_000 };
 

@@ -5,11 +5,11 @@ import { createManualClock, type ManualClock } from "../manual-clock.ts";
 
 /** One store that several processes share. */
 export interface StateBackend {
-  /** Opens a handle, as each process has one. It uses the clock. */
+  /** Opens a handle on the store with this clock. Each process has one handle. */
   open(clock: Clock): SharedState;
-  /** True if every handle is the same object, so that a single one cannot stop. */
+  /** True if every handle is the same object, so one handle cannot stop alone. */
   readonly single?: boolean;
-  /** Resolves once the store has answered every request. For stores behind a connection: time advances only then. */
+  /** Resolves once the store has answered every request. For remote stores: time advances only afterwards. */
   readonly settle?: () => Promise<void>;
   dispose?(): Promise<void>;
 }
@@ -18,13 +18,13 @@ export interface TwoHandles {
   readonly clock: ManualClock;
   readonly one: SharedState;
   readonly other: SharedState;
-  /** Alternates between the two, with random pauses before and after each operation, so that operations overtake each other. */
+  /** Alternates between the two handles, with random pauses before and after each operation, so that operations overtake each other. */
   slow(index: number): SharedState;
-  /** True if both are the same object. */
+  /** True if both handles are the same object. */
   readonly single: boolean;
   /** Opens a third handle. */
   open(): SharedState;
-  /** Stops the timers of `one`, as if its process had died or were suspended. Returns a function that resumes it. */
+  /** Stops the timers of `one`, as if its process had died or been suspended. Returns a function that resumes it. */
   stop(): () => void;
   /** Advances time until a promise is settled. */
   until<Value>(work: Value | Promise<Value>, stepMs?: number): Promise<Value>;
@@ -32,7 +32,7 @@ export interface TwoHandles {
 
 export type Claims = Readonly<Record<string, (handles: TwoHandles) => Promise<void>>>;
 
-/** Builds the cases of a suite about shared state. Cases that stop one handle are skipped for a backend with a single handle. */
+/** Creates the cases of a suite about shared state. Skips cases that stop one handle if the backend has only one. */
 export function stateCases(make: () => StateBackend | Promise<StateBackend>, claims: Claims): readonly ContractCase[] {
   return Object.entries(claims).flatMap(([name, check]) =>
     contract(() => openHandles(make, name.length), { [name]: check }),

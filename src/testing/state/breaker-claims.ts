@@ -61,7 +61,7 @@ export const breakerClaims: Claims = {
     await refused(other, { breaker: BREAKER }, "breaker");
     await clock.advance(1);
     const probe = await admitted(other, { breaker: BREAKER });
-    // The late report of the first call changes nothing.
+    // The late report of the first call must change nothing.
     assert.deepEqual(await one.limits.release(lost.pass, "success"), {});
     await refused(one, { breaker: BREAKER }, "breaker");
     assert.deepEqual(await other.limits.release(probe, "success"), { breaker: "closed" });

@@ -83,7 +83,7 @@ export const placeClaims: Claims = {
     const pass = await until(admitted(other, { places, waitMs: FAR }));
     assert.ok(clock.now() >= from + 5_000, "a place was given twice");
     assert.ok(clock.now() <= from + 6_000, "a place came free too late");
-    // The late report releases nothing of another call.
+    // The late report must not release the slot of another call.
     await one.limits.release(lost.pass, "success");
     await refused(other, { places }, "places");
     await other.limits.release(pass, "success");
@@ -103,7 +103,7 @@ export const placeClaims: Claims = {
     const from = clock.now();
     const next = await until(admitted(other, request));
     assert.ok(clock.now() <= from + 5_000, `it came after ${clock.now() - from} ms`);
-    // The process was only suspended: it gets its turn, and takes no other call's place.
+    // The process was only suspended. It gets its turn, and must not take another call's slot.
     resume();
     await clock.advance(5_000);
     await refused(other, { places: request.places }, "places");

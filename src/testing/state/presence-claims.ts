@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { admit, admitted, BREAKER, FAR, openBreaker, refused } from "./ask-limits.ts";
 import type { Claims, TwoHandles } from "./backend.ts";
 
-/** How long a stopped process may keep its places and leases, in milliseconds. */
+/** How long a stopped process may keep its slots and leases, in milliseconds. */
 const FREE_WITHIN_MS = 15_000;
 
-/** Keeps `other` running until everything held by a stopped process must be free. */
+/** Keeps `other` running until everything that a stopped process held must be free. */
 const untilFree = ({ clock }: TwoHandles): Promise<void> => clock.advance(FREE_WITHIN_MS);
 
-/** Requirements on presence, and on everything held by a process that is gone. */
+/** Requirements on presence, and on the resources of a dead process. */
 export const presenceClaims: Claims = {
   "knows each process by an id of its own, and nobody else": async ({ one, other, single }) => {
     const [id, otherId] = [await one.presence.enter(), await other.presence.enter()];
@@ -61,7 +61,7 @@ export const presenceClaims: Claims = {
     const id = await one.presence.enter();
     await other.presence.enter();
     await clock.advance(20_000);
-    // The store is unused for a while: all handles are closed, and a new one is opened.
+    // Leaves the store unused for a while: all handles are closed, and then a new one is opened.
     const resume = stop();
     await other.close();
     await clock.advance(20_000);
@@ -84,7 +84,7 @@ export const presenceClaims: Claims = {
     const next = await until(admitted(other, { places, waitMs: FAR }), 50);
     assert.ok(clock.now() - from <= FREE_WITHIN_MS, `it came after ${clock.now() - from} ms`);
     await admitted(other, { places });
-    // The process was only suspended. Its late reports release nothing of another process.
+    // The process was only suspended. Its late reports must not release anything of another process.
     resume();
     for (const pass of lost) await one.limits.release(pass, "success");
     await refused(one, { places }, "places");
@@ -143,7 +143,7 @@ export const presenceClaims: Claims = {
       const resume = stop();
       await untilFree(handles);
       await other.limits.release(held, "success");
-      // No call waits for a place that is assigned to another process.
+      // No call may wait for a slot that is assigned to another process.
       const next = await admitted(other, { places: request.places });
       resume();
       await clock.advance(5_000);
