@@ -18,7 +18,6 @@ export interface Holding {
   readonly inUse?: boolean | undefined;
 }
 
-/** The maximum in total. */
 export interface ShareBounds {
   readonly count: number;
   readonly bytes?: number;

@@ -8,7 +8,6 @@ interface FollowingParts {
   readonly clock: Clock;
   /** Called with the changes in order, one at a time. May include changes by this process. */
   readonly onChanges: (changes: EngineChanges) => Promise<void>;
-  /** Called periodically. */
   readonly onRound: () => void;
 }
 

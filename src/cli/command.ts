@@ -39,7 +39,6 @@ export interface Option {
   readonly fallback?: string;
 }
 
-/** The parsed command line. */
 export interface Input {
   readonly positionals: readonly string[];
   /** The values of options that take one. */

@@ -2,7 +2,6 @@ import { ArsenalError, fixable } from "../errors/arsenal-error.ts";
 import { messageOf, showValue } from "../errors/show-value.ts";
 import type { Input } from "./command.ts";
 
-/** Creates the error for invalid user input. */
 export function wrongInput(field: string, value: unknown, problem: string, fix: string): ArsenalError {
   return fixable("INPUT_INVALID", problem, fix, { field, value });
 }

@@ -22,7 +22,6 @@ export const COMMON_OPTIONS: Readonly<Record<string, Option>> = {
 /** The usual exit code after Ctrl-C. */
 const INTERRUPTED = 130;
 
-/** Error codes of invalid user input. */
 const WRONG_USAGE: ReadonlySet<string> = new Set(["INPUT_INVALID", "CONFIG_INVALID", "QUERY_INVALID"]);
 
 /** Runs one command line. Returns the exit code: 0 success, 1 failure, 2 wrong usage. */

@@ -18,7 +18,6 @@ import { anySource, configOf, listed, namesOf, proofs, scanModes, section } from
 import { EGRESS, ENV_PASSTHROUGH, MCP_MODE, PROGRAMS, REGISTRIES, SHORT_FORM, TEAMS, TLS } from "./sections.ts";
 import { CONFIGURED_TOOLSET } from "../toolset/toolset.ts";
 
-/** Settings of all embedders. */
 const EMBEDDER = {
   type: choice(
     "Which embedder; sentence_transformers is the one that ships with the package.",
@@ -38,7 +37,6 @@ const EMBEDDER = {
   maxRetries: whole("How often a failed request is retried.", 0, 20, 3),
 };
 
-/** Settings of all states. */
 const STATE = {
   type: choice("Which store. Defaults to sqlite if a file is set, else to memory.", namesOf("state")),
   url: text("Address of the store."),

@@ -4,11 +4,8 @@ import type { ErrorCode } from "./codes.ts";
 export interface ErrorDetails {
   /** The path of the field with dots: `parameters.type`, `execution.max_retries`. */
   readonly field?: string;
-  /** The invalid value, as given. */
   readonly value?: unknown;
-  /** The fix, as an instruction. */
   readonly fix?: string;
-  /** The approval that a call waits for. */
   readonly confirmationId?: string;
   /** Milliseconds until a retry can succeed. */
   readonly retryAfterMs?: number;
@@ -18,7 +15,6 @@ export interface ErrorDetails {
   readonly answered?: boolean;
   /** The side that caused the failure, if the code alone does not determine it. Failures of the caller never count against the tool. */
   readonly fault?: "tool" | "caller";
-  /** The individual problems, if there are several. */
   readonly issues?: readonly ErrorIssue[];
 }
 

@@ -57,7 +57,6 @@ function beginningOf(value: unknown, max: number): unknown {
   return copy(value);
 }
 
-/** Returns the message of a thrown value. */
 export function messageOf(thrown: unknown): string {
   if (thrown instanceof Error) return thrown.message;
   return typeof thrown === "string" ? thrown : showValue(thrown);

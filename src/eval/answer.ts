@@ -1,7 +1,6 @@
 import type { Figures } from "./metrics.ts";
 import type { SetQuery } from "./read-set.ts";
 
-/** A query and its ranking. */
 export interface AnsweredQuery extends SetQuery {
   /** Undefined if no tool is relevant: such a query has no ranking to measure. */
   readonly figures: Figures | undefined;

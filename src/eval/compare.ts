@@ -3,7 +3,6 @@ import { type BootstrapOptions, pairedBootstrap, RESAMPLES, SEED } from "./boots
 import { FIGURES, round } from "./metrics.ts";
 import type { SetReport } from "./summarise.ts";
 
-/** The configuration and tier of a run. */
 interface RunName {
   readonly config: string | null;
   readonly tier: string;

@@ -39,7 +39,6 @@ export function percentile(numbers: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
 }
 
-/** Rounds a fraction to four digits. */
 export function round(value: number): number {
   return Math.round(value * 10_000) / 10_000;
 }

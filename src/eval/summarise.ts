@@ -17,7 +17,6 @@ export interface Summary extends Figures {
 /** The figures of all queries, and of each style if queries have styles. */
 export interface SetReport extends Summary {
   readonly index_ms: number;
-  /** The ranker. */
   readonly tier: string;
   readonly by_style?: ByStyle;
   /** The same queries over small catalogs drawn from the tools, by maximum number of tools. */

@@ -35,7 +35,6 @@ export function candidatesFor({ weights = {}, enableMmr, mmrLambda }: RoutingCon
   return [current, ...others.filter((other) => JSON.stringify(other) !== JSON.stringify(current))];
 }
 
-/** The result of tuning. */
 export interface Tuning {
   /** The best settings over all queries. */
   readonly best: Candidate;

@@ -14,7 +14,6 @@ export interface RunningCall {
   readonly ids: CallIds;
   readonly principal: Principal;
   readonly queuedAt: number;
-  /** The times of the completed steps. */
   readonly steps: { policy?: StepTime; queue?: StepTime; attempts?: AttemptTime[] };
   /** True if the arguments are so large that each step over them runs in its own turn of the event loop. */
   isLarge?: boolean;

@@ -11,7 +11,6 @@ export interface EngineSettings {
   readonly circuitBreakerThreshold: number;
   /** How long a circuit stays open before one call may probe it. */
   readonly circuitBreakerTimeoutMs: number;
-  /** The maximum number of concurrent calls. */
   readonly maxConcurrent: number;
   /**
    * The maximum number of concurrent calls in one ensemble, always below `maxConcurrent`. Defaults to 32, or less than half of `maxConcurrent` if

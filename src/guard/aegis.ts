@@ -24,7 +24,6 @@ import type { InspectedResult, Inspection } from "./scan/inspection.ts";
 import type { State } from "../state/state.port.ts";
 import { askPolicy, createWeigh, denied, lacks, notLookedAt, refusalOf, withRule } from "./weigh-call.ts";
 
-/** The guard that checks every call. */
 export interface Aegis {
   /** Returns whether the principal, within a toolset if one is named, may see the tool. Never throws: a policy that fails hides the tool. */
   sees(tool: Tool, principal: Principal, through?: PolicyView): boolean;
@@ -60,7 +59,6 @@ export type AdmitWaiting = (obligations: Obligations | undefined) => Promise<boo
 export interface AegisRequest extends PolicyRequest {
   /** True if the caller itself requires a confirmation. */
   readonly requireConfirmation: boolean;
-  /** The approval that the call redeems. */
   readonly confirmationId?: string;
   /** True if all of the tool's requests go through the arsenal's egress, so that a rule can restrict them. */
   readonly guardsEgress?: boolean;

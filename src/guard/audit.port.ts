@@ -56,7 +56,6 @@ export interface PrunedAudit {
   readonly through: AuditHead;
 }
 
-/** A stored record. */
 export interface KeptRecord {
   readonly seq: number;
   /** Milliseconds since the epoch. */
@@ -116,7 +115,6 @@ export interface CallRecord {
   readonly contentHash?: string;
   readonly principal: string;
   readonly tenant?: string;
-  /** The toolset of the caller. */
   readonly toolset?: string;
   readonly decision: AuditedDecision;
   readonly status: ExecutionStatus;
@@ -159,9 +157,7 @@ export interface ApprovalRecord {
   readonly by?: string;
   /** The tenant of a person whose answer was refused. */
   readonly tenant?: string;
-  /** Why an answer was refused. */
   readonly because?: "lacks-role" | "own-call" | "unknown" | "settled";
-  /** Why the approver decided so. */
   readonly note?: string;
 }
 
@@ -213,7 +209,6 @@ export interface OperatorActionRecord {
 export interface ConnectionRecord {
   readonly kind: "connection";
   readonly outcome: "signed-in" | "signed-out";
-  /** The name of the server. */
   readonly targets: readonly [server: string];
   /** The person whose calls carry the tokens. */
   readonly principal: string;
@@ -222,7 +217,6 @@ export interface ConnectionRecord {
   readonly by?: string;
 }
 
-/** A scan that failed or was incomplete. */
 export interface ScanFailedRecord {
   readonly kind: "scan-failed";
   readonly toolId: string;

@@ -28,7 +28,6 @@ const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = 
 export function createFileRoots(
   folders: readonly string[],
   parts: {
-    /** Opens a file, like `open` of `node:fs/promises`. */
     readonly open?: (path: string, flags: number, mode?: number) => Promise<object>;
     /**
      * Returns true for files in the folders that must be refused. Defaults to the files of every gateway: `arsenal.yaml`, `.env`, `.toolarsenal/`.

@@ -44,7 +44,6 @@ export interface Ran<Value> {
 
 /** The outcome of a call with a key. */
 export type Once<Value> =
-  /** The call ran now. */
   | { readonly kind: "ran"; readonly value: Value }
   /** The call ran before. Its value was stored as JSON. */
   | { readonly kind: "replayed"; readonly value: Value }
@@ -59,7 +58,6 @@ export type Once<Value> =
 
 interface Claim {
   readonly arguments: string;
-  /** The process that runs the call. */
   readonly process: string;
   /** The book of that process. Its presence shows whether the call still runs. */
   readonly book: string;

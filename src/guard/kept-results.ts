@@ -4,12 +4,10 @@ import { callerKey, createShares, type Holder, type Share } from "../base/shares
 
 /** The stored outcome of a call with a key. Without `text`, only the fact that the call ended is known. */
 export interface EndedCall {
-  /** Identifies the call's arguments. */
   readonly arguments: string;
   readonly done: true;
   /** Stored even if the result is not. */
   readonly brief: string;
-  /** The result as JSON. */
   readonly text?: string | undefined;
 }
 

@@ -62,7 +62,6 @@ export interface PolicyRule {
 /** The tools and toolsets that policy rules can refer to. */
 export interface PolicySubjects {
   readonly tools: readonly Tool[];
-  /** The names of the toolsets. */
   readonly toolsets: readonly string[];
 }
 
@@ -123,7 +122,6 @@ export interface RateObligation {
   readonly key: string;
   readonly calls: number;
   readonly windowMs: number;
-  /** The policy rule that sets the limit. */
   readonly rule?: string;
 }
 

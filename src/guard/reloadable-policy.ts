@@ -38,7 +38,6 @@ export function reloadablePolicy(parts: {
     if (next !== text) put(path, next);
   }
 
-  /** Delegates to the current policy. */
   const policy: Policy = {
     sees: (...question) => current.sees(...question),
     visible: (...question) => current.visible?.(...question),

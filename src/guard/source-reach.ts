@@ -5,15 +5,11 @@ import type { Principal } from "./principal.ts";
 
 /** The access to this machine and its network that a source needs. */
 export interface Reach {
-  /** Programs that it starts. */
   readonly commands?: readonly string[];
-  /** Files and folders that it reads. */
   readonly reads?: readonly string[];
-  /** Files that it writes. */
   readonly writes?: readonly string[];
   /** True if it reads secrets of this machine. */
   readonly secrets?: boolean;
-  /** Addresses that it connects to. */
   readonly addresses?: readonly string[];
   /** Addresses that only its tools call. Adding the source does not connect to them. */
   readonly calls?: readonly string[];

@@ -46,7 +46,6 @@ export function createEvents({ sinks, clock, redactor, maxBuffered = 10_000, max
   const redact: RedactEvent = redactor === undefined ? (_name, data) => data : createEventRedaction(redactor);
   const outlets = new Set<Outlet>(sinks.map((sink) => createOutlet(sink, maxBuffered, true)));
   const lost = new Map<string, number>();
-  /** Events before redaction and delivery. */
   let fresh: ArsenalEvent[] = [];
   let gathering: ReturnType<typeof setTimeout> | undefined;
   let isTurnDue = false;

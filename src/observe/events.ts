@@ -179,7 +179,6 @@ export interface EventMap {
   /** A call ended. It arrived at `startedAt`, and took `durationMs`. */
   "call-finished": OfCall &
     OfSpan & {
-      /** The toolset of the caller. */
       readonly toolset?: string;
       readonly status: ExecutionStatus;
       readonly code?: ErrorCode;
@@ -208,7 +207,6 @@ export interface EventMap {
   /** The gateway answered an HTTP request, or an MCP message inside one. */
   "request-finished": OfSpan & {
     readonly kind: "http" | "mcp";
-    /** `POST`, or `tools/call`. */
     readonly method: string;
     /** The route template (`/api/v1/tools/{id}`), or the tool, prompt or resource of an MCP request. */
     readonly target?: string;
@@ -229,7 +227,6 @@ export interface EventMap {
     readonly principal: string;
     readonly tenant?: string;
     readonly toolset?: string;
-    /** Why the run failed. */
     readonly message?: string;
   };
   "confirmation-requested": {
@@ -244,7 +241,6 @@ export interface EventMap {
     /** `returned`: a call consumed the approval but did not run, which made the approval valid again. */
     readonly outcome: "approved" | "denied" | "expired" | "used" | "returned";
     readonly by?: string;
-    /** Why the approver decided so. */
     readonly note?: string | undefined;
     /** Why the approval ended early. */
     readonly reason?: string;

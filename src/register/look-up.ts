@@ -29,7 +29,6 @@ export function spellingsOf(name: string): {
   return { ids: [...ids], names: [...names], aliases: given };
 }
 
-/** The tools that a caller may see. */
 export interface LookUpParts {
   readonly current: (id: string) => Tool | undefined;
   /** Returns the tool with this alias for models. Omitted if tools have no aliases. */

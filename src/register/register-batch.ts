@@ -29,7 +29,6 @@ export interface RegisteredBatch {
 export interface RejectedTool {
   /** Its index in the batch, from 0. */
   readonly index: number;
-  /** The tool's name, if it has one. */
   readonly name: string;
   readonly error: ArsenalError;
 }

@@ -4,7 +4,6 @@ import type { Tool } from "../tool/tool.ts";
 
 /** The limits of a policy on registering tools. */
 export interface RegistrationLimits {
-  /** The most tools that may be registered. */
   readonly maxTools?: number | undefined;
   /** True if tools of different namespaces may have the same name. Defaults to true. */
   readonly allowDuplicateNames?: boolean | undefined;

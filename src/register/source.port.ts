@@ -11,7 +11,6 @@ export interface OfferedTool {
 
 /** The origin of the tools of one ensemble. The arsenal connects the source, lists its tools, follows its changes and closes it. */
 export interface Source extends EnsembleSettings {
-  /** The ensemble's name. */
   readonly name: string;
   readonly kind: ToolSource;
   /** The namespaces that its tools may use; the first is the default. Defaults to the source's name. `any` if the operator wrote the definitions. */

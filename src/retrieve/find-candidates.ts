@@ -10,7 +10,6 @@ export interface CandidateQuery {
   readonly visible: ToolFilter | undefined;
   /** Checks each found tool against conditions that no filter can express. */
   readonly accept: (tool: Tool) => boolean;
-  /** The number of candidates from each ranker. */
   readonly limit: number;
   readonly signal: AbortSignal | undefined;
 }

@@ -123,7 +123,6 @@ const CONTEXT = hinted(
       toolsFailed: some("Ids or names of tools that failed in this conversation.", tool),
       /** The intent of the request, if the caller knows it. Defaults to a classification. */
       inferredIntent: choice("What the request is about, if you know.", INTENTS),
-      /** The user's capabilities. Defaults to all capabilities. */
       userCapabilities: capabilities("What the user may do. Defaults to everything."),
       requireConfirmationFor: capabilities("Tools with one of these are marked as needing confirmation."),
     },

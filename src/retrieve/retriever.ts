@@ -76,7 +76,6 @@ const SMALLEST_SEARCH = 100;
 const CLAUSES_OF_A_TASK = 4;
 /** The lowest rank at which a tool can be chosen for a wish. */
 const CONSIDERED_FOR_WISHES = 30;
-/** The number of tools in `nearest`. */
 const NEAREST = 3;
 /** The default threshold never drops the first few tools, because they are often correct. */
 const ALWAYS_KEPT = 3;

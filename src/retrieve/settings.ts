@@ -18,7 +18,6 @@ export interface RetrieverSettings {
   readonly refuse: RefuseMode;
   /** The number of best candidates that a reranker orders again. */
   readonly rerankTopK: number;
-  /** The timeout of a reranker. */
   readonly rerankTimeoutMs: number;
 }
 

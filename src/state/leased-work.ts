@@ -3,7 +3,6 @@ import type { Lease, Leases } from "./changes.port.ts";
 
 /** Background work that only one process does at a time. */
 export interface LeasedWork {
-  /** The name of the lease. */
   readonly name: string;
   /** The interval in milliseconds. If the process that does the work dies, another takes over within two intervals. */
   readonly everyMs: number;

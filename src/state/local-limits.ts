@@ -10,9 +10,7 @@ const LONGEST_WAIT_MS = 3_600_000;
 
 /** Limits of this process only. Synchronous, except for calls that wait for a slot. */
 export function createLocalLimits({ clock, ids = "" }: { readonly clock: Clock; readonly ids?: string }): Limits & {
-  /** Refuses all waiting calls. */
   close(): void;
-  /** The number of stored entries. */
   readonly size: { readonly windows: number; readonly calls: number; readonly places: number };
 } {
   const watchers = createListeners<BreakerChange>();

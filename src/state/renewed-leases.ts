@@ -78,7 +78,6 @@ export function createRenewedLeases(store: LeaseStore, clock: Clock, presence: R
       return (await store.acquire(name, holder, ms, signal)) ? hold(name, holder, ms, from + ms) : undefined;
     },
     renewAll,
-    /** Releases the leases of this process. */
     async close() {
       await Promise.allSettled([...held].map(({ release }) => release()));
     },

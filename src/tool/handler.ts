@@ -39,7 +39,6 @@ export interface HandlerContext {
   readonly request?: SourceRequest;
   /** Declares that the return value, or a thrown error with `answered`, is the complete answer to `request`. The result then contains it. */
   answersRequest?(): void;
-  /** Reports progress to the caller. */
   progress(update: Progress): void;
 }
 
@@ -66,7 +65,6 @@ export interface EndedRequest {
   readonly port?: number;
   readonly protocolVersion?: string;
   readonly sessionId?: string;
-  /** The HTTP status of the response. */
   readonly status?: number;
   /** The error code. Omitted on success. */
   readonly code?: ErrorCode;

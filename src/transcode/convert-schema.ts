@@ -42,7 +42,6 @@ export interface SchemaTarget {
   readonly maxLongListCharacters?: number;
 }
 
-/** A schema converted for a target. */
 export interface ConvertedSchema {
   readonly schema: JsonSchema;
   readonly losses: readonly Loss[];
@@ -84,7 +83,6 @@ function checkLimits(schema: JsonSchema, { target, record }: SchemaPosition): vo
 /** The sizes of a converted schema that providers limit. */
 export interface SchemaSize {
   readonly properties: number;
-  /** The number of optional properties. */
   readonly optionalParameters: number;
   /** The number of properties with a union or several types. */
   readonly unionParameters: number;

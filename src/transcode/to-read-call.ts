@@ -1,7 +1,6 @@
 import { isPlainObject } from "../tool/json-schema.ts";
 import type { ReadCall } from "./dialect.port.ts";
 
-/** One call as the provider sent it. */
 export interface RawCall {
   readonly id?: unknown;
   readonly name: unknown;

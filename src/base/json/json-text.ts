@@ -1,4 +1,3 @@
-/** The limits on JSON data. */
 export interface JsonLimits {
   /** The nesting depth of objects and arrays. Defaults to 200. */
   readonly maxDepth?: number;

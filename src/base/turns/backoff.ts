@@ -1,4 +1,3 @@
-/** The delays between attempts. */
 export interface Backoff {
   /** The delay after the first failure, in milliseconds. */
   readonly firstMs: number;

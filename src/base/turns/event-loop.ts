@@ -4,7 +4,6 @@ export type Steps<Result> = Generator<undefined, Result, undefined>;
 /** The maximum time of synchronous steps, in milliseconds. */
 const TURN_MS = 10;
 
-/** Runs all steps synchronously. */
 export function atOnce<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const step = steps.next();

@@ -90,7 +90,6 @@ export function createEmbeddings({
     reportFailure(ids.length, `${what}; the embedder ${embedder.model} failed`, error);
   }
 
-  /** Adds tools to `missing`. */
   function expect(tools: readonly Tool[]): void {
     for (const { id, contentHash } of tools) {
       // Moves the tool to the end, so that the next retry starts with tools that have not just failed.

@@ -135,7 +135,6 @@ export function createIndexing({
     return (running ??= work());
   }
 
-  /** Schedules embedding of the missing tools. */
   function add(): void {
     asked++;
     if (signal.aborted || running !== undefined) return;

@@ -36,7 +36,6 @@ export interface LexicalHit {
   readonly score: number;
 }
 
-/** The saved form of an index. */
 export interface LexicalImage {
   readonly postings: ReturnType<typeof savePostings>;
   readonly lengths: Float32Array;

@@ -9,7 +9,6 @@ export interface MentionTexts {
   readonly texts: Pick<FieldTexts, "name" | "description" | "namespace">;
 }
 
-/** The saved form of mentions. */
 export interface MentionsImage {
   readonly names: Map<string, string[]>;
   readonly namespaces: Map<string, Map<string, number>>;

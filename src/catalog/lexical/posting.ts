@@ -75,7 +75,6 @@ function insert(posting: Posting, at: number, key: number): void {
   posting.length++;
 }
 
-/** Concatenates all postings. */
 export function savePostings(postings: readonly Posting[]) {
   const ends = new Uint32Array(postings.length);
   let end = 0;

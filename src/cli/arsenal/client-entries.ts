@@ -8,7 +8,6 @@ export interface Endpoint {
   readonly url: string;
   /** The address for clients, if it differs. */
   readonly publicUrl?: string | undefined;
-  /** Whether callers must authenticate. */
   readonly needsToken: boolean;
 }
 

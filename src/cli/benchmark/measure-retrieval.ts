@@ -4,7 +4,6 @@ import { percentile } from "../../eval/metrics.ts";
 
 /** The latency of requests, and of plain BM25 in the same run, in milliseconds. */
 export interface RetrievalFigures {
-  /** The tier that answered. */
   readonly tier: string;
   readonly p50Ms: number;
   readonly p95Ms: number;

@@ -39,7 +39,6 @@ export function failures(check: string, error: unknown): readonly Finding[] {
   return [{ ...failed(check, withoutFix(error), fix), error }];
 }
 
-/** Returns the first problem of an error. */
 export function failure(check: string, error: unknown): Finding {
   return failures(check, error)[0] ?? failed(check, messageOf(error));
 }

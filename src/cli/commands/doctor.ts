@@ -128,7 +128,6 @@ async function checkArsenal(
   ];
 }
 
-/** Events that have their own finding. */
 const TOLD_BY_FINDINGS: ReadonlySet<EventName> = new Set(["ensemble-failed", "pins-waiting", "tool-changed"]);
 
 /** Collects the warnings of an arsenal while it is checked, each once. The list is complete once the arsenal is closed. */

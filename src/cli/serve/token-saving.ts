@@ -17,7 +17,6 @@ export interface TokenSaving {
 
 const TOOLS_PER_SEARCH = 5;
 
-/** Counts the tokens of the served definitions. */
 export async function measureSaving(arsenal: ToolArsenal, mode: ServeMode, toolset?: string): Promise<TokenSaving> {
   const tools = await arsenal.listTools({ includeRefused: true, ...(toolset !== undefined && { toolset }) });
   const tokensOfAll = tools.reduce((sum, tool) => sum + tokensOf(shownTool(tool)), 0);

@@ -82,7 +82,6 @@ export interface ArsenalSections {
   readonly denied: readonly string[];
 }
 
-/** Returns the tools that an arsenal.yaml denies. */
 export function heldDenials(settings: unknown): readonly string[] {
   return asTexts(asRecord(asRecord(settings)["security"])["deny"]);
 }

@@ -4,7 +4,6 @@ import { mapTexts } from "./map-texts.ts";
 
 export type ServerEntry = Readonly<Record<string, unknown>>;
 
-/** A program that a client starts. */
 export interface Program {
   readonly command: string;
   readonly args: readonly string[];

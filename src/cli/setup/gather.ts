@@ -62,7 +62,6 @@ export function gather(
     return [server, { ...entry, envFile: own.length === 0 ? path : [...own, path] }] as const;
   });
   return {
-    /** The servers for arsenal.yaml. */
     servers: Object.fromEntries(servers) as Readonly<Record<string, ServerEntry>>,
     envFiles,
     /** Servers that were renamed because another server had the same name. */

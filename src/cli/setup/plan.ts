@@ -42,7 +42,6 @@ const PRIVATE = "600";
 export async function planSetup(parts: {
   readonly clients: readonly FoundClient[];
   readonly gathered: GatheredServers;
-  /** The path of arsenal.yaml. */
   readonly target: string;
   readonly force: boolean;
   readonly replaceClients: boolean;

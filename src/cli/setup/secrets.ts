@@ -4,7 +4,6 @@ import { fitsEnvFile } from "./env-file.ts";
 import type { ServerEntry } from "./entry-styles.ts";
 import { isSecretAddress, isSecretName, isSecretText, looksSecret } from "../../guard/secrets/looks-secret.ts";
 
-/** Replaces a secret in output. */
 export const HIDDEN = "…";
 
 /** A secret and its position in an entry. */

@@ -6,11 +6,9 @@ import { isPlainObject } from "../../tool/json-schema.ts";
 import { readExisting } from "./edit-files.ts";
 import { PRIVATE_FOLDER } from "./gather.ts";
 
-/** A client's file that setup wrote. */
 export interface WrittenFile {
   readonly client: string;
   readonly file: string;
-  /** A copy of the original file. */
   readonly backup: string;
   /** The hash of the text that setup wrote, to detect later changes. */
   readonly sha256: string;

@@ -13,7 +13,6 @@ export function refuseTooManyServers(count: number): void {
 
 /** Why one configured MCP server is skipped. Other servers are not affected. */
 export interface ServerProblem {
-  /** The server's name as written. */
   readonly server: string;
   /** The path of the field in the server's entry, with dots: `url`, `env.TOKEN`. */
   readonly field: string;

@@ -2,7 +2,6 @@ import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Kind } from "../adapter-settings.ts";
 import type { ResolvedConfig } from "./resolve-config.ts";
 
-/** An adapter that a configuration names. */
 export interface ChosenAdapter {
   /** The part of the arsenal that the adapter provides. */
   readonly part: string;
@@ -13,7 +12,6 @@ export interface ChosenAdapter {
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
-/** Lists the adapters that a configuration names. */
 export function chosenAdapters(config: ResolvedConfig): readonly ChosenAdapter[] {
   const { vectorStore, embedder, reranker, llm, state, telemetry, audit, server } = config;
   const { replaces } = embedder;

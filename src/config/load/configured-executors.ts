@@ -7,7 +7,6 @@ import type { ResolvedConfig } from "./resolve-config.ts";
 
 export type ConfiguredExecutors = Awaited<ReturnType<typeof configuredExecutors>>;
 
-/** Loads the sandboxes that a configuration names. */
 export async function configuredExecutors({ execution, builtins }: ResolvedConfig) {
   const { enableSandbox, sandboxType } = execution;
   const load = async (name: keyof typeof sandboxes): Promise<Sandbox> => (await sandboxes[name]()).create();

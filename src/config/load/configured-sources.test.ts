@@ -109,7 +109,8 @@ describe("configured MCP servers", () => {
       {
         server: "My Files",
         field: "name",
-        message: 'is "My Files", and another source already has that name (as "my-files", which has the same normalised form)',
+        message:
+          'is "My Files", and another source already has that name (as "my-files", which has the same normalised form)',
       },
     ]);
   });

@@ -29,7 +29,6 @@ export interface LoadedConfig {
   readonly problems: readonly ServerProblem[];
   /** Ignored settings of servers that are still used, and deprecated settings. */
   readonly notes: readonly ServerNote[];
-  /** The env files of MCP servers. */
   readonly envFiles: readonly string[];
   /** The path of the file, if it is empty or contains only comments. */
   readonly emptyFile?: string;

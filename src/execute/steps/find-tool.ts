@@ -31,7 +31,6 @@ export interface CalledTool {
   readonly given: Readonly<Record<string, unknown>>;
 }
 
-/** Validates a call and finds its tool. */
 export async function findCalledTool(running: RunningCall, engine: RunningEngine): Promise<CalledTool | Outcome> {
   const { call, principal } = running;
   if (isSignal(call?.signal) && call.signal.aborted) return cancelled(String(call.toolName), call.signal);

@@ -15,7 +15,6 @@ export type ApprovalRecord =
   | {
       readonly open: true;
       readonly shown: Omit<PendingApproval, "arguments">;
-      /** The size of the arguments as JSON. */
       readonly bytes: number;
       readonly binding: string;
       readonly contentHash: string;

@@ -9,7 +9,6 @@ export type ApprovalWebhook = ReturnType<typeof createApprovalWebhook>;
 export interface ApprovalWebhookOptions extends Omit<DeliveryOptions, "name"> {
   readonly url: URL;
   readonly find: (id: string) => Promise<PendingApproval | undefined>;
-  /** Describes a call's arguments for the webhook. */
   readonly describe: (args: Readonly<Record<string, unknown>>) => AuditedArguments;
 }
 

@@ -13,7 +13,6 @@ const MAX_NOTE = 1_000;
 
 interface KeptDecision {
   readonly shown: DecidedApproval;
-  /** The tenant of the caller. */
   readonly tenant?: string;
 }
 

@@ -36,7 +36,6 @@ export interface CallAuditOptions {
   readonly mustRecord?: (toolset: string) => boolean;
   /** Whether arguments are stored as they are, or as a hash and their types. Defaults to `shape`. */
   readonly arguments?: "shape" | "full";
-  /** Redacts secrets in each stored text. */
   readonly redact?: (text: string) => string;
 }
 

@@ -6,7 +6,6 @@ import type { AuditLine } from "./verifier.ts";
 /** The part of a log that is older than a time. */
 export interface OldRecords {
   readonly records: number;
-  /** The last old record. */
   readonly last: AuditHead;
 }
 

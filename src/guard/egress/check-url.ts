@@ -28,14 +28,12 @@ export interface ClientCertificate {
   readonly ca?: string;
 }
 
-/** An address of a host. */
 export interface HostAddress {
   readonly address: string;
   /** 4 or 6. */
   readonly family: number;
 }
 
-/** Resolves a name to its addresses. */
 export type Resolve = (
   host: string,
   callback: (error: Error | null, addresses: readonly HostAddress[]) => void,

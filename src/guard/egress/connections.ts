@@ -85,7 +85,6 @@ export function createConnections(parts: {
     });
   }
 
-  /** Begins a request through a proxy. */
   function beginThrough(route: ProxyRoute, url: URL, { method, headers, allowPrivate }: SentRequest): ClientRequest {
     const isTunnel = url.protocol === "https:";
     const proof = isTunnel ? undefined : route.authorization;

@@ -14,7 +14,6 @@ export interface Quotas {
   refuse(quota: CallQuota): { readonly reason: string; readonly retryAfterMs: number };
 }
 
-/** One quota of one call. */
 export interface CallQuota extends QuotaUse {
   /** The amount of `tokens` is 0 before the call, because it is known only afterwards. A `cost` is in millionths. */
   readonly unit: QuotaUnit;

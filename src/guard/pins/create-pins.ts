@@ -35,7 +35,6 @@ import type { OfferedEnsemble, PinGuard, ReviewedEnsemble } from "./pins.ts";
 
 export interface PinsParts {
   readonly state: State;
-  /** Announces acceptances to other processes. */
   readonly changes?: Changes;
   readonly clock: Clock;
   readonly emit: Emit;

@@ -19,9 +19,7 @@ export interface Pins {
 
 /** Which pins are listed. */
 export interface ListPinsOptions {
-  /** Only the item with this id. */
   readonly id?: string | undefined;
-  /** Only items in one of these states. */
   readonly states?: readonly Pin["state"][] | undefined;
   /** Shows whole values in `diff`, not excerpts. */
   readonly whole?: boolean | undefined;
@@ -54,7 +52,6 @@ export interface AcceptOptions {
   readonly hash?: string;
 }
 
-/** The complete offer of one source. */
 export interface OfferedEnsemble {
   readonly ensemble: string;
   readonly tools: readonly Tool[];
@@ -62,7 +59,6 @@ export interface OfferedEnsemble {
   readonly instructions?: string;
 }
 
-/** The items that may be registered. */
 export interface ReviewedEnsemble {
   /** The accepted versions, in the order of the offer. Without a pending change, that is the offered version. */
   readonly tools: readonly Tool[];

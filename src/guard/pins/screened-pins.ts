@@ -3,7 +3,6 @@ import type { OfferedEnsemble, PinGuard, ReviewedEnsemble } from "./pins.ts";
 
 type Screen = Screening["instructions"];
 
-/** Screens the instructions of an offer. */
 export function screenedOffer(offer: OfferedEnsemble, screen: Screen): OfferedEnsemble {
   const { ensemble, instructions } = offer;
   return instructions === undefined ? offer : { ...offer, instructions: screen(ensemble, instructions) };

@@ -4,7 +4,6 @@ import type { Span } from "./rules/rule.ts";
 export const PLACES = ["definition", "arguments", "result"] as const;
 export type TextPlace = (typeof PLACES)[number];
 
-/** The subject of a finding. */
 export type FindingCategory =
   | "hidden-text"
   | "injection"
@@ -16,7 +15,6 @@ export type FindingCategory =
   | "encoded"
   | "wording";
 
-/** The action on a finding. */
 export type ScanAction = "flagged" | "blocked" | "neutralised" | "wrapped";
 
 /** One match in a text that looks like an attack. */

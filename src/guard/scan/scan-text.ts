@@ -6,7 +6,6 @@ import { decodePayloads } from "./rules/encoded.ts";
 import { type Rule, toRuleText } from "./rules/rule.ts";
 
 export interface TextScan {
-  /** The text without hidden parts. */
   readonly text: string;
   readonly findings: readonly PlacedFinding[];
 }

@@ -22,7 +22,6 @@ export interface Delivery {
 export interface DeliveryOptions {
   /** The name in messages and events: `approval-webhook`. */
   readonly name: string;
-  /** Signs requests. If omitted, requests are unsigned. */
   readonly secret?: (() => Promise<string>) | undefined;
   readonly egress: Pick<Egress, "fork">;
   readonly clock: Clock;
@@ -118,7 +117,6 @@ export function createDeliveries(options: DeliveryOptions) {
   }
 
   return {
-    /** Starts a delivery without waiting for it. */
     start(delivery: Delivery): void {
       if (closing.signal.aborted) return;
       if (underWay.size >= MAX_UNDER_WAY) return fail(delivery, "too many other deliveries are running");

@@ -30,7 +30,6 @@ export function toRetrievalRecord(
   };
 }
 
-/** Creates the record of a call. */
 export function toCallRecord({ at, data }: ArsenalEvent<"call-finished">): CallRecord {
   const { toolId, ensemble, traceId, spanId, parentSpanId, toolset, status, code, message, cached } = data;
   const { attempts, queuedMs, latencyMs, principal, tenant, cost, startedAt, durationMs, steps } = data;

@@ -1,7 +1,6 @@
 /** Metrics by name and labels, shared by all exporters. */
 export type MetricRegistry = ReturnType<typeof createMetricRegistry>;
 
-/** One metric and its series. */
 export interface MetricFamily {
   readonly name: string;
   readonly help: string;

@@ -43,7 +43,6 @@ export interface Percentiles {
   readonly p95?: number;
 }
 
-/** The calls that ended within one minute. */
 export interface Minute {
   /** The start of the minute, in milliseconds since the epoch. */
   readonly at: number;

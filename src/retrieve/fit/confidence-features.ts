@@ -20,7 +20,6 @@ export interface RankedTool {
 export const CLOSENESS_FEATURES = ["best", "bestByWords", "words", "tools"] as const;
 export type ClosenessFeature = (typeof CLOSENESS_FEATURES)[number];
 
-/** All features of a ranking. */
 export const CONFIDENCE_FEATURES = [
   ...CLOSENESS_FEATURES,
   "productFits",

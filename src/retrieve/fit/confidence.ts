@@ -24,7 +24,6 @@ export function judgeFit(
 interface JudgedRanking {
   /** Best first, before any threshold. Only the first 30 tools are read. */
   readonly ranking: readonly RankedTool[];
-  /** The number of searched tools. */
   readonly tools: number;
   readonly tier: ConfidenceTier;
 }

@@ -10,7 +10,6 @@ import { createUsagePrior, type UsagePriorParts, type UsagePriorSettings } from 
 /** Learning from use, in terms of the arsenal's principals, retrievals and calls. */
 export type Learning = NonNullable<ReturnType<typeof createLearning>>;
 
-/** The dependencies of learning. */
 export interface LearningParts extends UsagePriorParts {
   readonly settings: UsagePriorSettings & { readonly enabled: boolean };
   /** The default principal of searches and calls. */

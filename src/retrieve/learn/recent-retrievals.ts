@@ -1,6 +1,5 @@
 import type { QuerySignature } from "./query-signature.ts";
 
-/** A retrieval that calls may follow. */
 export interface NotedRetrieval {
   readonly traceId: string;
   readonly at: number;

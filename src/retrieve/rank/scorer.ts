@@ -2,7 +2,6 @@ import type { Hit } from "../fuse/fuse-evidence.ts";
 import type { RoutingSignals, RoutingWeights } from "../result.ts";
 import { signalsOf, type SignalParts } from "./signals.ts";
 
-/** A tool during ranking. */
 export interface Candidate extends Hit {
   readonly score: number;
   readonly rerankScore?: number;

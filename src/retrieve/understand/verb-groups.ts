@@ -118,7 +118,6 @@ const OPPOSITES = wordSet(
   "create-delete create-restore delete-restore cancel-restore move-restore upload-export run-cancel run-pause tag-delete follow-delete invite-delete book-cancel buy-cancel schedule-cancel export-restore",
 );
 
-/** Returns whether one group undoes the other. */
 export function areOpposed(asked: VerbGroupName, offered: VerbGroupName): boolean {
   return OPPOSITES.has(`${asked}-${offered}`) || OPPOSITES.has(`${offered}-${asked}`);
 }

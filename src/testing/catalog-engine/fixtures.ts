@@ -12,7 +12,6 @@ import type { ToolDraft } from "../../tool/draft.ts";
 import type { ToolFilter } from "../../tool/tool-filter.ts";
 import { createRandom } from "../contract.ts";
 
-/** Claims about an engine, by name. */
 export type EngineClaims = Readonly<Record<string, (engine: CatalogEngine) => Promise<void>>>;
 
 /** Creates a tool with a short description. Deterministic. */

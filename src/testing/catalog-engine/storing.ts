@@ -14,7 +14,6 @@ import {
   vectorsOf,
 } from "./fixtures.ts";
 
-/** Requirements on storing and deleting. */
 export const storingClaims: EngineClaims = {
   "has a name and opens twice without harm": async (engine) => {
     assert.ok(engine.name.length > 0);

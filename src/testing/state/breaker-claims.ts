@@ -3,7 +3,6 @@ import type { Pass } from "../../state/limits.port.ts";
 import { admit, admitted, BREAKER, openBreaker, refused, run } from "./ask-limits.ts";
 import type { Claims } from "./backend.ts";
 
-/** Requirements on circuit breakers. */
 export const breakerClaims: Claims = {
   "opens for everyone after as many failures in a row as its threshold": async ({ one, other }) => {
     assert.deepEqual(await run(one, { breaker: BREAKER }, "failure"), {});

@@ -4,7 +4,6 @@ import { admit, admitted, FAR, refused } from "./ask-limits.ts";
 import { createRandom } from "../contract.ts";
 import type { Claims, TwoHandles } from "./backend.ts";
 
-/** Requirements on places for concurrent calls. */
 export const placeClaims: Claims = {
   "never runs more at once than there are places, and runs all": async ({ clock, slow, until }) => {
     const random = createRandom(3);

@@ -52,7 +52,6 @@ export function toAnnotations(given: unknown): Annotations {
   });
 }
 
-/** Returns the valid relations to other tools. */
 export function toDependencies(
   given: unknown,
   tool: { readonly name: string; readonly namespace: string },

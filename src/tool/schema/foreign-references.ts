@@ -50,7 +50,6 @@ function isOutside(reference: unknown): boolean {
   return typeof reference === "string" && !reference.startsWith("#");
 }
 
-/** Returns an address without its fragment. */
 function documentOf(address: string): string {
   const hash = address.indexOf("#");
   return hash === -1 ? address : address.slice(0, hash);

@@ -1,6 +1,5 @@
 import { isPlainObject } from "../json-schema.ts";
 
-/** Splits a text into words. */
 export function words(text: string): ReadonlySet<string> {
   return new Set(text.split(" "));
 }

@@ -127,7 +127,6 @@ export function string(description: string): Shape<string, string, false> {
   return { description, type: "string" };
 }
 
-/** A nonempty text. */
 export function text<Fallback extends string | undefined = undefined>(
   description: string,
   fallback?: Fallback,
@@ -170,7 +169,6 @@ export function withSpellings<Value extends string, Sure extends boolean, const 
   return { ...(rest as JsonSchema), enum: [...values, ...Object.keys(spellings)], spellings };
 }
 
-/** A whole number, optionally in a range. */
 export function whole<Fallback extends number | undefined = undefined>(
   description: string,
   minimum?: number,
@@ -180,12 +178,10 @@ export function whole<Fallback extends number | undefined = undefined>(
   return { ...ranged("integer", description, minimum, maximum), ...withDefault(fallback) };
 }
 
-/** A number, optionally in a range. */
 export function number(description: string, minimum?: number, maximum?: number): Shape<number, number, false> {
   return ranged("number", description, minimum, maximum);
 }
 
-/** A time in milliseconds since the epoch. */
 export function time(description: string): Shape<number, number, false> {
   return number(`${description} Milliseconds since the epoch.`);
 }
@@ -233,7 +229,6 @@ export function anything(
   return { description, type: "object" };
 }
 
-/** A value with its own JSON Schema. */
 export function schema<Value>(of: JsonSchema): Shape<Value, Value, false> {
   return of;
 }

@@ -30,7 +30,6 @@ export function nothingKnown(node: SchemaNode, place: SchemaPosition): JsonSchem
 /** Represents a schema that rejects every value, in targets that cannot express it. The parent omits it if that means the same. */
 export const NEVER: JsonSchema = Object.freeze({ type: "string", description: "Never given." });
 
-/** Converts a schema that rejects every value. */
 export function nothingFits(place: SchemaPosition): JsonSchema {
   if (place.target.typed === true) {
     place.record(place.path, "not", "resolved", "no value fits this: left out");

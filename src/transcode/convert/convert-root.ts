@@ -108,7 +108,6 @@ function writeRoot(given: SchemaNode, original: unknown, root: SchemaPosition): 
   return writeNamed(node, [], root);
 }
 
-/** Renames parameters whose names the provider rejects. */
 function rename(node: SchemaNode, original: unknown, root: SchemaPosition): SchemaNode {
   const allowed = root.target.parameterNames;
   if (allowed === undefined) return node;

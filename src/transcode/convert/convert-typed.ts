@@ -81,7 +81,6 @@ function writeObject(node: SchemaNode, literals: SchemaPart, place: SchemaPositi
   return encodeAsText(node, new Set(["object"]), "properties", place);
 }
 
-/** Writes an object with its named properties. */
 export function writeNamed(node: SchemaNode, notesBefore: readonly string[], place: SchemaPosition): JsonSchema {
   const kept = keepKeywords(node, ["object"], place);
   const object = convertObject(node, place);

@@ -183,7 +183,6 @@ export function isOnlyAboutNames(branch: unknown): boolean {
   );
 }
 
-/** Describes branches in words. */
 export function describeBranches(branches: readonly unknown[]): string {
   const forms = branches.map((branch) => {
     const names = isPlainObject(branch) && Object.keys(branch).join() === "required" ? branch["required"] : undefined;

@@ -97,7 +97,6 @@ export function describeConstraint(keyword: string, value: unknown): string | un
   return Object.hasOwn(WORDS, keyword) ? WORDS[keyword]?.(value) : undefined;
 }
 
-/** Describes a condition in words. */
 export function describeCondition(condition: unknown, then: unknown, otherwise: unknown): string {
   const parts = [
     then === undefined ? "" : `If it fits ${showJson(condition)}, it also fits ${showJson(then)}.`,
@@ -106,7 +105,6 @@ export function describeCondition(condition: unknown, then: unknown, otherwise: 
   return parts.filter((part) => part !== "").join(" ");
 }
 
-/** Appends sentences to a description. */
 export function addNotes(description: unknown, notes: readonly string[]): string | undefined {
   const given = typeof description === "string" ? description : undefined;
   const added = notes.filter((note) => note !== "" && given?.includes(note) !== true).join(" ");

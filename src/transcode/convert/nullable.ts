@@ -26,7 +26,6 @@ export function withNull(schema: JsonSchema, target: SchemaTarget): JsonSchema {
   return { ...(description === undefined ? {} : { description }), anyOf: [rest, NULL] };
 }
 
-/** Returns whether a converted schema accepts null. */
 export function takesNull(schema: JsonSchema): boolean {
   const { type, anyOf, enum: values, nullable } = schema;
   if (nullable === true) return true;

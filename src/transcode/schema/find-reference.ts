@@ -8,7 +8,6 @@ export interface ReferenceTarget {
   readonly node: unknown;
 }
 
-/** Resolves references inside one schema. */
 export interface References {
   /** Returns undefined for external and dangling references. Reads no files and makes no requests. */
   find(reference: string): ReferenceTarget | undefined;

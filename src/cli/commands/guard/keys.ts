@@ -85,7 +85,6 @@ async function checkTenant(input: Input, terminal: Terminal, { hasTenants }: Key
   });
 }
 
-/** One change of a key. */
 interface KeyStep {
   readonly keys: KeyStore;
   readonly name: string;
@@ -206,7 +205,6 @@ function readRights({ flags, repeated }: Input, operatorRole: string): Rights {
   };
 }
 
-/** The settings that the commands read. */
 interface KeySettings extends Pick<ResolvedConfig["server"], "auth" | "operatorRole"> {
   readonly hasTenants: boolean;
 }

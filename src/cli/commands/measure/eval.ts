@@ -160,7 +160,6 @@ export async function configuredRouting(path: string | undefined, terminal: Term
   return (await loadConfig(path, terminal.environment)).config.routing;
 }
 
-/** Returns the path of a required file. */
 export function setFile(
   name: "eval" | "tune",
   { options }: Input,

@@ -150,7 +150,6 @@ function showRun(
   return lines.join("\n");
 }
 
-/** Describes the depth of a nested run. */
 function levelOf(depth: number): readonly string[] {
   return depth > 1 ? [`depth ${depth}`] : [];
 }

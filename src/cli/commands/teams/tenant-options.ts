@@ -75,7 +75,6 @@ function groupOf(text: string): Group {
   return { group, roles: roles.split(",").filter((role) => role !== "") };
 }
 
-/** Returns the rights from the options. */
 export function readGrant({ repeated }: Input): Grant {
   const { role: roles = [], capability = [], scope: scopes = [] } = repeated;
   const known = CAPABILITIES as readonly string[];

@@ -12,7 +12,6 @@ export interface Replacement {
   readonly entry: ServerEntry;
 }
 
-/** A configuration file format. */
 export interface FileFormat {
   /** Parses a file. Throws with the position and the problem. */
   parse(text: string, file: string): Promise<unknown>;

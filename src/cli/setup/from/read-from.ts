@@ -29,7 +29,6 @@ export type FromKindName = keyof typeof KINDS;
 
 export const FROM_KINDS = Object.keys(KINDS) as readonly FromKindName[];
 
-/** The settings of another program's file. */
 export interface FromFile extends Omit<CarriedSettings, "servers"> {
   readonly kind: FromKindName;
   /** The file's servers, in the form of a client's servers. */

@@ -1,6 +1,5 @@
 import type { FindingCategory, TextPlace, Severity } from "../finding.ts";
 
-/** A pattern that the scanner searches for. */
 export interface Rule {
   /** `category.name`, as in findings, settings and SARIF. */
   readonly id: string;
@@ -14,7 +13,6 @@ export interface Rule {
   find(text: RuleText): Span | undefined;
 }
 
-/** A stretch of a text. */
 export interface Span {
   readonly start: number;
   readonly end: number;

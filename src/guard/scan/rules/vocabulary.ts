@@ -20,7 +20,6 @@ export const VOCABULARY: Readonly<Record<string, string>> = {
     "get|search~ for|look for|cat|less|head|tail|type|base64|xxd|tar|zip|cp|scp|rsync|read_?file(sync)?",
   search: "scan|search|collect|gather|harvest|read all",
   covertly: "silently|quietly|discreetly|secretly|covertly|stealthily|surreptitiously|invisibly|behind the scenes",
-  /** Covert actions. */
   act:
     "send~|forward~|upload~|transmit~|post~|relay~|bcc|cop(y|ies|ying)|read~|collect~|harvest~|exfil\\w*|leak~|append~|" +
     "prepend~|inject~|register~|execut~|invok~|delet~|rout~|redirect~",
@@ -135,7 +134,6 @@ export const VOCABULARY: Readonly<Record<string, string>> = {
   /** A normal answer together with a second one. */
   "two-answers":
     "(two|both|dual|2) (\\w+ ){0,3}?(responses|answers|outputs|paragraphs|ways|personalities|personas|entities)",
-  /** Requests to make or explain something. */
   make:
     "write|code|create|generate|produc(e|ing)|mak(e|ing)|getting|build|construct|design|develop|give|show|describe|explain|" +
     "synthesi[sz]\\w+|how (do|did|to|was|were|will|can)|instructions for|(steps|procedures?) (to|for|used)|components used in|" +
