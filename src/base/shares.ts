@@ -11,10 +11,7 @@ export interface Holding {
   readonly bytes?: number | undefined;
   /** True while the holding cannot be revoked. Defaults to false. */
   readonly busy?: boolean | undefined;
-  /**
-   * True while the holding is in use. It is then dropped only after the caller's idle holdings, and only for a caller that holds less. Defaults to
-   * false.
-   */
+  /** True while in use. The holding is then dropped after the caller's idle ones, and only for a caller that holds less. Defaults to false. */
   readonly inUse?: boolean | undefined;
 }
 

@@ -115,10 +115,7 @@ export interface EngineAnswer {
   matchedTerms(text: string): (id: string) => readonly MatchedTerm[];
   /** Returns the similarity of the words of two candidates, without the words of their namespaces, in [0, 1]; 1 for copies. */
   similarity(a: string, b: string): number;
-  /**
-   * Returns the similarity of the mean of a namespace's vectors to the query's vector at this index; undefined if there are too few namespaces to
-   * compare.
-   */
+  /** Returns the similarity of the mean of a namespace's vectors to the query's vector at this index; undefined if there are few namespaces. */
   namespaceFit(namespace: string, vector: number): NamespaceFit | undefined;
 }
 
@@ -127,10 +124,7 @@ export interface EngineCandidate {
   readonly tool: Tool;
   /** For each text, the share of its weight that the tool's words cover, in [0, 1]. It is 1 only if the text is the tool's name. */
   readonly coverage: readonly number[];
-  /**
-   * For each vector, its cosine with the tool, in [-1, 1]; undefined if the tool has no vector of its model. Cosines of examples are multiplied by
-   * 0.95.
-   */
+  /** The cosine of each vector with the tool, in [-1, 1]; undefined if the tool has no vector of its model. Cosines of examples count 0.95. */
   readonly cosines: readonly (number | undefined)[];
 }
 

@@ -42,10 +42,7 @@ const STATE = {
   url: text("Address of the store."),
 };
 
-/**
- * The configuration, declared once, in camelCase. Adapters declare their own settings. `npm run derive` writes the snake_case version to
- * config.schema.json.
- */
+/** The configuration in camelCase. Adapters declare their own settings. `npm run derive` writes the snake_case version to config.schema.json. */
 export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
   vectorStore: section("Where tools are kept and searched.", "engines", {
     type: withSpellings(

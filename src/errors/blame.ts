@@ -61,10 +61,7 @@ export function sideOf({ code, fault, answered, value }: ErrorDetails & { readon
   return answered === true ? "caller" : "tool";
 }
 
-/**
- * Returns the side that caused an HTTP error. 5xx is the tool, 4xx the caller. That includes 401 and 403, because it is unknown whose credentials
- * were rejected, and 429.
- */
+/** Returns the side that caused an HTTP error. 5xx is the tool, 4xx the caller: also 401 and 403, whose credentials are unknown, and 429. */
 export function sideOfStatus(status: number): Side {
   return status >= 400 && status < 500 ? "caller" : "tool";
 }

@@ -27,10 +27,7 @@ export function shownText(text: string): string {
   return PLAIN_TEXT.test(text) ? text : rewrite(text, { write: named, kept: KEPT_ON_A_PAGE });
 }
 
-/**
- * Returns a function that prepares text for a terminal or a pipe. Hidden characters become JSON escapes, except matches of `own`, which the program
- * itself writes.
- */
+/** Returns a function that prepares text for a terminal or pipe: hidden characters become JSON escapes, except the program's own (`own`). */
 export function createEscaper(own: string): (text: string) => string {
   const kept = new RegExp(`${own}|${IN_PLACE}`, "uy");
   return (text) => (PLAIN_TEXT.test(text) ? text : rewrite(text, { write: escaped, kept }));

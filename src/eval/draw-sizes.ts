@@ -29,10 +29,7 @@ export function drawSizes(tools: ReadonlyMap<string, Tool>, queries: readonly Se
   const countOf = (names: Iterable<string>): number =>
     [...names].reduce((sum, name) => sum + (byNamespace.get(name)?.length ?? 0), 0);
 
-  /**
-   * Draws namespaces from `pool` in addition to the given ones, until the number of tools is within the bounds. Returns undefined if no draw
-   * succeeds.
-   */
+  /** Adds namespaces from `pool` to the given ones until the number of tools is within the bounds. Undefined if no draw succeeds. */
   function draw(given: ReadonlySet<string>, pool: readonly string[], bounds: readonly [number, number]) {
     const [over, most] = bounds;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {

@@ -32,10 +32,7 @@ export interface JavaScriptJob extends JobBounds {
   readonly functions?: Readonly<Record<string, HostFunction>>;
 }
 
-/**
- * A function of the program that sandboxed code can call. The argument and the result are JSON data. If the function throws, the code gets only the
- * message.
- */
+/** A function of the program that sandboxed code can call. Takes and returns JSON data. If it throws, the code gets only the message. */
 export type HostFunction = (argument: unknown, options: { readonly signal: AbortSignal }) => unknown;
 
 /** The access and limits of a job. Everything that is not listed is denied. */

@@ -12,10 +12,7 @@ export interface EngineSettings {
   /** How long a circuit stays open before one call may probe it. */
   readonly circuitBreakerTimeoutMs: number;
   readonly maxConcurrent: number;
-  /**
-   * The maximum number of concurrent calls in one ensemble, always below `maxConcurrent`. Defaults to 32, or less than half of `maxConcurrent` if
-   * that is smaller.
-   */
+  /** The maximum number of concurrent calls in one ensemble, below `maxConcurrent`. Defaults to 32, or to less than half of `maxConcurrent`. */
   readonly maxConcurrentPerEnsemble?: number;
   /** The maximum number of retries per minute, as a share of the calls to one ensemble. */
   readonly retryBudget: number;

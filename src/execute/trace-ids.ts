@@ -1,7 +1,4 @@
-/**
- * Creates the ids that connect the events of one call. Takes random bytes from a pool: a system call for every 16 bytes costs more than the rest of a
- * call.
- */
+/** Creates the ids of a call's events. Takes random bytes from a pool: a system call per 16 bytes costs more than the rest of a call. */
 export function createTraceIds() {
   const pool = Buffer.alloc(4096);
   let used = pool.length;

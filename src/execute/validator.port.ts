@@ -2,10 +2,7 @@ import type { JsonSchema } from "../tool/json-schema.ts";
 
 /** Compiles schemas into checks, once per tool. */
 export interface Validator {
-  /**
-   * Compiles a schema. Throws TOOL_INVALID, or rejects with it, if the schema is invalid. Returns a promise only for schemas that would block the
-   * event loop.
-   */
+  /** Compiles a schema. Throws TOOL_INVALID, or rejects, if it is invalid. Returns a promise only for schemas that would block the event loop. */
   compile(schema: JsonSchema, options?: CompileOptions): Check | Promise<Check>;
   /** Releases threads and other resources. Safe to call twice. */
   close?(): Promise<void>;

@@ -194,9 +194,7 @@ export function createAegis(options: {
   /** Refuses tools that differ from their accepted definition. */
   readonly pins?: Pick<PinGuard, "refusal" | "hides"> | undefined;
   readonly inspection?: Inspection | undefined;
-  /**
-   * Returns whether a call continues a suspended run of the same call, whose start was approved. Each call that the run makes needs its own approval.
-   */
+  /** Returns whether a call continues a suspended run of the same call, whose start was approved. Calls that the run makes need their own approvals. */
   readonly continues?: ((request: AegisRequest) => Promise<boolean>) | undefined;
 }): Aegis {
   const { policy, state, clock, emit, settings, pins, inspection, continues } = options;

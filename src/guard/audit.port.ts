@@ -23,9 +23,7 @@ export interface AuditLog {
 }
 
 export interface AppendOptions {
-  /**
-   * The failure that a stored record must survive: a `crash` of this process, or `everything` that this log protects from. Defaults to `everything`.
-   */
+  /** The failure that a stored record must survive: a `crash` of this process, or `everything` that this log protects from (the default). */
   readonly survives?: "crash" | "everything";
 }
 

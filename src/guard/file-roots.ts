@@ -29,9 +29,7 @@ export function createFileRoots(
   folders: readonly string[],
   parts: {
     readonly open?: (path: string, flags: number, mode?: number) => Promise<object>;
-    /**
-     * Returns true for files in the folders that must be refused. Defaults to the files of every gateway: `arsenal.yaml`, `.env`, `.toolarsenal/`.
-     */
+    /** Returns true for files in the folders to refuse. Defaults to the files of every gateway: `arsenal.yaml`, `.env`, `.toolarsenal/`. */
     readonly isOwnFile?: IsOwnFile;
   } = {},
 ): FileRoots {

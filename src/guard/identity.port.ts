@@ -22,10 +22,7 @@ export interface Identified {
   readonly refusal?: Refusal;
   /** The person's groups, according to the issuer. Omitted for callers without an issuer. */
   readonly groups?: readonly string[];
-  /**
-   * Returns false once the credentials are revoked or have expired. Streams that were opened with them then end. Omitted if the credentials cannot be
-   * revoked.
-   */
+  /** Returns false once the credentials are revoked or expired. Streams opened with them then end. Omitted if credentials cannot be revoked. */
   readonly isValid?: () => Promise<boolean>;
 }
 

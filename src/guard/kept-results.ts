@@ -17,9 +17,7 @@ export const KEEP_MS: number = 24 * 60 * 60 * 1_000;
 /** The largest result that is kept, in bytes. */
 export const MOST_RESULT_BYTES: number = 1024 * 1024;
 
-/**
- * The maximum number and size of stored results per process. Results are evicted before keys, because a call whose key is missing would run again.
- */
+/** The maximum number and size of stored results per process. Results are evicted before keys: without its key, a call would run again. */
 const RESULTS = { count: 100_000, bytes: 32 * 1024 * 1024, perCaller: { bytes: 8 * 1024 * 1024 } };
 
 /** The maximum number and size of keys, which is about 50,000. A single caller may use all of it. */

@@ -17,10 +17,7 @@ export function matchPatterns(
   options: {
     /** The setting with the patterns, for messages: `security.deny`. */
     readonly field?: string;
-    /**
-     * True if a match grants something. A pattern with a dot then matches only ids: a server cannot name its tool `github.anything` to match
-     * `github.*`.
-     */
+    /** True if a match grants something. Patterns with a dot then match only ids: no server can name its tool `github.anything` to match `github.*`. */
     readonly grants?: boolean;
   } = {},
 ): PatternMatcher {

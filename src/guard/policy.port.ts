@@ -23,10 +23,7 @@ export interface Policy {
   steps?(request: PolicyRequest): readonly PolicyStep[] | undefined;
   /** Lists the active rules, in order. Omitted, or returns undefined, if the policy cannot list them. */
   rules?(): readonly PolicyRule[] | undefined;
-  /**
-   * Finds problems of the rules with the registered tools and toolsets, for `toolarsenal doctor`. Omitted, or returns undefined, if the policy does
-   * not support it.
-   */
+  /** Finds problems of the rules with registered tools and toolsets, for `toolarsenal doctor`. Omitted, or returns undefined, if unsupported. */
   findings?(subjects: PolicySubjects): readonly PolicyFinding[] | undefined;
   /** The limits on registered tools and their names. Defaults to no limits. */
   readonly registration?: RegistrationLimits;

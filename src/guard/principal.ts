@@ -61,10 +61,7 @@ export function principalOr(operator: Principal, given: Principal | undefined): 
   throw fixable("QUERY_INVALID", problem, fix, { field: "principal", value: showValue(given) });
 }
 
-/**
- * Returns whether a tool's tenant lets a principal see it. A tenant's tool (`metadata.tenant`) is visible to that tenant's callers, and to operators
- * without a tenant.
- */
+/** Returns whether a tool's tenant lets a principal see it. A tenant's tool is visible to its callers, and to operators without a tenant. */
 export function mayKnow(
   { metadata: { tenant } }: Pick<Tool, "metadata">,
   principal: Principal,

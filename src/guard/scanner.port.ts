@@ -5,9 +5,7 @@ import type { Span } from "./scan/rules/rule.ts";
 export interface TextScanner {
   /** All rules that findings can name. */
   readonly rules: readonly ScannerRule[];
-  /**
-   * Returns its findings, at most one per rule. Deterministic. `text` has no hidden characters; if `place` is omitted, it may be any kind of text.
-   */
+  /** Returns its findings, at most one per rule. Deterministic. `text` has no hidden characters. Without `place`, it may be any kind of text. */
   scan(text: string, place?: TextPlace): readonly PlacedFinding[];
 }
 

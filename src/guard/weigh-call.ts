@@ -79,10 +79,7 @@ const CAN_BE_KEPT: { readonly [Name in keyof Obligations]-?: (demanded: unknown)
   maxResultBytes: (bytes) => typeof bytes === "number" && bytes >= 0,
 };
 
-/**
- * Returns the first obligation that cannot be fulfilled: an unknown one, or one without a valid number. Ignores nothing, because a policy may be
- * third-party code.
- */
+/** Returns the first obligation that cannot be fulfilled: unknown, or without a valid number. A policy may be third-party code. */
 function unkeepable(obligations: unknown): string | undefined {
   if (obligations === undefined) return undefined;
   if (!isPlainObject(obligations)) return `its obligations are ${showValue(obligations)}`;

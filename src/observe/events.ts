@@ -66,20 +66,14 @@ export interface EventMap {
   "tool-replaced": { readonly toolId: string; readonly version: string; readonly previousVersion: string };
   "tool-rejected": { readonly name: string; readonly code: ErrorCode; readonly message: string };
   "tool-deleted": { readonly toolId: string };
-  /**
-   * The shared catalog has a different definition of a tool that runs here, which this process ignores. `contentHash` is the hash of the catalog's
-   * entry.
-   */
+  /** The shared catalog has another definition of a tool that runs here. This process ignores it. `contentHash` is the hash of that entry. */
   "tool-conflicted": {
     readonly toolId: string;
     readonly ensemble?: string;
     readonly contentHash: string;
     readonly fields: string;
   };
-  /**
-   * A tool, or a server's instructions or command, differs from the accepted version. `fields` has the names of the changed fields, never their
-   * values.
-   */
+  /** A tool, or a server's instructions or command, differs from the accepted version. `fields` names the changed fields, not their values. */
   "tool-changed": { readonly id: string; readonly ensemble: string; readonly fields: string };
   "pin-accepted": {
     readonly id: string;

@@ -18,10 +18,7 @@ const NEVER_CALLED: Health = Object.freeze({
   circuitOpen: false,
 });
 
-/**
- * Tracks the health of every tool that was called. Emits `health-changed` for first failures, circuit changes, and success rates that cross 0.9 or
- * 0.5.
- */
+/** Tracks the health of called tools. Emits `health-changed` for first failures, circuit changes, and success rates that cross 0.9 or 0.5. */
 export function createHealth({ clock, emit }: { readonly clock: Clock; readonly emit: Emit }) {
   const records = new Map<string, ToolRecord>();
   const open = new Set<string>();

@@ -6,10 +6,7 @@ import type { ArsenalEvent, EventLevel, EventName } from "./events.ts";
  */
 export interface Sink {
   readonly name: string;
-  /**
-   * Returns false for events that the sink does not use. They cost nothing if no other sink wants them. Must always return the same answer. Defaults
-   * to all events.
-   */
+  /** Returns false for events that the sink ignores, which are free if no sink wants them. The answer must not change. Defaults to all events. */
   wants?(name: EventName, level: EventLevel): boolean;
   /** Writes events in order. The next batch waits for a returned promise. */
   write(events: readonly ArsenalEvent[]): void | Promise<void>;

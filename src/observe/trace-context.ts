@@ -28,10 +28,7 @@ export function spanBelow(caller: TraceContext | undefined, ids: { traceId(): st
 const TRACEPARENT =
   /^(?!ff)(?!00.{53}.)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/;
 
-/**
- * Parses `traceparent` and `tracestate` from request headers or `_meta`. Returns undefined without a valid `traceparent`. Drops an invalid
- * `tracestate`.
- */
+/** Parses `traceparent` and `tracestate` from headers or `_meta`. Undefined without a valid `traceparent`. Drops an invalid `tracestate`. */
 export function readTraceContext(carrier: Readonly<Record<string, unknown>> = {}): TraceContext | undefined {
   const { traceparent, tracestate: state } = carrier;
   if (typeof traceparent !== "string") return undefined;

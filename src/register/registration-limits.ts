@@ -9,10 +9,7 @@ export interface RegistrationLimits {
   readonly allowDuplicateNames?: boolean | undefined;
 }
 
-/**
- * Returns the error if a tool may not replace another one, because their names were written differently but normalise to the same id; otherwise
- * undefined.
- */
+/** Returns the error if a tool may not replace another: their names were written differently but normalise to one id. Otherwise undefined. */
 export function refusalToReplace(tool: Tool, previous: Tool): ArsenalError | undefined {
   const isSpelling = ({ name, source, sourceName }: Tool): boolean =>
     source === "function" && toName(sourceName) === name;

@@ -271,10 +271,7 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
   catalog.onChanges?.(followOthers);
 
   const registry = {
-    /**
-     * Registers tools. A later tool replaces an earlier one with the same id. Returns the tools that the policy's limits refuse; each is also
-     * reported by an event.
-     */
+    /** Registers tools. A later tool replaces an earlier one with the same id. Returns the tools that the limits refuse, which events also report. */
     add(entries: readonly Registration[]): readonly RefusedRegistration[] {
       const refused: RefusedRegistration[] = [];
       for (const entry of entries) {
@@ -334,10 +331,7 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     conflicts: conflicts.ids,
     /** Returns the registration under this id, if this process made it. */
     own: (id: string): Registration | undefined => owned.get(id),
-    /**
-     * Returns the tool that a caller means: by id, by qualified name, by alias, or by a bare name that only one tool has. Tools that `sees` refuses
-     * do not exist.
-     */
+    /** Returns the tool that a caller means: by id, qualified name, alias, or unambiguous bare name. Tools that `sees` refuses do not exist. */
     async find(
       name: string,
       { sees = () => true }: { readonly sees?: (tool: Tool) => boolean } = {},

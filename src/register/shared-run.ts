@@ -1,7 +1,4 @@
-/**
- * Shares one run of a task among all callers that arrive while it runs. Each caller waits with its own signal. The task is aborted once all callers
- * have cancelled.
- */
+/** Shares one run of a task among callers that arrive while it runs. Each waits with its own signal. Aborted once all callers have cancelled. */
 export function createSharedRun<Result>(
   work: (signal: AbortSignal) => Promise<Result>,
 ): (signal?: AbortSignal) => Promise<Result> {

@@ -31,10 +31,7 @@ export interface Source extends EnsembleSettings {
   readonly log?: SourceLog;
   /** Calls `changed` when the list may have changed. Returns a function that stops watching. */
   watch?(changed: () => void): () => void;
-  /**
-   * Returns problems of the source's tools at the last listing, or that the source is disabled, for `toolarsenal doctor`. Omitted if events report
-   * all problems.
-   */
+  /** Returns problems of the source's tools, or that the source is disabled, for `toolarsenal doctor`. Omitted if events report all problems. */
   findings?(): readonly SourceFinding[];
   /** Releases all resources. Safe to call twice, and before `connect`. */
   disconnect(): Promise<void>;

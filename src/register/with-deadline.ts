@@ -2,10 +2,7 @@ import { ArsenalError } from "../errors/arsenal-error.ts";
 import type { Clock } from "../observe/clock.ts";
 import { untilAborted } from "../base/turns/until-aborted.ts";
 
-/**
- * Runs a task with a timeout. `explain` adds a likely reason to the timeout error. The task's signal fires on timeout; a task that ignores the signal
- * is abandoned.
- */
+/** Runs a task with a timeout. `explain` adds a likely reason to the error. A task that ignores the signal is abandoned. */
 export async function withDeadline<Result>(
   task: (signal: AbortSignal) => Promise<Result>,
   options: {

@@ -9,18 +9,12 @@ export interface RetrievalResult {
   readonly tools: readonly ScoredTool[];
   /** The estimated probability that the found tools serve the request, in [0, 1]. */
   readonly confidence: number;
-  /**
-   * True if probably no tool serves the request: the confidence is below the threshold of the current `refuse` setting (`never` uses the threshold of
-   * `confident`).
-   */
+  /** True if probably no tool serves the request: the confidence is below the threshold of `refuse` (`never` uses that of `confident`). */
   readonly nothingFits: boolean;
   /** The best three tools, for reference. Present if `nothingFits` is true. */
   readonly nearest?: readonly ScoredTool[];
   readonly intent: Intent;
-  /**
-   * The ranker that answered: `tuned`, `static`, `tuned+static` while the better one is still embedding tools, `lexical`, or the model of an
-   * embedder.
-   */
+  /** The ranker that answered: `tuned`, `static`, `lexical`, the model of an embedder, or `tuned+static` while `tuned` is still embedding. */
   readonly tier: string;
   /** The number of tools that passed every filter. */
   readonly candidateCount: number;

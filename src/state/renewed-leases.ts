@@ -14,10 +14,7 @@ export interface LeaseStore {
 
 export type RenewedLeases = ReturnType<typeof createRenewedLeases>;
 
-/**
- * Leases that this process renews three times per TTL. A holder's id begins with the id of its process. No lease outlives the presence of its
- * process.
- */
+/** Leases that this process renews three times per TTL. A holder's id begins with its process's id. Leases end with the process's presence. */
 export function createRenewedLeases(store: LeaseStore, clock: Clock, presence: RenewedPresence) {
   const held = new Set<{ renew(): Promise<void>; release(): Promise<void> }>();
   presence.onLost(renewAll);

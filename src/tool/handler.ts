@@ -21,10 +21,7 @@ export interface HandlerContext {
   readonly deadline?: number;
   readonly traceId: string;
   readonly spanId: string;
-  /**
-   * The header `traceparent` (W3C Trace Context) for requests of this attempt. Undefined if the call's trace id is not a W3C id, or the handler runs
-   * outside an arsenal.
-   */
+  /** The header `traceparent` (W3C Trace Context) for requests of this attempt. Undefined without a W3C trace id, or outside an arsenal. */
   readonly traceparent?: string | undefined;
   /** The header `tracestate` for `traceparent`. Undefined if the caller sent none. */
   readonly tracestate?: string | undefined;

@@ -75,10 +75,7 @@ const NINE = 57;
 /** Runs of dashes, with the dot after them if there is one. A segment of a namespace can end with dashes, but cannot begin with one. */
 const RUNS = /-*\.|-+/g;
 
-/**
- * Returns the number of dashes for a run of dashes and dots. The run before the name is the last one, because names contain no dashes, and has its
- * own scale.
- */
+/** Returns the number of dashes for a run of dashes and dots. The run before the name is the last one, and has its own scale. */
 function spelledLength(run: string, isLast: boolean): number {
   if (isLast) return run.length;
   const dashes = run.replace(".", "").length;

@@ -2,10 +2,7 @@ import type { ToolCall } from "../execute/call.ts";
 import type { ToolResult } from "../execute/result.ts";
 import type { AnsweredCall, ReadCall } from "./dialect.port.ts";
 
-/**
- * Runs the calls of an answer concurrently and pairs each with its outcome, for `writeResults`. Unreadable calls are not run; their outcome explains
- * how to fix them.
- */
+/** Runs the calls of an answer concurrently and pairs each with its outcome, for `writeResults`. Unreadable calls get an error with the fix. */
 export async function answerCalls(
   calls: readonly ReadCall[],
   execute: (call: ToolCall) => Promise<ToolResult>,

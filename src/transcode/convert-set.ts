@@ -13,10 +13,7 @@ export interface ConvertSetOptions {
   readonly nameOf?: (tool: Tool) => string;
 }
 
-/**
- * Writes definitions for one request, in the order of the tools. Decides on strict mode for the whole set, because one request allows a limited
- * amount of it.
- */
+/** Writes definitions for one request, in order. Decides on strict mode for the whole set, because one request allows a limited amount. */
 export function convertSet<Definition extends object>(
   tools: readonly Tool[],
   dialect: Dialect<Definition>,
@@ -50,10 +47,7 @@ const SUMS: readonly (readonly [keyof SchemaSize, keyof SetLimits, string])[] = 
   ["characters", "maxCharacters", "characters of names and listed values"],
 ];
 
-/**
- * Returns why each tool is not strict, so that one request stays within its limits. Takes the tools' schemas, best first; undefined for a tool that
- * cannot be strict.
- */
+/** Returns why each tool is not strict, within the limits of one request. Takes schemas, best first; undefined for a tool without strict mode. */
 export function whyNotStrict(
   schemas: readonly (JsonSchema | undefined)[],
   limits: SetLimits,

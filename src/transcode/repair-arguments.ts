@@ -13,10 +13,7 @@ export interface Repair {
   readonly message: string;
 }
 
-/**
- * Converts arguments for the converted schema to arguments for the original. Does not guess if the schema is ambiguous. In valid arguments, only
- * parameter names change.
- */
+/** Converts arguments for the converted schema back to the original. Does not guess. In valid arguments, only parameter names change. */
 export function repairArguments(
   args: Readonly<Record<string, unknown>>,
   schema: JsonSchema,

@@ -34,10 +34,7 @@ export function createPauses(): () => Promise<void> | undefined {
 
 const waiting: (() => void)[] = [];
 
-/**
- * Resolves in a later turn of the event loop. Only one waiting caller continues per turn, so a hundred concurrent large calls block other work no
- * longer than one.
- */
+/** Resolves in a later turn of the event loop. One caller continues per turn, so concurrent large calls block no longer than one call. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     waiting.push(resolve);

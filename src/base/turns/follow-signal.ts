@@ -1,7 +1,4 @@
-/**
- * Aborts the controller when the signal fires, with the signal's reason. Returns a function that stops this. `AbortSignal.any` would keep both
- * objects in memory.
- */
+/** Aborts the controller when the signal fires. Returns a function that stops this. `AbortSignal.any` would keep both objects in memory. */
 export function followSignal(signal: AbortSignal | undefined, controller: AbortController): () => void {
   if (signal === undefined) return () => {};
   const abort = (): void => controller.abort(signal.reason);

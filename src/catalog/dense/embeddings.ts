@@ -24,10 +24,7 @@ const BACKGROUND_BATCH = 16;
 /** After this many failed batches in a row, the embedder counts as unavailable, and the remaining tools are skipped. */
 const FAILURES_IN_A_ROW = 2;
 
-/**
- * Returns the name under which an engine stores an embedder's vectors. It includes the dimension, because the stored vectors outlive the
- * configuration.
- */
+/** Returns the name under which an engine stores an embedder's vectors. Includes the dimension, because vectors outlive the configuration. */
 export function vectorsName({ model, dimension }: Embedder): string {
   return `${model}/${dimension}`;
 }

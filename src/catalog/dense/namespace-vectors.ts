@@ -8,10 +8,7 @@ export interface Sum {
 
 /** With fewer namespaces, nearly every request matches each of them, so no fit is reported. */
 export const LEAST_NAMESPACES = 10;
-/**
- * The length of the mean of unit vectors measures their similarity. Below the first number the mean is ignored; from the second number on, it counts
- * fully.
- */
+/** The length of the mean of unit vectors measures their similarity. Below the first number it is ignored; from the second on, it counts fully. */
 const INCOHERENT = 0.5;
 const COHERENT = 0.7;
 
@@ -69,10 +66,7 @@ function fitOf(namespace: string, { vector, count }: Sum, query: Float32Array): 
   return toNamespaceFit(namespace, { product, length: Math.sqrt(square), count });
 }
 
-/**
- * Computes the fit of a namespace from the sum of its tools' vectors: the sum's product with the request's vector, its length, and the number of
- * vectors.
- */
+/** Computes the fit of a namespace from the sum of its vectors: its product with the request's vector, its length, and the vector count. */
 export function toNamespaceFit(
   namespace: string,
   { product, length, count }: { readonly product: number; readonly length: number; readonly count: number },

@@ -9,10 +9,7 @@ import { PROGRAM } from "../program.ts";
 
 type UserContext = Pick<Terminal, "environment" | "folder">;
 
-/**
- * Adapts the configuration for the local operator. They may approve their own calls unless callers must authenticate, and `toolarsenal approvals`
- * finds the pending calls.
- */
+/** Lets local operators approve their own calls unless callers must authenticate, and lets `toolarsenal approvals` find the pending calls. */
 export function forOperator(config: ResolvedConfig, place: UserContext, configFile?: string): ResolvedConfig {
   const { security } = config;
   const selfApproval = security.selfApproval ?? (isIdentified(config, place) ? "never" : "local");
@@ -24,10 +21,7 @@ export function forOperator(config: ResolvedConfig, place: UserContext, configFi
   };
 }
 
-/**
- * Returns the stores that `approvals` reads: the configured state unless it is in memory, and this user's approval files. Returns undefined if
- * approvals stay in memory.
- */
+/** Returns the stores for `approvals`: the configured state and this user's approval files. Undefined if approvals stay in memory. */
 export function approvalPlaces(
   { state }: ResolvedConfig,
   { environment }: UserContext,

@@ -6,10 +6,7 @@ import type { ResolvedConfig } from "../../config/load/resolve-config.ts";
 import type { Terminal } from "../command.ts";
 import { approvalsFolder } from "./local-approvals.ts";
 
-/**
- * Warns once if the folders in the user's home are not writable. The command continues: vectors are not cached, and approvals are lost when the
- * process ends.
- */
+/** Warns once if folders in the user's home are not writable. Then vectors are not cached, and approvals are lost with the process. */
 export function warnOfOwnFolders(
   { embedder, state }: { readonly embedder: Pick<ResolvedConfig["embedder"], "cache"> } & Pick<ResolvedConfig, "state">,
   { err, environment }: Pick<Terminal, "err" | "environment">,

@@ -79,10 +79,7 @@ export const command: Command = {
 /** Waiting for this many new tools takes about a second. */
 const FEW_TOOLS = 64;
 
-/**
- * Waits for the requested tier. Without one, waits for the best tier only if it has few tools to index. Returns the number of tools that the best
- * tier has not indexed.
- */
+/** Waits for the requested tier, or for the best one if it has few tools to index. Returns the number of tools that the best tier lacks. */
 async function prepare(
   arsenal: ToolArsenal,
   tier: TierName | undefined,

@@ -183,10 +183,7 @@ function problemsOf(error: unknown): readonly string[] {
   return [error.message, ...rest.map(({ field, message, fix = "" }) => `  ${field}: ${message}. ${fix}`)];
 }
 
-/**
- * Applies the policy file whenever it changes. If it is invalid, reports that and keeps the old policy. Returns undefined if no policy file is
- * configured.
- */
+/** Applies the policy file whenever it changes. Reports an invalid one and keeps the old policy. Returns undefined without a policy file. */
 export async function watchPolicy(
   { security: { policyFile } }: Pick<ResolvedConfig, "security">,
   arsenal: ToolArsenal,

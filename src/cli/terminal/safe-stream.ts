@@ -10,10 +10,7 @@ const OWN = String.raw`\u001B\[(?:1|2|22|3[1236]|39)m|^\r\u001B\[K|${BREAKS}`;
 const toTerminal = createEscaper(OWN);
 const toPipe = createEscaper(BREAKS);
 
-/**
- * Wraps a stream so that text cannot control a terminal or hide anything. Control characters become JSON escapes (`\u009b`), so JSON keeps its
- * meaning.
- */
+/** Wraps a stream so that text cannot control a terminal or hide anything. Control characters become JSON escapes, so JSON stays valid. */
 export function safeStream<Given extends Stream>(stream: Given): Given {
   const escape = stream.isTTY === true ? toTerminal : toPipe;
   const write = (text: unknown, ...more: readonly unknown[]): unknown =>

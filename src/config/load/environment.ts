@@ -20,10 +20,7 @@ export type RefuseReference = (problem: {
   readonly fix: string;
 }) => string;
 
-/**
- * Replaces `${NAME}` and `${NAME:-default}` with environment variables, and `$${` with `${`. Keeps `${secret:…}`. Reports a variable without value
- * and default.
- */
+/** Replaces `${NAME}` and `${NAME:-default}`, and `$${` with `${`. Keeps `${secret:…}`. Reports a variable without value and default. */
 export function fillReferences(
   text: string,
   environment: Readonly<Record<string, string | undefined>>,

@@ -3,10 +3,7 @@ import type { Surroundings } from "../../adapters/surroundings.ts";
 import { chosenAdapters } from "../load/chosen-adapters.ts";
 import type { ResolvedConfig } from "../load/resolve-config.ts";
 
-/**
- * The part of an adapter's module that checks whether the adapter works with its settings. Resolves to a sentence about the result, or rejects with
- * the fix.
- */
+/** The part of an adapter's module that checks its settings. Resolves to a sentence about the result, or rejects with the fix. */
 interface Checkable {
   readonly check?: (settings: object, surroundings: Surroundings) => Promise<string | undefined>;
 }

@@ -15,10 +15,7 @@ const FEWEST_WORDS = 4;
 /** A tool that more than this share of its queries finds is not hidden. */
 const LOW_SHARE = 0.5;
 
-/**
- * Suggests changes to tools that rank low in their own queries, most lost queries first; then to tools without queries whose descriptions are too
- * short.
- */
+/** Suggests changes to tools that rank low in their own queries, most lost queries first; then to tools with short descriptions. */
 export function suggestDescriptions(
   answers: readonly AnsweredQuery[],
   known: ReadonlyMap<string, KnownTool>,

@@ -19,10 +19,7 @@ interface CheckParts {
   readonly emit: Emit;
 }
 
-/**
- * Checks arguments. If they do not fit, or name unknown parameters, repairs them and checks again. If that fails too, reports the problems of the
- * given arguments.
- */
+/** Checks arguments. If they do not fit, or name unknown parameters, repairs and checks again. If that fails, reports the original problems. */
 export async function checkOrRepair(
   tool: Tool,
   given: Readonly<Record<string, unknown>>,

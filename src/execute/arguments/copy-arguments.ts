@@ -16,10 +16,7 @@ export interface CopiedArguments {
   readonly isLarge: boolean;
 }
 
-/**
- * Copies a call's arguments as plain JSON data, which the caller cannot change while the call waits. Throws CALL_INVALID if JSON cannot represent the
- * data.
- */
+/** Copies arguments as plain JSON data, so that the caller cannot change them later. Throws CALL_INVALID if JSON cannot represent them. */
 export function copyArguments(given: object): CopiedArguments {
   const path: (string | number)[] = ["arguments"];
   const ancestors: object[] = [];

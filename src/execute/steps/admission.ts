@@ -179,10 +179,7 @@ interface BoundedPlaces extends Places {
   readonly setting: string;
 }
 
-/**
- * Returns the slots of one caller, to be taken first. While the caller has used them up, its further calls wait, and calls of other callers overtake
- * them.
- */
+/** Returns the slots of one caller, to be taken first. While they are used up, the caller's further calls wait and other callers overtake. */
 function ownShares(principal: Principal, shares: readonly Places[]): readonly Places[] {
   const caller = callerKey(principal);
   return shares.map(({ key, limit }) => ({ key: key + caller, limit }));

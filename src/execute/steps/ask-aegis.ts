@@ -11,10 +11,7 @@ import { redactReplayed } from "./guard-outcome.ts";
 /** The guard's permission, with the rule that grants it and its obligations. */
 export type Permission = Extract<AegisDecision, { readonly effect: "allow" }>;
 
-/**
- * Requests permission for a call from the guard. Returns the permission, or the outcome if the call may not run. A call that waits for approval
- * counts against the limits.
- */
+/** Requests permission for a call. Returns it, or the outcome if the call may not run. A call that waits for approval counts against limits. */
 export async function askAegis(
   checked: CheckedCall,
   { aegis, admissions, clock }: RunningEngine,

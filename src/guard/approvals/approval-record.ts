@@ -39,10 +39,7 @@ export function bindingOf({ tool, principal }: PolicyRequest, args: Readonly<Rec
   return sha256(canonicalJson(parts), "base64url");
 }
 
-/**
- * Returns the arguments for the approver. Throws if JSON cannot represent them, because the approver would not see everything, or if they are too
- * long to read.
- */
+/** Returns the arguments for the approver. Throws if JSON would hide some of them, or if they are too long to read. */
 export function argumentsToShow(call: PolicyRequest): Readonly<Record<string, unknown>> {
   const size = measureJson(call.arguments, MAX_ARGUMENT_BYTES);
   if (!size.fits && size.bytes !== undefined) {

@@ -142,10 +142,7 @@ export function createApprovals(options: {
     return { open: open.sort(byAge), settled: settled.sort((a, b) => a.version - b.version) };
   }
 
-  /**
-   * Drops approvals to make room for a new one. Checks the caller's approvals each time, and all callers' approvals periodically, or each time if
-   * little room is left.
-   */
+  /** Makes room for a new approval. Checks the caller's approvals each time, and all approvals periodically, or each time if little room is left. */
   async function makeRoom(asking: OpenApproval, principal: Principal): Promise<void> {
     const checksAll = --untilCheck < 0;
     const { open, settled } = await readAll(checksAll ? undefined : principal);

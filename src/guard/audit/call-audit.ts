@@ -45,10 +45,7 @@ const REPORT_EVERY_MS = 30_000;
 /** The interval of progress checks while calls wait for the log. */
 const CHECK_EVERY_MS = 500;
 
-/**
- * The number of checks without progress after which calls stop waiting. A count, not a deadline: all timers of a suspended process are overdue when
- * it resumes.
- */
+/** The number of checks without progress after which calls stop waiting. Not a deadline, because all timers of a suspended process are overdue. */
 const PATIENT_CHECKS = 4;
 
 const CRASH_SAFE = { survives: "crash" } as const;

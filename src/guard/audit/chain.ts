@@ -86,10 +86,7 @@ export function createChainWriter(
     moveTo(to: AuditHead): void {
       head = to;
     },
-    /**
-     * Returns the lines to append for a record. Checkpoints depend on the sequence number, not on a counter, so processes that share a log agree on
-     * them.
-     */
+    /** Returns the lines to append for a record. Checkpoints depend on the sequence number, so processes that share a log agree on them. */
     write: (record: object, at: number): string => (head.seq % every === 0 ? checkpoint(at) : "") + add(record, at),
     checkpoint,
   };

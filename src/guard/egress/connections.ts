@@ -235,9 +235,7 @@ export function checkedLookup(resolve: Resolve, mayReach: (address: string) => b
 /** `sha256/` and the 32 bytes of a hash in base64. */
 const PIN = /^sha256\/[A-Za-z0-9+/]{43}=$/;
 
-/**
- * Parses pins: host names, each with `sha256/BASE64` hashes of public keys, separated by blanks. One matching hash is enough. Throws CONFIG_INVALID.
- */
+/** Parses pins: host names, each with `sha256/BASE64` hashes of public keys, separated by blanks. One must match. Throws CONFIG_INVALID. */
 export function readPins(written: Readonly<Record<string, string>> = {}) {
   const pins = new Map(Object.entries(written).map(([host, text]) => [toHost(host), toPins(host, text)]));
   return {

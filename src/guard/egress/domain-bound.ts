@@ -32,10 +32,7 @@ function asWritten(domain: string): string {
 /** The bounds of the current call and of the calls around it. A host must satisfy all of them. */
 const bounds = new AsyncLocalStorage<readonly OnlyDomains[] | undefined>();
 
-/**
- * Runs a call that may reach only these domains. Nested calls may reach only domains that both bounds permit. An empty list permits no host, unlike
- * `allowedDomains`.
- */
+/** Runs a call that may reach only these domains. Nested calls need permission from both bounds. Unlike `allowedDomains`, [] permits no host. */
 export function withinDomains<R>(domains: readonly string[], run: () => R): R {
   return bounds.run([...(bounds.getStore() ?? []), onlyWithin(domains)], run);
 }

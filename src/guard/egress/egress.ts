@@ -33,9 +33,7 @@ export interface EgressRequest extends EgressRules {
   readonly maxRedirects?: number;
   /** True limits `allowPrivate` to this address: redirects to other origins must be public. */
   readonly publicRedirects?: boolean;
-  /**
-   * True for an address that the operator configured. Its origin may be private or outside the allowed domains; redirects to other origins may not.
-   */
+  /** True for an operator's address. Its origin may be private or outside the allowed domains; redirects to other origins may not. */
   readonly trusted?: boolean;
   /** The most bytes of the decompressed body. Defaults to 16 MiB; Infinity for an endless stream. */
   readonly maxBytes?: number;
@@ -56,10 +54,7 @@ export interface EgressResponse {
 export interface Egress {
   /** Sends a request. Rejects with PERMISSION_DENIED, before a socket is opened, if the address or an IP address of its name is forbidden. */
   request(url: string | URL, request?: EgressRequest): Promise<EgressResponse>;
-  /**
-   * Opens a connection for another protocol, such as WebSocket. Throws if `request` would reject before the DNS lookup; the socket emits later
-   * errors.
-   */
+  /** Opens a connection for another protocol, such as WebSocket. Throws if `request` would reject before DNS; the socket emits later errors. */
   connect(url: string | URL, rules?: ConnectRules): DuplexStream;
   /** Returns the same access with its own connections, which `close` ends separately. They present `certificate` to servers that request one. */
   fork(certificate?: ClientCertificate): Egress;

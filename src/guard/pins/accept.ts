@@ -78,10 +78,7 @@ const TOPIC = "pins";
 
 const LOOK_EVERY_MS = 2_000;
 
-/**
- * Detects acceptances by other processes: when another process announces one, and by polling every two seconds while something is pending or was
- * unreadable.
- */
+/** Detects acceptances by other processes: by their announcements, and by polling every two seconds while something is pending or unreadable. */
 export function createAcceptanceWatch(parts: {
   readonly state: State;
   /** If omitted, acceptances are detected by polling alone. */

@@ -170,9 +170,7 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
     }
   }
 
-  /**
-   * Compares one item. Blocks the item as soon as it is found to be pending, without waiting for others. Applies `block` if the item cannot be read.
-   */
+  /** Compares one item. Blocks it as soon as it is found pending, without waiting for others. Applies `block` if it cannot be read. */
   async function compare(block: Block, find: () => Promise<PinRecord | undefined>): Promise<ComparedItem> {
     const { id, ensemble } = block;
     const before = blocks.get(id);

@@ -41,9 +41,7 @@ function entryDefinition(entry: Readonly<Record<string, unknown>>, server: strin
   return canonical(Object.keys(other).length === 0 ? known : { ...known, other });
 }
 
-/**
- * Returns the registered fields that the entry lacks. An oversized tool is cut at its end, where the entry is, but models read the registered fields.
- */
+/** Returns the registered fields that the entry lacks. An oversized tool is cut within its entry, but models read the registered fields. */
 function takenBeyond(entry: Readonly<Record<string, unknown>>, tool: Tool): Definition {
   const original = (field: "title" | "description" | "parameters" | "returns"): unknown =>
     Object.hasOwn(tool.sourceMeta, field) ? tool.sourceMeta[field] : tool[field];

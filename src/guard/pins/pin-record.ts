@@ -83,10 +83,7 @@ export function afterSeeing(
   return { ensemble, accepted, waiting: content, ...(between && { between }), since: at };
 }
 
-/**
- * Returns the record with the tool as this process registers it. The source's part is equal, but the operator's settings, such as capabilities, may
- * differ.
- */
+/** Returns the record with this process's tool. The source's part is equal, but the operator's settings, such as capabilities, may differ. */
 function withSettings(record: PinRecord, content: PinContent): PinRecord {
   const { accepted } = record;
   const isSame = accepted?.content.tool?.contentHash === content.tool?.contentHash;

@@ -133,10 +133,7 @@ function textsOf(secret: string): ReadonlySet<string> {
   return texts;
 }
 
-/**
- * Returns the base64 of the secret, with and without padding, and inside other data. Also encoded twice, because Docker and Kubernetes store base64
- * of base64.
- */
+/** Returns the base64 of the secret, padded and not, and inside other data. Also twice: Docker and Kubernetes store base64 of base64. */
 function inBase64(text: string): readonly string[] {
   const whole = Buffer.from(text).toString("base64");
   const inside = insideBase64(text);

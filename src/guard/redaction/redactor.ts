@@ -5,9 +5,7 @@ import { hasEscapes, unescapeOnce } from "./unescaped.ts";
 
 /** Redacts secrets in output and stored data: known secrets in any form, and text that looks like a credential. */
 export interface Redactor {
-  /**
-   * Adds a known secret. Returns false if it is shorter than six characters: such a secret is not redacted, because ordinary words would contain it.
-   */
+  /** Adds a known secret. Returns false, and does not redact it, if it is shorter than six characters: ordinary words would contain it. */
   add(secret: string): boolean;
   text(text: string): string;
   /** Redacts every text in plain data, including member names. Returns the same object if nothing changed. */
@@ -99,10 +97,7 @@ interface Search {
 const ANYTHING: Search = {};
 const KNOWN_ONLY: Search = { patterns: false };
 
-/**
- * Returns the text from an index on, with the spans masked. Overlapping spans are merged. A span that starts before the index is masked from the
- * index on.
- */
+/** Returns the text from an index on, with the spans masked. Merges overlapping spans. An earlier span is masked from the index on. */
 function masked(text: string, spans: readonly number[], from: number): string {
   const starts = Array.from({ length: spans.length / 2 }, (_, index) => 2 * index);
   const at = (index: number): number => spans[index] ?? 0;

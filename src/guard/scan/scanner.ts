@@ -43,9 +43,7 @@ export interface Neutralised<Value> {
   readonly report: ScanReport;
 }
 
-/**
- * Finds hidden text and attacks in third-party text. The scanner is advisory; protection comes from pins, approvals and egress control. Never throws.
- */
+/** Finds hidden text and attacks in third-party text. Advisory only: protection comes from pins, approvals and egress control. Never throws. */
 export interface Scanner {
   readonly mode: ScanMode;
   /** Scans every part of a definition that a model would read. Accepts canonical definitions and MCP's format. */

@@ -20,10 +20,7 @@ export interface Screening {
   screen(tool: Tool): Tool | undefined;
   /** Returns a server's instructions for models; empty if they are refused. Reports findings under `NAME#instructions`, once per text. */
   instructions(ensemble: string, text: string): string;
-  /**
-   * Returns the findings in a definition or a text, worst first, for a person who decides on it. Returns undefined if definitions are not scanned.
-   * Emits no events.
-   */
+  /** Returns the findings in a definition or text, worst first, for a reviewer. Undefined if definitions are not scanned. Emits no events. */
   findings(of: Tool | string): readonly Finding[] | undefined;
 }
 

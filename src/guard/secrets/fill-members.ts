@@ -36,10 +36,7 @@ export function fillCaller(text: string, caller: Caller | undefined): string {
     .replaceAll("{tenant}", () => (caller?.tenant === undefined ? NOBODY : encodeName(caller.tenant)));
 }
 
-/**
- * Encodes a name as one unambiguous path segment. Percent-encodes special characters, and a leading dot (parent folder), dash (option) or underscore
- * (`_default`).
- */
+/** Encodes a name as one unambiguous path segment. Also encodes a leading dot (parent folder), dash (option) or underscore (`_default`). */
 function encodeName(name: string): string {
   return encodeURIComponent(name).replace(/^[._-]/, (first) => `%${first.charCodeAt(0).toString(16).toUpperCase()}`);
 }

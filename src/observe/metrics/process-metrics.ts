@@ -4,10 +4,7 @@ import type { MetricRegistry } from "./registry.ts";
 /** The sampling interval of the lag. */
 const RESOLUTION_MS = 20;
 
-/**
- * Declares memory, processor time and event loop lag of this process, under the names that Node dashboards expect. Returns a function that stops
- * sampling.
- */
+/** Declares memory, processor time and event loop lag, under the names that Node dashboards expect. Returns a function that stops sampling. */
 export function watchProcess(registry: MetricRegistry): () => void {
   const cpu = registry.counter("process_cpu_seconds_total", "Processor time used, user and system, in seconds.");
   const started = registry.gauge("process_start_time_seconds", "When the process started, in seconds since the epoch.");

@@ -39,10 +39,7 @@ const MOST_TOOLS = 1000;
 /** In a shorter request (in content words), a verb or object that does not match a tool is not evidence against the tool. */
 const ENOUGH_WORDS = 5;
 
-/**
- * Computes the features that separate requests that some tool serves from requests that none serves. The ranking is best first, from a catalog of
- * `tools` tools.
- */
+/** Computes the features that separate requests with a suitable tool from others. The ranking is best first, from a catalog of `tools` tools. */
 export function featuresOf(request: string, ranking: readonly RankedTool[], tools: number): ConfidenceFeatures {
   const asked = profileRequest(request);
   const read = ranking.slice(0, READ);

@@ -16,10 +16,7 @@ export interface FusionCandidate {
   readonly named?: { readonly tool?: boolean; readonly namespace?: boolean } | undefined;
 }
 
-/**
- * The weight of the namespace, and of a name in the request, relative to words. Enough to separate similar tools, too little to beat a much better
- * tool.
- */
+/** The weight of the namespace, and of a name in the request, relative to words. It separates similar tools, but cannot beat a better tool. */
 const NAMESPACE_PART = 2 / 3;
 const NAME_PART = 1 / 3;
 

@@ -31,10 +31,7 @@ export function createRecentRetrievals() {
       kept.push(retrieval);
       if (kept.length > MOST_KEPT) kept.shift();
     },
-    /**
-     * Returns the retrieval that a call follows: the one with its trace id, or else the latest recent one. Returns undefined if that retrieval did
-     * not return the tool.
-     */
+    /** Returns the retrieval that a call follows: the one with its trace id, or the latest recent one. Undefined if it did not return the tool. */
     before(call: {
       readonly traceId: string;
       readonly toolId: string;

@@ -95,10 +95,7 @@ export function createUsagePrior({ clock, termsOf, settings }: UsagePriorParts) 
   };
 }
 
-/**
- * The tools just above the called one that were not called. Only the first call after a retrieval counts, because a second call is not a second
- * choice.
- */
+/** The tools just above the called one that were not called. Counts only once per retrieval: a second call is not a second choice. */
 function passedOver({ toolIds, called }: NotedRetrieval, toolId: string): readonly string[] {
   return called.size > 0 ? [] : toolIds.slice(0, toolIds.indexOf(toolId)).slice(-MOST_PASSED_OVER);
 }

@@ -11,10 +11,7 @@ const RANK_SHARE = 0.5;
 /** The maximum number of ranks that go to wishes. The ranking keeps the others. */
 const MOST_PLACES = 4;
 
-/**
- * Moves the best tool of each clear wish into the first `limit`, in place of the lowest tools that no wish claims. The first tool stays, and the
- * order is kept.
- */
+/** Moves the best tool of each clear wish into the first `limit`, replacing the lowest unclaimed tools. The first tool and the order stay. */
 export function coverClauses<Item extends Rankable>(ranked: readonly Item[], limit: number): readonly Item[] {
   if (ranked.length <= limit) return ranked;
   const claimed = claims(ranked).slice(0, Math.min(MOST_PLACES, limit - 1));

@@ -34,10 +34,7 @@ export interface CompanionOptions {
   readonly accept: (tool: Tool) => boolean;
 }
 
-/**
- * Returns the tools to add to the chosen ones: everything they require, also indirectly, then suggestions while there is room. Without conflicts and
- * duplicates.
- */
+/** Returns the tools to add: everything the chosen ones require, also indirectly, then suggestions while there is room. No conflicts. */
 export function findCompanions(chosen: readonly Tool[], options: CompanionOptions): readonly Companion[] {
   const present = createPresent(chosen);
   const companions: Companion[] = [];

@@ -44,10 +44,7 @@ const EARLIER_TURNS = 6;
 /** A tool's result can be long. Its start states its subject. */
 const TURN_LENGTH = 400;
 
-/**
- * Returns the request with the previous turns, latest first, or with the summary if there are no turns. Returns undefined if the request does not
- * depend on them.
- */
+/** Returns the request with the previous turns, latest first, or else with the summary; undefined if the request does not depend on them. */
 export function foldConversation(context: ConversationContext): FoldedQuery | undefined {
   const { query, recentMessages = [], conversationSummary = "" } = context;
   const leaning = dependence(query);

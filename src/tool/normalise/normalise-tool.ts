@@ -194,10 +194,7 @@ function originalName(given: RawDraft): string {
   return `tool_${shortHash(canonicalJson(given), 8)}`;
 }
 
-/**
- * Returns the name, with a hash at its end if it is taken. Finds the first free attempt by exponential and binary search, so that ten thousand equal
- * names are fast.
- */
+/** Returns the name, with a hash at its end if it is taken. Exponential and binary search keep ten thousand equal names fast. */
 function freeName(name: string, namespace: string, original: string, taken: DraftOrigin["taken"]): string {
   const isTaken = (candidate: string): boolean => taken?.(`${namespace}.${candidate}`) ?? false;
   if (!isTaken(name)) return name;

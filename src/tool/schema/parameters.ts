@@ -10,10 +10,7 @@ export interface ConvertedParameters {
   readonly validate?: (value: unknown) => StandardResult<unknown> | Promise<StandardResult<unknown>>;
 }
 
-/**
- * Returns JSON Schema unchanged, and converts a Zod, ArkType or Valibot schema to JSON Schema with validation. Throws TOOL_INVALID if it cannot be
- * converted.
- */
+/** Returns JSON Schema unchanged, and a Zod, ArkType or Valibot schema as JSON Schema with validation. Throws TOOL_INVALID if impossible. */
 export function toParameters(schema: ParametersSchema): ConvertedParameters {
   if (!isStandardSchema(schema)) return { parameters: schema };
   const { vendor, jsonSchema, validate } = schema["~standard"];

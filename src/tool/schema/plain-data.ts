@@ -13,10 +13,7 @@ export interface DataLimits {
 
 const DEFAULT_LIMITS: DataLimits = { values: 1_000_000, characters: Infinity };
 
-/**
- * Returns a deeply frozen copy of a value as plain JSON data. Omits and reports values that JSON cannot represent, cycles and unreadable properties.
- * Never throws.
- */
+/** Returns a deeply frozen copy as plain JSON data. Omits and reports cycles, unreadable properties and values without JSON. Never throws. */
 export function toPlainData(value: unknown, onLoss: OnLoss = () => {}, limits: DataLimits = DEFAULT_LIMITS): unknown {
   const path: PropertyKey[] = [];
   const ancestors: object[] = [];

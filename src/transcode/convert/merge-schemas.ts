@@ -135,10 +135,7 @@ function product(first: readonly unknown[], second: readonly unknown[]): readonl
 
 const MAX_NESTING = 64;
 
-/**
- * Merges `allOf`, and references next to other keywords, into one schema; `false` if no value fits. Keywords that cannot be merged are omitted and
- * recorded.
- */
+/** Merges `allOf`, and references next to other keywords; `false` if no value fits. Keywords that cannot be merged are omitted and recorded. */
 export function mergeAllOf(
   node: SchemaNode,
   place: SchemaPosition,

@@ -16,10 +16,7 @@ export function startEffort(): Effort {
   return { steps: 20_000 };
 }
 
-/**
- * Returns whether a value may fit a schema. Returns false only if it certainly does not: patterns, formats, conditions and long checks are left to
- * the validator.
- */
+/** Returns false only if a value certainly does not fit a schema. Patterns, formats, conditions and long checks are left to the validator. */
 export function fits(value: unknown, schema: unknown, references: References, effort: Effort = startEffort()): boolean {
   function visit(given: unknown, node: unknown, depth: number): boolean {
     effort.steps -= 1;

@@ -6,10 +6,7 @@ const HASH_DIGITS = 8;
 /** Names that every provider accepts. */
 const SAFE = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 
-/**
- * Returns a safe name for each parameter whose name some provider rejects, such as `filter[id]`. Deterministic, so the schema is enough to map it
- * back.
- */
+/** Returns a safe name for each parameter that some provider rejects, such as `filter[id]`. Deterministic, so the schema maps it back. */
 export function saferNames(names: readonly string[]): ReadonlyMap<string, string> {
   const used = new Set(names);
   const safer = new Map<string, string>();

@@ -24,10 +24,7 @@ const knownTo = remember((_references: References): Record<Reading, WeakMap<obje
   return { meant: new WeakMap(), said: new WeakMap() };
 });
 
-/**
- * Returns the types that values of a schema can have: as its author probably meant it (`meant`; `properties` alone implies an object), or literally
- * (`says`).
- */
+/** Returns the types of a schema's values: as its author probably meant (`meant`; `properties` implies an object), or literally (`says`). */
 export function typesOf(schema: unknown, references: References, reading: Reading = "meant"): ReadonlySet<string> {
   const found = knownTo(references)[reading];
   const open = new Set<unknown>();

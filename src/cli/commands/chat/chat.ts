@@ -96,10 +96,7 @@ function typesIn({ keyboard }: Terminal): Readable & { readonly isTTY?: boolean 
   return keyboard?.input ?? process.stdin;
 }
 
-/**
- * Returns the prompt for the model: the argument or the piped input. Returns undefined if the prompt comes from the keyboard, or a saved run
- * continues without one.
- */
+/** Returns the prompt: the argument or the piped input. Undefined if it comes from the keyboard, or a saved run continues without one. */
 async function promptOf(
   { positionals, options }: Input,
   terminal: Terminal,

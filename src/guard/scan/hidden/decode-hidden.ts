@@ -49,10 +49,7 @@ function readable(values: readonly number[]): string | undefined {
   return READABLE.test(text) ? text : undefined;
 }
 
-/**
- * Matches a character of a script whose spelling needs zero-width joiners and non-joiners. Invisible marks of the script are not letters and need
- * none.
- */
+/** Matches a letter of a script whose spelling needs zero-width joiners and non-joiners. Invisible marks are not letters and need none. */
 export const NEEDS_JOINER: RegExp =
   /(?=[\p{L}\p{M}])[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Mongolian}\p{Script=Nko}\p{Script=Thaana}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Tibetan}\p{Script=Myanmar}\p{Script=Khmer}\p{Script=Adlam}\p{Script=Hebrew}]/u;
 
@@ -79,10 +76,7 @@ export function isVariation(base: string, selector: number): boolean {
   );
 }
 
-/**
- * Matches a sequence that begins with ESC or its one-character form; used inside a regular expression. Each part is bounded, so matching takes linear
- * time.
- */
+/** Matches a sequence that begins with ESC or its one-character form. Part of a regular expression. Bounded, so matching takes linear time. */
 export const TERMINAL_ESCAPE: string = [
   String.raw`(?:\x1B\[|\x9B)[0-?]{0,64}[ -/]{0,8}[@-~]?`,
   String.raw`(?:\x1B[\]PX^_]|[\x90\x98\x9D\x9E\x9F])[^\x07\x1B\x90\x98\x9B-\x9F]{0,4096}(?:\x07|\x1B\\|\x9C)?`,

@@ -20,9 +20,7 @@ export interface Disguise {
   readonly latin: string;
 }
 
-/**
- * Finds words that mix Latin letters with lookalikes, and words of lookalikes in Latin text. Ignores words in an alphabet that the text really uses.
- */
+/** Finds words that mix Latin letters with lookalikes, and words of lookalikes in Latin text. Ignores alphabets that the text really uses. */
 export function disguises(text: string): readonly Disguise[] {
   if (!FOREIGN.test(text)) return [];
   const found: Disguise[] = [];
@@ -56,10 +54,7 @@ const STYLED_WORDS = new RegExp(
 );
 const EAST_ASIAN = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 
-/**
- * Finds words in full-width, mathematical, circled or squared letters. Models read them, and word filters miss them. Ignores full-width letters in
- * East Asian text.
- */
+/** Finds words in full-width, mathematical, circled or squared letters, which word filters miss. Ignores full-width letters in East Asian text. */
 export function styledWords(text: string): readonly Disguise[] {
   if (!STYLED.test(text)) return [];
   const eastAsian = EAST_ASIAN.test(text);

@@ -20,9 +20,7 @@ export interface PhraseRule extends Rule {
   readonly phrases: Phrases;
 }
 
-/**
- * Creates a rule from phrases. Its category is the first part of its id. It ignores a phrase that the preceding words forbid, as in "never send …".
- */
+/** Creates a rule from phrases. The first part of its id is its category. Ignores phrases that the preceding words forbid: "never send …". */
 export function rule(id: string, severity: Severity, message: string, phrases: Phrases): PhraseRule {
   return make(id, severity, message, phrases, isMeant);
 }

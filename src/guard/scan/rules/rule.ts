@@ -18,9 +18,7 @@ export interface Span {
   readonly end: number;
 }
 
-/**
- * A text prepared for rules: without hidden characters, and with full-width and typographic characters replaced by plain ones. Rules share lookups.
- */
+/** A text prepared for rules: without hidden characters, and with full-width and typographic characters made plain. Rules share lookups. */
 export interface RuleText {
   readonly text: string;
   /** Returns every match, in order. The expression has the flag `g`. */
