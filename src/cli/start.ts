@@ -1,11 +1,4 @@
 import module from "node:module";
-import { setFlagsFromString } from "node:v8";
-
-// With a small heap, running calls survive each collection, so V8 would soon allocate them in the old generation. There, each call keeps everything
-// that it references alive until the next full collection (docs/decisions/035). The flag is set before any code is cached, because code that was
-// cached with other flags is not used. Deno and Bun do not accept flags here.
-if (process.versions["deno"] === undefined && process.versions["bun"] === undefined)
-  setFlagsFromString("--no-allocation-site-pretenuring");
 
 // The compile cache halves the time to the first answer for a client that starts this program. Deno does not have it.
 (module as Partial<typeof module>).enableCompileCache?.();

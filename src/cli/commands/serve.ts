@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { flushCompileCache } from "node:module";
 import { resolve as resolvePath } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
 import { internalsOf } from "../../arsenal.ts";
 import { count } from "../../errors/show-value.ts";
 import { boot } from "../../config/start/boot.ts";
@@ -148,6 +149,7 @@ export const command: Command = {
     async function untilStopped(): Promise<void> {
       // Clients may kill this program at any time, so the compile cache is written now.
       flushCompileCache();
+      allocateCallsAsYoung();
       setImmediate(() => pruneApprovals(environment));
       const stopped = AbortSignal.any([terminal.signal, stop.signal]);
       if (stopped.aborted) return;
@@ -192,6 +194,16 @@ export const command: Command = {
 function namedFiles({ sources, envFiles }: Configured): readonly string[] {
   const files = sources.flatMap(({ watched }) => (watched?.followed === false ? watched.files : []));
   return [...new Set([...files, ...envFiles])];
+}
+
+/**
+ * With a small heap, running calls survive each collection, so V8 would soon allocate them in the old generation. There, each call keeps everything
+ * that it references alive until the next full collection (docs/decisions/035). V8 ignores code that was cached with other flags, which includes
+ * Node's own code, so the flag is set after the start. Deno and Bun do not accept flags here.
+ */
+function allocateCallsAsYoung(): void {
+  if (process.versions["deno"] !== undefined || process.versions["bun"] !== undefined) return;
+  setFlagsFromString("--no-allocation-site-pretenuring");
 }
 
 function tlsFiles({ options }: Input, { folder }: Terminal): TlsFiles | undefined {
