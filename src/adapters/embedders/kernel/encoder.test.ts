@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
-import { createEncoder } from "./encoder.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { createEncoder, type Encoder } from "./encoder.ts";
 import { instantiateKernel } from "./kernel.ts";
 import { type Architecture, readWeights, tensorShapes, writeWeights } from "./weights.ts";
 
@@ -12,13 +12,15 @@ const architecture: Architecture = {
   positions: 300,
   epsilon: 1e-12,
 };
-const fitArchitecture: Architecture = { ...architecture, layers: 1, join: 1 };
 const values = randomValues(7);
 const weights = writeWeights("tiny-1", architecture, values);
 
-const encoder = createEncoder({ weights });
-
 describe("createEncoder", () => {
+  let encoder: Encoder;
+  beforeAll(() => {
+    encoder = createEncoder({ weights });
+  });
+
   it("agrees with plain float arithmetic for every length, whatever the blocks of the kernel", () => {
     for (const length of [1, 2, 3, 4, 5, 7, 8, 9, 12, 13, 16, 17, 31, 64, 129, 256, 300]) {
       const text = randomText(length, length);
@@ -83,40 +85,6 @@ describe("createEncoder", () => {
     expect(() => encoder.encode([new Int32Array(301)])).toThrow("A text has 301 tokens");
     expect(() => encoder.encode([Int32Array.of(1, 50)])).toThrow("Token id 50 is outside the vocabulary of 50");
     expect(() => encoder.encode([Int32Array.of(-1)])).toThrow("Token id -1 is outside");
-  });
-});
-
-describe("judge", () => {
-  const fitWeights = writeWeights("tiny-1", fitArchitecture, randomValues(8, fitArchitecture));
-  const judging = createEncoder({ weights, fitWeights: () => fitWeights });
-
-  it("agrees with plain float arithmetic for requests and tools of every length", () => {
-    const request = randomText(7, 5);
-    const tools = [1, 4, 13, 60].map((length) => randomText(length, length));
-    const scores = judging.judge(request, tools);
-    expect(scores).toHaveLength(4);
-    for (const [index, tool] of tools.entries()) {
-      const expected = naiveJudge(request, tool, fitWeights);
-      expect(Math.abs((scores[index] ?? Number.NaN) - expected), `tool ${index}`).toBeLessThan(2e-4);
-    }
-  });
-
-  it("gives a tool the same score alone and among others, and leaves the vectors as they are", () => {
-    const [request, one, other] = [randomText(9, 1), randomText(20, 2), randomText(3, 3)];
-    const [vector] = encoder.encode([request]);
-    const [alone] = judging.judge(request, [other]);
-    expect(judging.judge(request, [one, other])[1]).toBe(alone);
-    expect(judging.encode([request])[0]).toEqual(vector);
-    expect(judging.judge(request, [])).toHaveLength(0);
-  });
-
-  it("refuses a fit model of another encoder, and texts that the encoder cannot take", () => {
-    const foreign = writeWeights("tiny-2", fitArchitecture, randomValues(8, fitArchitecture));
-    const mixed = createEncoder({ weights, fitWeights: () => foreign });
-    expect(() => mixed.judge(randomText(3, 1), [randomText(3, 2)])).toThrow(
-      'The fit model belongs to the encoder "tiny-2", not to "tiny-1".',
-    );
-    expect(() => judging.judge(randomText(3, 1), [new Int32Array()])).toThrow("A text has 0 tokens");
   });
 });
 
@@ -214,10 +182,10 @@ function randomText(length: number, seed: number): Int32Array {
 }
 
 /** Weights that spread activations over the curved part of GELU and attention over several tokens. */
-function randomValues(seed: number, sizes = architecture): Map<string, Uint8Array> {
+function randomValues(seed: number): Map<string, Uint8Array> {
   const random = randomNumbers(seed);
   return new Map(
-    tensorShapes(sizes).map(({ name, type, shape }) => {
+    tensorShapes(architecture).map(({ name, type, shape }) => {
       const size = shape.reduce((product, part) => product * part, 1);
       if (type === "i8") return [name, Uint8Array.from({ length: size }, () => Math.floor(random() * 256))];
       const middle = name.endsWith("scale") ? 0.004 : name.endsWith("norm.weight") ? 1 : 0;
@@ -230,8 +198,8 @@ function randomValues(seed: number, sizes = architecture): Map<string, Uint8Arra
 
 type Matrix = readonly (readonly number[])[];
 
-function tensor(name: string, file: Uint8Array = weights): Matrix {
-  const { bytes, shape, type } = readWeights(file).tensors.get(name) ?? {
+function tensor(name: string): Matrix {
+  const { bytes, shape, type } = readWeights(weights).tensors.get(name) ?? {
     bytes: new Uint8Array(),
     shape: [],
     type: "i8",
@@ -258,51 +226,19 @@ function naiveEncode(
   round: (rows: Matrix) => Matrix,
   [start, end]: readonly number[] = [],
 ): number[] {
-  const mean = meanOf(naiveLayers(naiveEmbed(text), architecture.layers, round).slice(start, end));
-  return mean.map((x) => x / Math.hypot(...mean));
-}
-
-function naiveJudge(request: Int32Array, tool: Int32Array, fit: Uint8Array): number {
-  const kinds = tensor("kinds", fit);
-  const states = [request, tool].flatMap((text, kind) =>
-    naiveLayers(naiveEmbed(text), fitArchitecture.join ?? 0, floats).map((row) =>
-      row.map((x, i) => x + (kinds[kind]?.[i] ?? 0)),
-    ),
-  );
-  const [head = [], [bias = 0] = []] = [tensor("head.weight", fit)[0], tensor("head.bias", fit)[0]];
-  return dot(meanOf(naiveLayers(states, fitArchitecture.layers, floats, fit)), head) + bias;
-}
-
-function naiveEmbed(text: Int32Array): Matrix {
-  const [tokens, scale, positions] = [
-    tensor("embeddings.tokens"),
-    tensor("embeddings.tokens.scale")[0] ?? [],
-    tensor("embeddings.positions"),
-  ];
-  const rows = [...text].map((id, t) =>
-    (tokens[id] ?? []).map((x, i) => x * (scale[id] ?? 0) + (positions[t]?.[i] ?? 0)),
-  );
-  return naiveNorm(rows, "embeddings.norm");
-}
-
-function naiveNorm(rows: Matrix, name: string, file?: Uint8Array): Matrix {
-  const { hidden, epsilon } = architecture;
-  const [weight, bias] = [tensor(`${name}.weight`, file)[0] ?? [], tensor(`${name}.bias`, file)[0] ?? []];
-  return rows.map((row) => {
-    const mean = sum(row) / hidden;
-    const deviation = Math.sqrt(sum(row.map((x) => (x - mean) ** 2)) / hidden + epsilon);
-    return row.map((x, i) => ((x - mean) / deviation) * (weight[i] ?? 0) + (bias[i] ?? 0));
-  });
-}
-
-function naiveLayers(given: Matrix, layers: number, round: (rows: Matrix) => Matrix, file?: Uint8Array): Matrix {
-  const { hidden, heads } = architecture;
+  const { hidden, heads, layers } = architecture;
   const size = hidden / heads;
   const linear = (rows: Matrix, name: string): Matrix => {
-    const [matrix, scale, bias] = [name, `${name}.scale`, `${name}.bias`].map((one) => tensor(one, file));
-    return round(rows).map((row) =>
-      (matrix ?? []).map((column, o) => dot(row, column) * (scale?.[0]?.[o] ?? 0) + (bias?.[0]?.[o] ?? 0)),
-    );
+    const [matrix, scale, bias] = [tensor(name), tensor(`${name}.scale`)[0] ?? [], tensor(`${name}.bias`)[0] ?? []];
+    return round(rows).map((row) => matrix.map((column, o) => dot(row, column) * (scale[o] ?? 0) + (bias[o] ?? 0)));
+  };
+  const norm = (rows: Matrix, name: string): Matrix => {
+    const [weight, bias] = [tensor(`${name}.weight`)[0] ?? [], tensor(`${name}.bias`)[0] ?? []];
+    return rows.map((row) => {
+      const mean = sum(row) / hidden;
+      const deviation = Math.sqrt(sum(row.map((x) => (x - mean) ** 2)) / hidden + architecture.epsilon);
+      return row.map((x, i) => ((x - mean) / deviation) * (weight[i] ?? 0) + (bias[i] ?? 0));
+    });
   };
   const add = (a: Matrix, b: Matrix): Matrix => a.map((row, r) => row.map((x, i) => x + (b[r]?.[i] ?? 0)));
   const attention = (qkv: Matrix): Matrix =>
@@ -319,19 +255,24 @@ function naiveLayers(given: Matrix, layers: number, round: (rows: Matrix) => Mat
       }).flat(),
     );
 
-  let states = given;
+  const [tokens, scale, positions] = [
+    tensor("embeddings.tokens"),
+    tensor("embeddings.tokens.scale")[0] ?? [],
+    tensor("embeddings.positions"),
+  ];
+  let states: Matrix = [...text].map((id, t) =>
+    (tokens[id] ?? []).map((x, i) => x * (scale[id] ?? 0) + (positions[t]?.[i] ?? 0)),
+  );
+  states = norm(states, "embeddings.norm");
   for (let layer = 0; layer < layers; layer++) {
-    const name = (part: string): string => `layers.${layer}.${part}`;
-    const context = attention(linear(states, name("attention.qkv")));
-    states = naiveNorm(add(states, linear(context, name("attention.output"))), name("attention.norm"), file);
-    const middle = linear(states, name("feedforward.up")).map((row) => row.map(gelu));
-    states = naiveNorm(add(states, linear(middle, name("feedforward.down"))), name("feedforward.norm"), file);
+    const context = attention(linear(states, `layers.${layer}.attention.qkv`));
+    states = norm(add(states, linear(context, `layers.${layer}.attention.output`)), `layers.${layer}.attention.norm`);
+    const middle = linear(states, `layers.${layer}.feedforward.up`).map((row) => row.map(gelu));
+    states = norm(add(states, linear(middle, `layers.${layer}.feedforward.down`)), `layers.${layer}.feedforward.norm`);
   }
-  return states;
-}
-
-function meanOf(rows: Matrix): number[] {
-  return Array.from({ length: architecture.hidden }, (_, i) => sum(rows.map((row) => row[i] ?? 0)) / rows.length);
+  const pooled = states.slice(start, end);
+  const mean = Array.from({ length: hidden }, (_, i) => sum(pooled.map((row) => row[i] ?? 0)) / pooled.length);
+  return mean.map((x) => x / Math.hypot(...mean));
 }
 
 const sum = (row: readonly number[]): number => row.reduce((total, x) => total + x, 0);

@@ -1,21 +1,12 @@
 import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
-import { showValue } from "../../../errors/show-value.ts";
-import { aligned, ensureMemory, instantiateKernel, quantisationLimit } from "./kernel.ts";
-import { placeEncoder, placeLayers, type PlacedLayer } from "./place-weights.ts";
-import { type EncoderWeights, readWeights } from "./weights.ts";
+import { aligned, ensureMemory, instantiateKernel, type KernelFunctions, quantisationLimit } from "./kernel.ts";
+import { type Architecture, readWeights, type Tensor } from "./weights.ts";
 
 export type Encoder = ReturnType<typeof createEncoder>;
-
-/** The offsets of a batch's buffers. */
-type Buffers = Readonly<
-  Record<"ids" | "states" | "scales" | "quantised" | "wide" | "context" | "scratch" | "pooled", number>
->;
 
 interface EncoderOptions {
   /** A weight file; it is copied, so the caller may release it. */
   readonly weights: Uint8Array;
-  /** Reads the weight file of the fit model, when it is first needed. */
-  readonly fitWeights?: () => Uint8Array;
   /** Rounds activations to about 13 bits per token (`row`), or to 8 bits per text as onnxruntime does (`text`, for comparing with it). Defaults to `row`. */
   readonly activations?: "row" | "text";
 }
@@ -26,21 +17,19 @@ const BATCH_TOKENS = 128;
 const SLACK = 8;
 
 /** Loads a BERT encoder with mean pooling: token ids in, one unit vector per text out. One call at a time. Throws if the weight file is damaged. */
-export function createEncoder({ weights: file, fitWeights, activations = "row" }: EncoderOptions) {
+export function createEncoder({ weights: file, activations = "row" }: EncoderOptions) {
   const kernel = instantiateKernel();
-  const read = readWeights(file);
-  const { hidden, heads, intermediate, vocabulary, positions, epsilon } = read.architecture;
-  const weights = placeEncoder(kernel, read);
-  let free = weights.end;
-  let fitModel: PlacedFitModel | undefined;
+  const { model, architecture, tensors } = readWeights(file);
+  const { hidden, heads, intermediate, vocabulary, positions, epsilon } = architecture;
+  const weights = placeWeights(kernel, architecture, tensors);
   const hiddenLimit = quantisationLimit(hidden);
   const intermediateLimit = quantisationLimit(intermediate);
 
   /** The offsets of the buffers of a batch of `tokens`, after the weights. */
-  function plan(tokens: number, longest: number): Buffers {
+  function plan(tokens: number, longest: number) {
     const rows = tokens + SLACK;
     const padded = Math.ceil(longest / 8) * 8;
-    let end = free;
+    let end = weights.end;
     const take = (bytes: number) => {
       const start = end;
       end = aligned(start + bytes);
@@ -62,25 +51,49 @@ export function createEncoder({ weights: file, fitWeights, activations = "row" }
     return buffers;
   }
 
-  /** Runs layers over the states of a batch. The tokens of each range attend to each other. */
-  function runLayers(layers: readonly PlacedLayer[], ranges: readonly TokenRange[], buffers: Buffers): void {
-    const { states, scales, quantised, wide, context, scratch } = buffers;
-    const total = tokensOf(ranges);
+  /** The vectors of texts, then those of passages of the first text. */
+  function encodeBatch(texts: readonly Int32Array[], passages: readonly TokenRange[] = []): Float32Array[] {
+    const total = texts.reduce((sum, text) => sum + text.length, 0);
+    const longest = texts.reduce((most, text) => Math.max(most, text.length), 0);
+    const { ids, states, scales, quantised, wide, context, scratch, pooled } = plan(total, longest);
+    const ranges = layOut(texts);
     const quantise = (rows: number, width: number, limit: number) => {
       if (activations === "row") kernel.quantiseRows(rows, total, width, limit, quantised, scales);
       else {
-        for (const { start, length } of ranges) {
+        for (const { text, start } of ranges) {
           const at = start * width;
-          kernel.quantiseTogether(rows + at * 4, length, width, quantised + at * 2, scales + start * 4);
+          kernel.quantiseTogether(rows + at * 4, text.length, width, quantised + at * 2, scales + start * 4);
         }
       }
     };
-    for (const { qkv, output, attentionNorm, up, down, feedforwardNorm } of layers) {
+
+    const idView = new Int32Array(kernel.memory.buffer, ids, total);
+    for (const { text, start } of ranges) {
+      idView.set(text, start);
+      kernel.embedTokens(
+        ids + start * 4,
+        text.length,
+        hidden,
+        weights.tokens,
+        weights.tokenScales,
+        weights.positions,
+        states + start * hidden * 4,
+      );
+    }
+    kernel.normaliseRows(states, total, hidden, weights.norm.weight, weights.norm.bias, epsilon);
+
+    for (const { qkv, output, attentionNorm, up, down, feedforwardNorm } of weights.layers) {
       quantise(states, hidden, hiddenLimit);
       kernel.multiply(quantised, scales, total, hidden, qkv.matrix, qkv.scale, qkv.bias, 3 * hidden, 0, 0, wide);
-      for (const { start, length } of ranges) {
-        const [from, to] = [wide + start * 3 * hidden * 4, context + start * hidden * 4];
-        kernel.attend(from, length, heads, hidden / heads, scratch, to);
+      for (const { text, start } of ranges) {
+        kernel.attend(
+          wide + start * 3 * hidden * 4,
+          text.length,
+          heads,
+          hidden / heads,
+          scratch,
+          context + start * hidden * 4,
+        );
       }
       quantise(context, hidden, hiddenLimit);
       // The residual is added in place: each output element is read and then written by the same tile.
@@ -97,75 +110,12 @@ export function createEncoder({ weights: file, fitWeights, activations = "row" }
       );
       kernel.normaliseRows(states, total, hidden, feedforwardNorm.weight, feedforwardNorm.bias, epsilon);
     }
-  }
 
-  /** Writes the states of texts before the first layer. */
-  function embedTokens(texts: readonly Int32Array[], ranges: readonly TokenRange[], { ids, states }: Buffers): void {
-    const total = tokensOf(ranges);
-    const idView = new Int32Array(kernel.memory.buffer, ids, total);
-    const { tokens, tokenScales, positions: table, norm } = weights;
-    for (const [index, { start, length }] of ranges.entries()) {
-      idView.set(texts[index] ?? [], start);
-      const [from, to] = [ids + start * 4, states + start * hidden * 4];
-      kernel.embedTokens(from, length, hidden, tokens, tokenScales, table, to);
-    }
-    kernel.normaliseRows(states, total, hidden, norm.weight, norm.bias, epsilon);
-  }
-
-  /** The vectors of texts, then those of passages of the first text. */
-  function encodeBatch(texts: readonly Int32Array[], passages: readonly TokenRange[] = []): Float32Array[] {
-    const ranges = layOut(texts.map((text) => text.length));
-    const buffers = plan(tokensOf(ranges), longestOf(ranges));
-    embedTokens(texts, ranges, buffers);
-    runLayers(weights.layers, ranges, buffers);
-    return [...ranges, ...passages].map(({ start, length }) => {
-      kernel.poolRows(buffers.states + start * hidden * 4, length, hidden, buffers.pooled);
-      return new Float32Array(kernel.memory.buffer, buffers.pooled, hidden).slice();
+    const whole = ranges.map(({ text, start }) => ({ start, length: text.length }));
+    return [...whole, ...passages].map(({ start, length }) => {
+      kernel.poolRows(states + start * hidden * 4, length, hidden, pooled);
+      return new Float32Array(kernel.memory.buffer, pooled, hidden).slice();
     });
-  }
-
-  /** Reads the request with each tool, and returns for each how surely the tool serves the request, in log-odds. */
-  function judge(request: Int32Array, tools: readonly Int32Array[]): Float32Array {
-    const { join, kinds, head, bias, layers } = (fitModel ??= loadFitModel());
-    const texts = [request, ...tools];
-    for (const text of texts) checkText(text, vocabulary, positions);
-    const alone = layOut(texts.map((text) => text.length));
-    const pairs = layOut(tools.map((tool) => request.length + tool.length));
-    const buffers = plan(Math.max(tokensOf(alone), tokensOf(pairs)), longestOf(pairs));
-    embedTokens(texts, alone, buffers);
-    runLayers(weights.layers.slice(0, join), alone, buffers);
-
-    const view = (tokens: number) => new Float32Array(kernel.memory.buffer, buffers.states, tokens * hidden);
-    const separate = view(tokensOf(alone)).slice();
-    const states = view(tokensOf(pairs));
-    const [requestRange = { start: 0, length: 0 }, ...toolRanges] = alone;
-    for (const [index, tool] of toolRanges.entries()) {
-      let at = (pairs[index]?.start ?? 0) * hidden;
-      for (const [kind, { start, length }] of [requestRange, tool].entries()) {
-        for (let from = start * hidden; from < (start + length) * hidden; from++)
-          states[at++] = (separate[from] ?? 0) + (kinds[kind * hidden + (from % hidden)] ?? 0);
-      }
-    }
-    runLayers(layers, pairs, buffers);
-    return Float32Array.from(pairs, ({ start, length }) => {
-      let sum = 0;
-      for (let at = start * hidden; at < (start + length) * hidden; at++)
-        sum += (states[at] ?? 0) * (head[at % hidden] ?? 0);
-      return sum / length + bias;
-    });
-  }
-
-  function loadFitModel(): PlacedFitModel {
-    const fit = readWeights(fitWeights?.() ?? new Uint8Array());
-    const { join } = fit.architecture;
-    if (fit.model !== read.model || join === undefined) {
-      const problem = `The fit model belongs to the encoder ${showValue(fit.model)}, not to ${showValue(read.model)}.`;
-      throw fixable("INPUT_INVALID", problem, "Reinstall the package.", { field: "fitWeights", value: fit.model });
-    }
-    const { layers, end } = placeLayers(kernel, fit, free, () => ({}));
-    free = end;
-    const [kinds, head, bias] = ["kinds", "head.weight", "head.bias"].map((name) => floatsOf(fit, name));
-    return { join, layers, kinds: kinds ?? [], head: head ?? [], bias: bias?.[0] ?? 0 };
   }
 
   /** Texts are independent of each other. A passage is pooled from the states of the first text, so it costs no pass of its own. */
@@ -185,29 +135,13 @@ export function createEncoder({ weights: file, fitWeights, activations = "row" }
   }
 
   return {
-    model: read.model,
+    model,
     dimension: hidden,
     /** The longest text, in tokens, including [CLS] and [SEP]. */
     maxTokens: positions,
     /** One vector per text, in order. The texts from `passagesFrom` on are passages of the first. */
     encode,
-    judge,
   };
-}
-
-/** A fit model in the kernel's memory. */
-interface PlacedFitModel {
-  readonly join: number;
-  readonly layers: readonly PlacedLayer[];
-  readonly kinds: ArrayLike<number>;
-  readonly head: ArrayLike<number>;
-  readonly bias: number;
-}
-
-/** A copy of a tensor of floats. */
-function floatsOf({ tensors }: EncoderWeights, name: string): Float32Array {
-  const bytes = Uint8Array.from(tensors.get(name)?.bytes ?? []);
-  return new Float32Array(bytes.buffer);
 }
 
 /** Consecutive tokens of a text. */
@@ -228,22 +162,14 @@ function findPassage(passage: Int32Array, text: Int32Array): TokenRange | undefi
   return undefined;
 }
 
-/** Consecutive ranges of these lengths, without padding. */
-function layOut(lengths: readonly number[]): readonly TokenRange[] {
+/** The start of each text's tokens, consecutive without padding. */
+function layOut(texts: readonly Int32Array[]): { readonly text: Int32Array; readonly start: number }[] {
   let start = 0;
-  return lengths.map((length) => {
-    const range = { start, length };
-    start += length;
+  return texts.map((text) => {
+    const range = { text, start };
+    start += text.length;
     return range;
   });
-}
-
-function tokensOf(ranges: readonly TokenRange[]): number {
-  return ranges.reduce((sum, { length }) => sum + length, 0);
-}
-
-function longestOf(ranges: readonly TokenRange[]): number {
-  return ranges.reduce((most, { length }) => Math.max(most, length), 0);
 }
 
 /** Consecutive texts of at most `BATCH_TOKENS` tokens in total; a longer text is its own batch. */
@@ -278,4 +204,50 @@ function checkText(text: Int32Array, vocabulary: number, positions: number): voi
 
 function unfit(problem: string, fix: string, value: number): ArsenalError {
   return fixable("INPUT_INVALID", problem, fix, { field: "tokenIds", value });
+}
+
+/** Copies the weights into the kernel's memory, with matrices in the order that `multiply` reads them. Returns their offsets; memory from `end` on is free. */
+function placeWeights(kernel: KernelFunctions, architecture: Architecture, tensors: ReadonlyMap<string, Tensor>) {
+  const total = [...tensors.values()].reduce((sum, tensor) => sum + aligned(tensor.bytes.length), 0);
+  const largest = Math.max(3 * architecture.hidden, architecture.intermediate) * architecture.hidden;
+  let end = aligned(kernel.heapStart.value);
+  const staging = end + total;
+  ensureMemory(kernel.memory, staging + largest);
+  const memory = new Uint8Array(kernel.memory.buffer);
+
+  const take = (bytes: number) => {
+    const start = end;
+    end = aligned(start + bytes);
+    return start;
+  };
+  const copy = (name: string) => {
+    const { bytes } = tensors.get(name) as Tensor;
+    const start = take(bytes.length);
+    memory.set(bytes, start);
+    return start;
+  };
+  const linear = (name: string) => {
+    const { bytes, shape } = tensors.get(name) as Tensor;
+    const matrix = take(bytes.length);
+    memory.set(bytes, staging);
+    kernel.packWeights(staging, shape[0] ?? 0, shape[1] ?? 0, matrix);
+    return { matrix, scale: copy(`${name}.scale`), bias: copy(`${name}.bias`) };
+  };
+  const norm = (name: string) => ({ weight: copy(`${name}.weight`), bias: copy(`${name}.bias`) });
+
+  const placed = {
+    tokens: copy("embeddings.tokens"),
+    tokenScales: copy("embeddings.tokens.scale"),
+    positions: copy("embeddings.positions"),
+    norm: norm("embeddings.norm"),
+    layers: Array.from({ length: architecture.layers }, (_, index) => ({
+      qkv: linear(`layers.${index}.attention.qkv`),
+      output: linear(`layers.${index}.attention.output`),
+      attentionNorm: norm(`layers.${index}.attention.norm`),
+      up: linear(`layers.${index}.feedforward.up`),
+      down: linear(`layers.${index}.feedforward.down`),
+      feedforwardNorm: norm(`layers.${index}.feedforward.norm`),
+    })),
+  };
+  return { ...placed, end };
 }

@@ -15,10 +15,6 @@
  * An int8 matrix is [outputs][inputs] (PyTorch's Linear.weight) with one float32 scale an output: weight = int8 * scale. -128 is allowed.
  * The token table is [vocabulary][hidden] int8 with one scale a row. `embeddings.positions` is the position table plus row 0 of the token
  * type table. `attention.qkv` stacks query, key and value; the query's scales and biases are divided by the root of the head size.
- *
- * The file of a fit model names in `model` the encoder that it belongs to, and has `architecture.join`: its layers continue from the states that the
- * encoder has after that number of layers. It has no embeddings. `kinds` is added to the states of a request (row 0) and of a tool (row 1), and
- * `head` turns the mean of all states into one number.
  */
 import { createHash } from "node:crypto";
 import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
@@ -33,8 +29,6 @@ export interface Architecture {
   readonly positions: number;
   /** The epsilon of LayerNorm. */
   readonly epsilon: number;
-  /** Only for a fit model: the number of the encoder's layers that its own layers follow. */
-  readonly join?: number;
 }
 
 /** One tensor of a weight file; `bytes` are little-endian values of `type`. */
@@ -58,9 +52,9 @@ const VERSION = 1;
 const PREFIX = 48;
 const ALIGNMENT = 64;
 
-/** Every tensor of an encoder or a fit model, in the order of the file, with its type and shape. */
+/** Every tensor an encoder has, in the order of the file, with its type and shape. */
 export function tensorShapes(architecture: Architecture): readonly Omit<Tensor, "bytes">[] {
-  const { layers, hidden, intermediate, vocabulary, positions, join } = architecture;
+  const { layers, hidden, intermediate, vocabulary, positions } = architecture;
   const f32 = (name: string, ...shape: number[]) => ({ name, type: "f32" as const, shape });
   const norm = (name: string) => [f32(`${name}.weight`, hidden), f32(`${name}.bias`, hidden)];
   const linear = (name: string, outputs: number, inputs: number) => [
@@ -76,14 +70,12 @@ export function tensorShapes(architecture: Architecture): readonly Omit<Tensor, 
     ...linear(`layers.${index}.feedforward.down`, hidden, intermediate),
     ...norm(`layers.${index}.feedforward.norm`),
   ];
-  const stack = Array.from({ length: layers }, (_, index) => layer(index)).flat();
-  if (join !== undefined) return [f32("kinds", 2, hidden), ...stack, f32("head.weight", hidden), f32("head.bias", 1)];
   return [
     { name: "embeddings.tokens", type: "i8" as const, shape: [vocabulary, hidden] },
     f32("embeddings.tokens.scale", vocabulary),
     f32("embeddings.positions", positions, hidden),
     ...norm("embeddings.norm"),
-    ...stack,
+    ...Array.from({ length: layers }, (_, index) => layer(index)).flat(),
   ];
 }
 
@@ -183,7 +175,7 @@ function digest(file: Uint8Array): Buffer {
 /** The kernel works in blocks: widths in multiples of sixteen, heads in multiples of eight. */
 function checkArchitecture(architecture: Architecture): void {
   const { layers, hidden, heads, intermediate, vocabulary, positions, epsilon } = architecture;
-  const counts = { layers, hidden, heads, intermediate, vocabulary, positions, join: architecture.join ?? 1 };
+  const counts = { layers, hidden, heads, intermediate, vocabulary, positions };
   for (const [name, value] of Object.entries(counts)) {
     if (!Number.isInteger(value) || value < 1)
       throw unreadable(`architecture.${name} is ${value}, not a positive integer`);
