@@ -109,7 +109,7 @@ export function createApprovals(options: {
     if (!settled) return false;
     announce(approval, outcome, by && { by: by.id, ...noted });
     await store.removeArguments(shown.id);
-    // Only denials free the slot: a caller may request and deny repeatedly. A used approval can be given back, and an expired one expires only once.
+    // Forgets only denied calls, because callers may request and deny repeatedly. A used approval can be given back; an expired one expires once.
     if (outcome === "denied") await store.forgetAsked(approval);
     return true;
   }
@@ -301,7 +301,7 @@ export function createApprovals(options: {
         const owner = tenant === undefined ? {} : { tenant };
         const bound = { binding, contentHash, local, selfApproval: settings.selfApproval, ...owner };
         const asking: OpenApproval = { open: true, shown, bytes: sizeOf(args), ...bound };
-        // Stored before the approver reads them: the caller may change its object later.
+        // The approver reads the hashed copy of the arguments, because the caller may change its object later.
         await store.writeArguments(asking, args);
         await store.write(id, asking, "absent", requestedAt);
         if (await store.claim(asking, asked?.version ?? "absent")) {

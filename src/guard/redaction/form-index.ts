@@ -40,7 +40,7 @@ export function createFormIndex() {
       }
       return false;
     },
-    /** Finds all forms. With `unfinished`, also finds a form that starts at least four characters before the end of the text. */
+    /** Finds all forms. With `unfinished`, also finds a form of which the text contains only the start, if that has four characters. */
     find(text: string, unfinished: boolean): FormMatches {
       const spans: number[] = [];
       let last = 0;
