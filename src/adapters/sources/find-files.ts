@@ -13,6 +13,7 @@ export interface PathProblem {
  */
 export async function findFiles(paths: readonly string[], endings: readonly string[]) {
   const files = new Set<string>();
+  const given = new Set<string>();
   const folders = new Set<string>();
   const problems: PathProblem[] = [];
   const add = (path: string, named: boolean): void => {
@@ -21,14 +22,16 @@ export async function findFiles(paths: readonly string[], endings: readonly stri
     if (fits && (named || !LEFT_OUT.test(path))) files.add(path);
     else if (named) problems.push({ file: path, reason: `It has to end in ${endings.join(", ")}.` });
   };
-  for (const given of paths) {
-    const path = resolve(given);
+  for (const each of paths) {
+    const path = resolve(each);
     const found = await stat(path).catch(() => undefined);
     if (found?.isDirectory()) {
       folders.add(path);
       for (const name of (await readdir(path)).toSorted()) add(join(path, name), false);
-    } else if (found !== undefined) add(path, true);
-    else if (/[*?[{]/.test(given)) {
+    } else if (found !== undefined) {
+      given.add(path);
+      add(path, true);
+    } else if (/[*?[{]/.test(each)) {
       folders.add(fixedFolder(path));
       const names: string[] = [];
       for await (const name of fs.glob(path)) names.push(name);
@@ -38,12 +41,13 @@ export async function findFiles(paths: readonly string[], endings: readonly stri
       problems.push({ file: path, reason: "There is no such file or folder." });
     }
   }
-  // A change in one of these folders may change the list of files.
-  return { files: [...files], folders: [...folders], problems };
+  // A change in one of these folders may change the list of files. `given` has the files that a path names.
+  return { files: [...files], given, folders: [...folders], problems };
 }
 
-/** Hidden files, files that start with `_`, tests and declaration files are used only if a path names them. */
-const LEFT_OUT = /(?:^|[/\\])[._][^/\\]*$|\.(?:test|spec|d)\.[cm]?[jt]s$/;
+/** Files that are used only if a path names them: hidden ones, those that start with `_`, tests, declarations, and settings of other programs. */
+const LEFT_OUT =
+  /(?:^|[/\\])(?:[._][^/\\]*|node_modules[/\\].*|package(?:-lock)?\.json|[^/\\]+\.(?:test|spec|d|config)\.[cm]?[jt]s)$/;
 
 /** Returns the folder of a pattern, up to its first wildcard. */
 function fixedFolder(pattern: string): string {

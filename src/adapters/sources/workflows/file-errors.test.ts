@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -127,6 +127,37 @@ export default {
     expect(await rejected()).toEqual([
       'flow.ts:9:1 steps.1.tool: "shop.reserv" is not a tool. Did you mean shop.reserve?',
     ]);
+  });
+
+  it("is not looked for in files of other programs beside it, unless a path names them", async () => {
+    await write("good.yaml", GOOD);
+    await write("package.json", '{ "name": "flows", "description": "Our flows.", "type": "module" }');
+    await write("tsconfig.build.json", "{ // options\n}");
+    await write("vite.config.ts", "throw new Error('This file was run.');");
+    await write("arsenal.yaml", "server: { port: 8080 }\n");
+    await write("compose.yaml", "name: shop\nservices: {}\n");
+    await mkdir(join(own, "node_modules"));
+    await write("node_modules/other.yaml", "name: other\n");
+    expect(await rejected()).toEqual([]);
+    const { arsenal } = createFullShop();
+    const source = workflowsSource({ paths: [join(own, "arsenal.yaml"), join(own, "**", "*.yaml")] });
+    await arsenal.add(source);
+    expect(source.problems.map(({ file }) => file)).toEqual([join(own, "arsenal.yaml")]);
+    await arsenal.close();
+  });
+
+  it.each([
+    ["without steps", "name: flow\ndescription: A workflow for tests of errors.\n", "flow.yaml:1:1 steps: is missing"],
+    ["with a misspelt key", "stepps: []\n", "flow.yaml:1:1 name: is missing"],
+    [
+      "without data",
+      "- a\n",
+      "the file is not a workflow. Start with name:, description: and steps:. To leave the file out, begin its name with _.",
+    ],
+  ])("%s is reported", async (_, text, message) => {
+    await write("good.yaml", GOOD);
+    await write("flow.yaml", text);
+    expect((await rejected()).join("\n")).toContain(message);
   });
 
   it("becomes a tool when the last of its tools appears, and stops being one when it goes", async () => {

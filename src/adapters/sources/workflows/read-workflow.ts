@@ -26,8 +26,14 @@ export interface WorkflowFile {
 
 const checkShape = checkOf(WORKFLOW);
 
-/** Reads a workflow file. Throws CONFIG_INVALID, with file, line and fix of every problem. The tools are checked later. */
-export async function readWorkflow(file: string): Promise<WorkflowFile> {
+/**
+ * Reads a workflow file. Throws CONFIG_INVALID, with file, line and fix of every problem. The tools are checked later. Returns undefined for data of
+ * another program, such as tsconfig.json, unless a path names the file.
+ */
+export async function readWorkflow(
+  file: string,
+  { isGiven }: { readonly isGiven: boolean },
+): Promise<WorkflowFile | undefined> {
   const name = basename(file);
   const text = await readFile(file, "utf8");
   const refuse = (message: string, fix: string): never => {
@@ -35,7 +41,9 @@ export async function readWorkflow(file: string): Promise<WorkflowFile> {
   };
   if (text.length > MAX_CHARACTERS) refuse(`the file has more than ${MAX_CHARACTERS} characters`, "Split it.");
   const { value, locate } = isCode(file) ? await readModule(file, text) : readDocument(text, name);
-  if (!isPlainObject(value)) return refuse("the file is not a workflow", "Start with name:, description: and steps:.");
+  const start = "Start with name:, description: and steps:. To leave the file out, begin its name with _.";
+  if (!isPlainObject(value)) return refuse("the file is not a workflow", start);
+  if (!isGiven && !isLikeWorkflow(value)) return undefined;
   const issues: LocatedIssue[] = [];
   checkShape(value, "", (field, given, message, fix) => {
     issues.push({ field, message, value: given, fix, at: locate(field.split(".")) });
@@ -44,6 +52,12 @@ export async function readWorkflow(file: string): Promise<WorkflowFile> {
   const plan = planWorkflow(value as unknown as WorkflowDefinition, collectIn(issues, locate));
   if (issues.length > 0 || plan === undefined) throw configInvalid(issues);
   return { file, plan, locate };
+}
+
+/** True for data that has steps, even with a misspelt key, or that has no steps yet. */
+function isLikeWorkflow(value: Readonly<Record<string, unknown>>): boolean {
+  const keys = Object.keys(value);
+  return keys.some((key) => /step/i.test(key)) || (keys.includes("name") && keys.includes("description"));
 }
 
 /** Plans a definition that was checked before. Throws if this version of the program cannot run it. */
@@ -84,7 +98,7 @@ async function readModule(file: string, text: string) {
       ? 'Name the file .mts or .mjs, or set "type": "module" in the nearest package.json.'
       : "Run the file with node to see where it fails.";
     throw configInvalid([
-      { field: "module", message: `cannot be loaded: ${messageOf(cause)}`, fix, at: `${name}:1:1 ` },
+      { field: "module", message: `cannot be loaded: ${messageOf(cause).replace(/\.$/, "")}`, fix, at: `${name}:1:1 ` },
     ]);
   }
   return { value, locate: (path: readonly string[]) => `${name}:${lineOf(text, path, value)}:1 ` };

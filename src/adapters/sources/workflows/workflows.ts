@@ -76,13 +76,14 @@ export function workflowsSource(settings: WorkflowsSettings, parts: WorkflowsPar
     }
   }
 
-  async function readFiles(files: readonly string[]) {
+  async function readFiles(files: readonly string[], given: ReadonlySet<string>) {
     const next = new Map<string, WorkflowFile>();
     const found: WorkflowProblem[] = [];
     for (const file of files) {
       const last = readable.get(file);
       try {
-        next.set(file, await readWorkflow(file));
+        const workflow = await readWorkflow(file, { isGiven: given.has(file) });
+        if (workflow !== undefined) next.set(file, workflow);
       } catch (error) {
         found.push({ file, workflow: last?.plan.definition.name ?? fileName(file), error: toError(error, file) });
         if (last !== undefined) next.set(file, last);
@@ -160,13 +161,13 @@ export function workflowsSource(settings: WorkflowsSettings, parts: WorkflowsPar
       runs.watch();
     },
     async list({ signal, emit }) {
-      const { files: paths, problems: missing } = await findFiles(settings.paths, ENDINGS);
+      const { files: paths, given, problems: missing } = await findFiles(settings.paths, ENDINGS);
       const found = missing.map(({ file, reason }) => ({
         file,
         workflow: fileName(file),
         error: unusable(file, reason),
       }));
-      found.push(...(await readFiles(paths)));
+      found.push(...(await readFiles(paths, given)));
       const files = [...readable.values()];
       const shown: WorkflowView[] = [];
       named = new Set(files.flatMap(({ plan }) => calledTools(plan.definition)));
