@@ -163,7 +163,7 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
     if (headers["content-type"]?.includes("text/event-stream") !== true) {
       body.destroy();
       const fix = `Check ${section}.api_base: the server must support streamed answers.`;
-      throw fixable("PROTOCOL_ERROR", `${provider} did not answer with a stream of events.`, fix);
+      throw fixable("PROTOCOL_ERROR", `The response of ${provider} is not an event stream.`, fix);
     }
     let isEnded = false;
     let failure: ServiceAttempt<unknown> | undefined;
@@ -210,7 +210,7 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
     const isLimit = /rate_limit|RESOURCE_EXHAUSTED|\b429\b/.test(kind);
     const told = new ArsenalError(
       isLimit ? "RATE_LIMITED" : "EXECUTION_FAILED",
-      `${provider} broke off the answer: ${reason === "" ? "no reason given" : reason}`,
+      `${provider} broke off the response: ${reason === "" ? "no reason given" : reason}`,
       { answered: true },
     );
     return { error: told, passing: PASSING_ERRORS.test(kind) };
@@ -220,7 +220,7 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
     try {
       return JSON.parse(text) as unknown;
     } catch {
-      throw fixable("PROTOCOL_ERROR", `${provider} did not answer with JSON.`, `Check ${section}.api_base.`);
+      throw fixable("PROTOCOL_ERROR", `The response of ${provider} is not JSON.`, `Check ${section}.api_base.`);
     }
   }
 

@@ -141,9 +141,9 @@ class ArsenalAgent extends workflow.FunctionAgent {
   /** Repeats a call of an earlier run with the person's answer. Returns its outcome for the model; undefined if it still waits. */
   async #remake({ id, name, input }: WaitingCall, signal: AbortSignal): Promise<string | undefined> {
     const tool = await this.#offers.named(name, undefined);
-    if (tool === undefined) return `There is no tool ${name} any more, so the call was not made.`;
+    if (tool === undefined) return `The tool ${name} no longer exists, so the call was not made.`;
     const outcome = await tool.run(input, { callId: id, signal, answer: this.#options.answer });
-    return outcome.kind === "waiting" ? undefined : `The outcome of the call of ${name} that waited: ${outcome.text}`;
+    return outcome.kind === "waiting" ? undefined : `The outcome of the waiting call of ${name}: ${outcome.text}`;
   }
 
   /** Ends the run without another turn of the model. The conversation then ends with the results of its calls. */

@@ -34,7 +34,7 @@ export function memoryAudit({ clock = systemClock, key, checkpointEvery }: Memor
     name: "memory",
     lines,
     async append(record) {
-      if (closed) throw new ArsenalError("CLOSED", "This audit log was closed and takes no more records.");
+      if (closed) throw new ArsenalError("CLOSED", "This audit log was closed and accepts no more records.");
       add(writer.write(record, clock.now()));
     },
     async head() {

@@ -97,7 +97,7 @@ export function postgresAudit(options: PostgresAuditOptions): AuditLog {
     if (row === undefined) return EMPTY_LOG;
     const read = readLine(Buffer.from(row.line));
     if (read?.intact === true && read.record.seq === Number(row.seq)) return { seq: read.record.seq, hash: read.hash };
-    const fix = `Look at it with: toolarsenal audit verify. Then rename ${table} to begin a new log.`;
+    const fix = `Run: toolarsenal audit verify. Then rename ${table} to start a new log.`;
     throw fixable("STORE_FAILED", `The audit log ${table} was changed or damaged at its end.`, fix);
   }
 
@@ -179,7 +179,7 @@ function open({ url, schema = SCHEMA, client }: LogTable) {
 function failure(cause: unknown): ArsenalError {
   if (isArsenalError(cause) && cause.code !== "STORE_FAILED") return cause;
   const details = isArsenalError(cause) ? cause.details : {};
-  return new ArsenalError("AUDIT_FAILED", `The record was not kept: ${messageOf(cause)}`, { ...details, cause });
+  return new ArsenalError("AUDIT_FAILED", `The record was not stored: ${messageOf(cause)}`, { ...details, cause });
 }
 
 export const config = object("A PostgreSQL table.", {
@@ -227,7 +227,7 @@ function placeOf({ url = "", schema }: Settings, { secrets }: Pick<Surroundings,
 async function existingKey(file: string): Promise<AuditKey> {
   const key = await readKeyFile(file);
   if (key?.sign !== undefined) return key;
-  const fix = `Make one for all processes: openssl genpkey -algorithm ed25519 -out ${file} && chmod 600 ${file}`;
+  const fix = `Create one key for all processes: openssl genpkey -algorithm ed25519 -out ${file} && chmod 600 ${file}`;
   const problem = `The audit log's private signing key is missing: ${file}.`;
   throw fixable("CONFIG_INVALID", problem, fix, { field: "audit.key_file", value: file });
 }

@@ -129,6 +129,6 @@ describe("a queued audit log", () => {
     await clock.advance(0);
     for (let count = 0; count < 20; count++) append(record);
     await clock.advance(0);
-    expect(refused).toEqual(Array.from({ length: 4 }, () => "Error: too many records wait for it"));
+    expect(refused).toEqual(Array.from({ length: 4 }, () => "Error: too many records are waiting to be written"));
   });
 });

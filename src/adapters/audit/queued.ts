@@ -143,7 +143,7 @@ export function queuedAudit(writer: AuditWriter, clock: Clock): AuditLog {
       if (closing !== undefined) return Promise.reject(closed());
       const bytes = bytesOf(record);
       if (waiting.length >= MAX_WAITING.records || waitingBytes + bytes > MAX_WAITING.bytes)
-        return Promise.reject(writer.failure(new Error("too many records wait for it")));
+        return Promise.reject(writer.failure(new Error("too many records are waiting to be written")));
       const kept = Promise.withResolvers<void>();
       waiting.push({ record, survives, bytes, at: clock.now(), ...kept });
       waitingBytes += bytes;
@@ -230,5 +230,5 @@ function bytesOf(record: AuditRecord): number {
 }
 
 function closed(): ArsenalError {
-  return new ArsenalError("CLOSED", "This audit log was closed and takes no more records.");
+  return new ArsenalError("CLOSED", "This audit log was closed and accepts no more records.");
 }

@@ -73,7 +73,7 @@ function noProviderSearch(what: string): ArsenalError {
   const field = "providerSearch";
   const fix =
     'Use dialect: "anthropic" or dialect: "openai-responses", or leave providerSearch out: retrieval then finds the tools.';
-  return fixable("QUERY_INVALID", `providerSearch is true, and ${what} has no search for tools.`, fix, {
+  return fixable("QUERY_INVALID", `providerSearch is true, but ${what} has no tool search.`, fix, {
     field,
     value: true,
   });

@@ -164,7 +164,7 @@ describe("memory engine with a snapshot", () => {
     const cyclic: Record<string, unknown> = {};
     cyclic["self"] = cyclic;
     const bad = { ...tool("bad"), metadata: cyclic };
-    await expect(store.put([tool("good"), bad])).rejects.toThrow("The tool default.bad cannot be kept");
+    await expect(store.put([tool("good"), bad])).rejects.toThrow("The tool default.bad cannot be stored");
     expect(await store.count()).toBe(0);
     await store.close();
   });

@@ -94,7 +94,7 @@ function pineconeDatabase(
       if (headers[INDEXED] === undefined || Number(headers[INDEXED]) >= lsn) return;
       await pause(FRESH_MS, index.clock, { signal });
     }
-    const problem = `Pinecone took a change, but did not show it within ${(FRESH_ATTEMPTS * FRESH_MS) / 1000} s.`;
+    const problem = `Pinecone accepted a change, but it was not visible within ${(FRESH_ATTEMPTS * FRESH_MS) / 1000} s.`;
     throw fixable("STORE_FAILED", problem, "Repeat it later.", { field: "vector_store" });
   }
 

@@ -40,7 +40,7 @@ export function toJson(tool: Tool): string {
     return JSON.stringify(tool);
   } catch (cause) {
     const fix = "Make the tool plain JSON data.";
-    const problem = `The tool ${tool.id} cannot be kept: ${messageOf(cause)}.`;
+    const problem = `The tool ${tool.id} cannot be stored: ${messageOf(cause)}.`;
     throw fixable("STORE_FAILED", problem, fix, { value: tool.id, cause });
   }
 }

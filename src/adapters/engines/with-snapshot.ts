@@ -49,7 +49,7 @@ export function withSnapshot(
     if (found?.restored !== undefined) emit("snapshot-failed", { file: file.path, message: found.restored });
     if (found === undefined || saved === undefined || (await engine.count()) > 0) await readLines(found);
     else if ("problem" in saved) await rebuild(found, saved.problem);
-    else if (saved.tools !== found.checksum) await rebuild(found, "is of other tools", saved.image);
+    else if (saved.tools !== found.checksum) await rebuild(found, "belongs to other tools", saved.image);
     else if (!restore(found, saved.image))
       await rebuild(found, "was made by another version of toolarsenal", saved.image);
     written = found && { checksum: found.checksum, changes };

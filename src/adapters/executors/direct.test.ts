@@ -20,7 +20,7 @@ describe("direct [000-5.4-direct]", () => {
       progress: () => {},
     };
     await expect(directExecutor().run({ tool, arguments: {}, handler: undefined, context })).rejects.toThrow(
-      `${tool.id} is known, but has no handler. Register the tool again together with its handler.`,
+      `${tool.id} is in the catalog, but has no handler. Register the tool again together with its handler.`,
     );
   });
 });

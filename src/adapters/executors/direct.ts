@@ -8,7 +8,7 @@ export function directExecutor(): Executor {
     supports: () => true,
     async run({ tool, arguments: args, handler, context }) {
       if (handler !== undefined) return handler(args, context);
-      const problem = `${tool.id} is known, but has no handler.`;
+      const problem = `${tool.id} is in the catalog, but has no handler.`;
       const fix = "Register the tool again together with its handler.";
       throw fixable("HANDLER_MISSING", problem, fix, { field: "handler" });
     },

@@ -120,7 +120,7 @@ const API: LlmApi<AnthropicTool> = {
 export function anthropicLlm(settings: RemoteLlmSettings = {}, surroundings?: ModelApiSurroundings): Llm {
   const field = "llm.temperature";
   if (settings.temperature !== undefined)
-    throw fixable("CONFIG_INVALID", `${field} is set, and Anthropic's API takes no temperature.`, "Remove it.", {
+    throw fixable("CONFIG_INVALID", `${field} is set, but Anthropic's API accepts no temperature.`, "Remove it.", {
       field,
     });
   return createRemoteLlm(API, settings, surroundings);

@@ -151,7 +151,7 @@ function stopOf(reason: unknown, message: unknown, title: string): ReadAnswer["s
   if (reason === "MAX_TOKENS") return "length";
   if (!BROKEN.test(String(reason))) return "refused";
   const said = typeof message === "string" ? ` (${message.slice(0, 300)})` : "";
-  const problem = `${title} could not write a call that it wanted to make: ${String(reason)}${said}.`;
+  const problem = `${title} wrote an invalid call: ${String(reason)}${said}.`;
   throw fixable("EXECUTION_FAILED", problem, "Ask again, or offer fewer tools.", { answered: true });
 }
 

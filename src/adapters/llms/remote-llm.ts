@@ -108,7 +108,7 @@ export function createRemoteLlm<Definition extends object>(
     const { limits = {} } = dialect;
     const { maxTools = Infinity } = limits;
     if (tools.length > maxTools) {
-      const problem = `${title} takes at most ${maxTools} tools in a request, and ${tools.length} were given.`;
+      const problem = `${title} accepts at most ${maxTools} tools in a request, but ${tools.length} were given.`;
       throw fixable("INPUT_INVALID", problem, "Offer fewer tools at once.", { field: "tools", value: tools.length });
     }
     const asked = {
@@ -174,7 +174,7 @@ export function createRemoteLlm<Definition extends object>(
             : await stream(body, onText, signal);
         const read = api.read(answer, title);
         if (read !== undefined) return toTurn(read);
-        const problem = `${title} answered in a form that its API does not have.`;
+        const problem = `${title} sent a response in an unknown format.`;
         throw fixable("PROTOCOL_ERROR", problem, "Check llm.type and llm.api_base.");
       } catch (error) {
         if (isArsenalError(error) && error.details.value === FILTERED) return BLOCKED;

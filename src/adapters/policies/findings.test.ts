@@ -28,9 +28,9 @@ rules:
     "typo warning: matches no tool with find_custmer",
     "elsewhere warning: matches none of the registered tools",
     "view warning: names toolsets that do not exist: suport",
-    "department failed: reads principal.tennant, which does not exist, so that calls it is about are refused",
-    "department failed: reads tool.owner, which does not exist, so that calls it is about are refused",
-    "department failed: reads tool.annotations.readonly, which does not exist, so that calls it is about are refused",
+    "department failed: reads principal.tennant, which does not exist, so it refuses the calls that it applies to",
+    "department failed: reads tool.owner, which does not exist, so it refuses the calls that it applies to",
+    "department failed: reads tool.annotations.readonly, which does not exist, so it refuses the calls that it applies to",
   ]);
   expect(policy.findings?.(subjects)?.[3]?.fix).toBe("Did you mean principal.tenant?");
 });

@@ -105,7 +105,7 @@ describe("patterns", () => {
     expect(await decide(tool, options)).toEqual({
       effect: "deny",
       rule: "security.deny",
-      reason: "default.read_secret is denied to everybody: it matches *_secret.",
+      reason: "default.read_secret is denied to every caller: it matches *_secret.",
     });
   });
 

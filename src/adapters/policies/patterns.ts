@@ -71,7 +71,7 @@ export function patternsPolicy(options: PatternsOptions = {}): Policy {
   function refuses(tool: Tool): Refusal | undefined {
     const refusedBy = denied.match(tool);
     if (refusedBy !== undefined)
-      return { rule: denied.rule, reason: `${tool.id} is denied to everybody: it matches ${refusedBy}.` };
+      return { rule: denied.rule, reason: `${tool.id} is denied to every caller: it matches ${refusedBy}.` };
     if (!isStrict || allowed.match(tool) !== undefined) return undefined;
     const reason = `No rule allows ${tool.id}. Add "${tool.id}" to security.allow to let it run.`;
     return { rule: strictRule.rule, reason };
@@ -168,7 +168,7 @@ function withoutNamed(deny: readonly string[]): ToolFilter | undefined {
 
 /** Returns the confirmation that a tool's own definition requires, regardless of lists and rules. @internal */
 export function askedByTool(tool: Tool, mode: "standard" | "strict"): Confirmation | undefined {
-  if (tool.requiresConfirmation) return confirm(tool, "tool.requires_confirmation", "its definition asks for it");
+  if (tool.requiresConfirmation) return confirm(tool, "tool.requires_confirmation", "its definition requires it");
   if (tool.annotations.destructive === true && (mode === "strict" || isOurWord(tool)))
     return confirm(tool, "tool.annotations.destructive", "it is destructive");
   if (tool.riskLevel === "critical") return confirm(tool, "tool.risk_level", "its risk is critical");
@@ -179,7 +179,7 @@ export function askedByTool(tool: Tool, mode: "standard" | "strict"): Confirmati
 export function definitionRules(mode: "standard" | "strict"): readonly PolicyRule[] {
   const author = mode === "strict" ? "anybody" : "you, not only its server,";
   return [
-    { rule: "tool.requires_confirmation", effect: "confirm", conditions: ["the tool's definition asks for it"] },
+    { rule: "tool.requires_confirmation", effect: "confirm", conditions: ["the tool's definition requires it"] },
     { rule: "tool.annotations.destructive", effect: "confirm", conditions: [`${author} marked the tool destructive`] },
     { rule: "tool.risk_level", effect: "confirm", conditions: ["risk: critical"] },
   ];

@@ -64,11 +64,11 @@ function fixFor(code: string, message: string, field: string, away: boolean): st
     case "53100":
       return "The server's disk is full. Free some space; nothing was written.";
     case "53300":
-      return "The server has no connection left. Raise its max_connections, or put a pooler in front of it.";
+      return "The server has no free connections. Raise its max_connections, or put a connection pooler in front of it.";
     case "57P03":
-      return "The server is starting or stopping. It is retried at the next use.";
+      return "The server is starting or stopping. The next use retries.";
   }
   if (message.includes("password must be a string")) return `Put a password into ${field}.`;
-  if (away) return `Check that the server is running and that ${field} names it. It is retried at the next use.`;
+  if (away) return `Check that the server is running and that ${field} is its address. The next use retries.`;
   return "Check the server's log.";
 }

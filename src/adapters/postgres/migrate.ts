@@ -28,7 +28,7 @@ export async function migrate(postgres: Postgres, { name, schema = SCHEMA, steps
     const version = row?.version ?? 0;
     if (version <= steps.length) return version;
     const problem = `The ${name} tables in the schema ${schema} were written by a later release (version ${version}, this release knows ${steps.length}).`;
-    const fix = "Use that release or a later one, or another schema.";
+    const fix = "Use that release or a later one, or configure another schema.";
     throw fixable("STORE_FAILED", problem, fix, { value: version });
   }
 

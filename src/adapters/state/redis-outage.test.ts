@@ -251,7 +251,7 @@ describe.skipIf(missing !== undefined)("redisState, when the server is away", ()
     );
     const http = await portOf(createHttpServer((_, response) => response.end("hello")));
     await expect(open({ url: `redis://127.0.0.1:${http}` }).documents.get("a")).rejects.toThrow(
-      "something else than Redis answers there. Check the host and port in state.url.",
+      "the server at this address is not Redis. Check the host and port in state.url.",
     );
     const silent = await portOf(createServer(() => {}));
     await expect(open({ url: `redis://127.0.0.1:${silent}` }).documents.get("a")).rejects.toThrow("it does not answer");

@@ -157,7 +157,7 @@ describe("a search by the provider", () => {
   it.each(["openai", "gemini", "mcp"] as const)("is refused for %s, which has none", async (dialect) => {
     await expect(arsenal.retrieveTools(QUERY, { dialect, providerSearch: true })).rejects.toMatchObject({
       code: "QUERY_INVALID",
-      message: `providerSearch is true, and the dialect "${dialect}" has no search for tools. Use dialect: "anthropic" or dialect: "openai-responses", or leave providerSearch out: retrieval then finds the tools.`,
+      message: `providerSearch is true, but the dialect "${dialect}" has no tool search. Use dialect: "anthropic" or dialect: "openai-responses", or leave providerSearch out: retrieval then finds the tools.`,
       details: { field: "providerSearch" },
     });
   });

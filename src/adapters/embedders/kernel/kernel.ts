@@ -104,7 +104,7 @@ export function ensureMemory(memory: KernelMemory, end: number): void {
   try {
     memory.grow(Math.ceil(missing / PAGE));
   } catch (cause) {
-    const problem = `The kernel needs ${Math.ceil(end / 2 ** 20)} MiB and the system does not give it.`;
+    const problem = `The kernel needs ${Math.ceil(end / 2 ** 20)} MiB of memory, but the system refused it.`;
     const fix = "Use fewer rows or shorter texts, or free memory.";
     throw fixable("INPUT_INVALID", problem, fix, { field: "memory", value: end, cause });
   }

@@ -124,7 +124,7 @@ describe("apiKeyFile", () => {
   });
 
   it.each([
-    ["that is not there", undefined, "cannot be read. Make one with: toolarsenal keys create NAME"],
+    ["that is not there", undefined, "cannot be read. Create one with: toolarsenal keys create NAME"],
     ["that is not JSON", "keys", "is not JSON"],
     ["of another kind", '{"keys":[]}', 'lacks "version": 1'],
     ["with a broken entry", '{"version":1,"keys":[{}]}', "keys.0"],

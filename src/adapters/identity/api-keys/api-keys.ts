@@ -96,7 +96,7 @@ function toMap(keys: readonly StoredKey[]): Keys {
   for (const key of keys) {
     if (byName.has(key.id)) throw wrongKey(key.id, "is there twice", "Give each key its own name.");
     if (!KEY_NAME.test(key.id) || !KEY_HASH.test(key.hash))
-      throw wrongKey(key.id, "has a name or hash that no key has", "Take both from: toolarsenal keys create NAME");
+      throw wrongKey(key.id, "has an invalid name or hash", "Create the key with: toolarsenal keys create NAME");
     byName.set(key.id, key);
   }
   return byName;

@@ -70,11 +70,11 @@ export function fileKeys(path: string): KeyStore {
 /** Reads a key file. Refuses a file that other users can read. */
 export async function readKeyFile(path: string): Promise<readonly StoredKey[]> {
   const text = await readFile(path, "utf8").catch((cause: unknown) => {
-    throw unusable(path, "cannot be read", "Make one with: toolarsenal keys create NAME", cause);
+    throw unusable(path, "cannot be read", "Create one with: toolarsenal keys create NAME", cause);
   });
   const { mode } = await stat(path);
   if (process.platform !== "win32" && (mode & 0o077) !== 0)
-    throw unusable(path, "can be read or written by others", `Run: chmod 600 ${path}`);
+    throw unusable(path, "can be read or written by other users", `Run: chmod 600 ${path}`);
   return parse(text, path);
 }
 
@@ -96,7 +96,7 @@ function parse(text: string, path: string): readonly StoredKey[] {
   try {
     content = JSON.parse(text);
   } catch (cause) {
-    throw unusable(path, "is not JSON", "Restore it, or remove it and make the keys anew.", cause);
+    throw unusable(path, "is not JSON", "Restore it, or delete it and create new keys.", cause);
   }
   const { version, keys } = isPlainObject(content) ? content : {};
   if (version !== 1 || !Array.isArray(keys))
@@ -104,7 +104,7 @@ function parse(text: string, path: string): readonly StoredKey[] {
   return keys.map((entry: unknown, index) => {
     const key = toStoredKey(entry);
     if (key !== undefined) return key;
-    throw unusable(path, `has an entry, keys.${index}, that is not a key`, "Fix it, or make the key anew.");
+    throw unusable(path, `has an entry, keys.${index}, that is not a key`, "Fix it, or create a new key.");
   });
 }
 

@@ -43,7 +43,7 @@ export function createIssuer(options: {
     for (const url of metadataUrls(issuer)) {
       const { status, body } = await ask(url);
       if (status !== 200 || body === undefined) continue;
-      if (body["issuer"] !== issuer) throw unusable(issuer, `its metadata at ${url} is of another issuer`);
+      if (body["issuer"] !== issuer) throw unusable(issuer, `its metadata at ${url} names another issuer`);
       kept = { metadata: body, until: clock.now() + FRESH_MS };
       return body;
     }

@@ -147,7 +147,7 @@ describe("a token", () => {
     ["of an issuer that begins alike", { iss: "http://127.0.0.1" }, "The token is from another issuer."],
     ["with a nonce", { nonce: "n" }, "The token is an ID token."],
     ["with at_hash", { at_hash: "h" }, "The token is an ID token."],
-    ["bound to a key", { cnf: { jkt: "k" } }, "The token is bound to a key, and a bearer cannot prove to hold it."],
+    ["bound to a key", { cnf: { jkt: "k" } }, "The token is bound to a key, which a bearer token cannot prove."],
   ])("%s is refused", async (_what, more, why) => {
     expect(await tell(more as JWTPayload)).toBe(why);
   });
@@ -165,9 +165,11 @@ describe("a token", () => {
     for (const typ of ["at+jwt", "application/AT+JWT", "JWT", undefined])
       expect(await tell({}, { header: { typ: typ as string } })).toMatchObject({ id: "jwt:dana" });
     for (const typ of ["logout+jwt", "dpop+jwt", "secevent+jwt", "at"])
-      expect(await tell({}, { header: { typ } })).toBe("The token is of another kind than an access token.");
+      expect(await tell({}, { header: { typ } })).toBe("The token is not an access token.");
     const own = { aud: ["app", RESOURCE], azp: "app" };
-    expect(await tell(own, { header: { typ: "JWT" } })).toBe("The token is for its own client, as an ID token is.");
+    expect(await tell(own, { header: { typ: "JWT" } })).toBe(
+      "The token's audience is its own client, so it may be an ID token.",
+    );
     expect(await tell({ ...own, azp: "other" }, { header: { typ: "JWT" } })).toMatchObject({ id: "jwt:dana" });
     expect(await tell(own)).toMatchObject({ id: "jwt:dana" });
   });

@@ -143,7 +143,7 @@ function checkOptions({ issuer, jwksUri, algorithms = DEFAULT_ALGORITHMS, scopes
   if (odd !== undefined) throw wrong("scopes", odd, "Write each scope as a separate entry, without blanks and quotes.");
   const reserved = signIn && reservedParameter(signIn);
   if (reserved !== undefined)
-    throw wrong("signIn.parameters", reserved, `Leave out ${reserved}: the gateway sets it itself.`);
+    throw wrong("signIn.parameters", reserved, `Remove ${reserved}, which the gateway sets itself.`);
 }
 
 /** True for https, and for http on this machine, which cannot be intercepted. */
@@ -223,28 +223,28 @@ const ID_TOKEN_CLAIMS = ["nonce", "at_hash", "c_hash", "s_hash"];
  */
 function whyNotAccessToken({ typ }: Pick<JWTHeaderParameters, "typ">, payload: JWTPayload): string | undefined {
   const kind = (typ ?? "jwt").toLowerCase().replace(/^application\//, "");
-  if (kind !== "jwt" && kind !== "at+jwt") return "The token is of another kind than an access token.";
+  if (kind !== "jwt" && kind !== "at+jwt") return "The token is not an access token.";
   if (ID_TOKEN_CLAIMS.some((claim) => payload[claim] !== undefined)) return "The token is an ID token.";
   const client = payload["azp"] ?? payload["client_id"];
   const audience = [payload.aud ?? []].flat();
   // Only the type JWT is ambiguous, because RFC 9068 gave access tokens their own type.
   if (kind === "jwt" && typeof client === "string" && audience.includes(client))
-    return "The token is for its own client, as an ID token is.";
-  if (payload["cnf"] !== undefined) return "The token is bound to a key, and a bearer cannot prove to hold it.";
+    return "The token's audience is its own client, so it may be an ID token.";
+  if (payload["cnf"] !== undefined) return "The token is bound to a key, which a bearer token cannot prove.";
   return undefined;
 }
 
 /** Describes the problem of a token without quoting it. */
 function whyRefused(error: errors.JOSEError): string {
   if (error.code !== "ERR_JWT_CLAIM_VALIDATION_FAILED") return REFUSALS[error.code] ?? "The token is malformed.";
-  return WRONG_CLAIMS[(error as errors.JWTClaimValidationFailed).claim] ?? "A claim of the token is wrong.";
+  return WRONG_CLAIMS[(error as errors.JWTClaimValidationFailed).claim] ?? "A claim of the token is invalid.";
 }
 
 const REFUSALS: Readonly<Record<string, string>> = {
   ERR_JWT_EXPIRED: "The token has expired.",
   ERR_JOSE_ALG_NOT_ALLOWED: "The token is signed with an algorithm that is not accepted.",
   ERR_JWKS_NO_MATCHING_KEY: "The token is signed with a key that its issuer does not publish.",
-  ERR_JWS_SIGNATURE_VERIFICATION_FAILED: "The signature of the token is wrong.",
+  ERR_JWS_SIGNATURE_VERIFICATION_FAILED: "The signature of the token is invalid.",
 };
 
 const WRONG_CLAIMS: Readonly<Record<string, string>> = {

@@ -110,7 +110,7 @@ describe("signing in at an issuer begins", () => {
   });
 
   it("not at all with parameters that the gateway sets itself", () => {
-    expect(() => signInOf({ parameters: { state: "mine" } })).toThrow(/Leave out state/);
+    expect(() => signInOf({ parameters: { state: "mine" } })).toThrow(/Remove state/);
   });
 });
 
@@ -156,7 +156,12 @@ describe("signing in at an issuer ends", () => {
     ["does not know the client", 401, { error: "invalid_client" }, "Check client_id and client_secret"],
     ["fails", 500, {}, "its token endpoint answered 500 without a token"],
     ["gives no token", 200, { token_type: "Bearer" }, "answered 200 without a token"],
-    ["gives another kind of token", 200, { access_token: JWT, token_type: "DPoP" }, "another type than Bearer"],
+    [
+      "gives another kind of token",
+      200,
+      { access_token: JWT, token_type: "DPoP" },
+      "a token that is not a Bearer token",
+    ],
     ["gives an opaque token", 200, { access_token: "opaque", token_type: "bearer" }, "an opaque access token"],
   ])("with a clear message if the issuer %s", async (_what, status, body, why) => {
     answer(body, status);

@@ -107,7 +107,7 @@ export function createSignIn({ clientId, clientSecret, scopes, parameters, issue
       return { url: url.href, verifier };
     },
     async finish(answer, { verifier, redirectUri, resource }) {
-      if (!(await isOurs(answer))) throw refused("The answer is not from the issuer that was asked. Sign in again.");
+      if (!(await isOurs(answer))) throw refused("The response is from another issuer. Sign in again.");
       const { code } = answer;
       if (answer["error"] !== undefined) throw refused(`${name} did not sign you in: ${reason(answer)}`);
       if (code === undefined) throw unusable(issuer.name, "it sent neither a code nor an error");
@@ -131,7 +131,7 @@ export function createSignIn({ clientId, clientSecret, scopes, parameters, issue
       if (status !== 200 || typeof token !== "string")
         throw unusable(issuer.name, `its token endpoint answered ${status} without a token`);
       if (String(type).toLowerCase() !== "bearer")
-        throw unusable(issuer.name, "it issued a token of another type than Bearer");
+        throw unusable(issuer.name, "it issued a token that is not a Bearer token");
       if (token.split(".").length !== 3) throw unusable(issuer.name, "it issued an opaque access token", ASK_FOR_JWT);
       return token;
     },

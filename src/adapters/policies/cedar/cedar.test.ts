@@ -110,7 +110,7 @@ describe.skipIf(!installed)("cedar", () => {
     expect(decide(policyOf(`@require_approval ${ALL}`))).toEqual({
       effect: "confirm",
       rule: "policy 1",
-      reason: 'A person must approve crm.find: policy "policy 1" asks for it.',
+      reason: 'A person must approve crm.find: policy "policy 1" requires it.',
     });
   });
 
@@ -203,7 +203,7 @@ describe.skipIf(!installed)("cedar", () => {
     expect(decide(policyOf(ALL), args)).toMatchObject({
       effect: "deny",
       rule: "cedar",
-      reason: expect.stringContaining("its arguments cannot be shown to a policy: they "),
+      reason: expect.stringContaining("its arguments cannot be converted for a policy: they "),
     });
   });
 
@@ -261,7 +261,7 @@ describe.skipIf(!installed)("cedar", () => {
     [`@id("a") ${ALL}\n@id("a") ${SEE}`, 'a.cedar:2 has the id "a" of another policy. Give it its own @id.'],
     [
       `${ALL}\n@require_approval("x") forbid(principal, action, resource);`,
-      "a.cedar:2 forbids, and a forbid cannot be approved. Write @require_approval on a permit.",
+      "a.cedar:2 is a forbid, which cannot require approval. Write @require_approval on a permit.",
     ],
   ])("refuses %j with its line", (text, message) => {
     expect(() => policyOf(text, { name: "a.cedar" })).toThrow(

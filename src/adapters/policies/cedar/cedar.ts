@@ -103,7 +103,7 @@ export function cedarPolicy(text: string, parts: CedarParts = {}): Policy {
     const approval = answer.by.find((each) => approvals.has(each));
     if (approval === undefined)
       return askedByTool(tool, mode) ?? { effect: "allow", ...(first === undefined ? {} : { rule: first }) };
-    const reason = approvals.get(approval) || `A person must approve ${tool.id}: policy "${approval}" asks for it.`;
+    const reason = approvals.get(approval) || `A person must approve ${tool.id}: policy "${approval}" requires it.`;
     return { effect: "confirm", rule: approval, reason };
   }
 
@@ -119,7 +119,7 @@ export function cedarPolicy(text: string, parts: CedarParts = {}): Policy {
       try {
         shown = toRecord(args);
       } catch (error) {
-        return undecided(tool, "cedar", `its arguments cannot be shown to a policy: ${(error as Error).message}`);
+        return undecided(tool, "cedar", `its arguments cannot be converted for a policy: ${(error as Error).message}`);
       }
       return decide(tool, principal, { args: shown, ...toolsetOf(view) });
     },
@@ -218,7 +218,7 @@ function readPolicies(text: string, name: string, library: CedarLibrary) {
   const { policies, policy_templates: templates } = found(library.policySetTextToParts(text), text, name);
   const [template] = templates;
   if (template !== undefined)
-    throw invalid(`${name}:${lineOf(template)}`, "is a template", "Write the principal and the resource out.");
+    throw invalid(`${name}:${lineOf(template)}`, "is a template", "Name the principal and the resource explicitly.");
 
   const read = new Map<string, string>();
   /** Permits that need approval, by name, with the text of `@require_approval("…")`. */
@@ -234,7 +234,7 @@ function readPolicies(text: string, name: string, library: CedarLibrary) {
     if (read.has(id)) throw invalid(at, `has the id ${JSON.stringify(id)} of another policy`, "Give it its own @id.");
     const approval = annotations["require_approval"];
     if (approval !== undefined && effect === "forbid")
-      throw invalid(at, "forbids, and a forbid cannot be approved", "Write @require_approval on a permit.");
+      throw invalid(at, "is a forbid, which cannot require approval", "Write @require_approval on a permit.");
     if (approval !== undefined) approvals.set(id, approval);
     read.set(id, policy);
     const permits = approval === undefined ? "allow" : "confirm";

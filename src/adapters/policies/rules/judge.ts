@@ -80,7 +80,7 @@ export function createJudge(options: {
       const owing = obligationsOf(matched, principal);
       const approval = matched.find(({ effect }) => effect === "require_approval");
       if (approval !== undefined) {
-        const reason = approval.reason ?? `A person must approve ${tool.id}: rule "${approval.id}" asks for it.`;
+        const reason = approval.reason ?? `A person must approve ${tool.id}: rule "${approval.id}" requires it.`;
         return { effect: "confirm", rule: approval.id, reason, ...owing };
       }
       const confirmation = asked ?? (granted === undefined ? named : undefined);
@@ -91,7 +91,7 @@ export function createJudge(options: {
 }
 
 function notJudged(attribute: string): Refusal {
-  const reason = `${attribute} is missing or of another type, so no rule can be trusted to match. Fix what made it.`;
+  const reason = `${attribute} is missing or has the wrong type, so the rules cannot be evaluated. Fix its source.`;
   return { rule: "policy-attributes", reason };
 }
 

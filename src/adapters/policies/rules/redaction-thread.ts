@@ -28,7 +28,7 @@ async function replace(job: ReplaceJob, clock: Clock): Promise<string> {
   cancelEnd?.();
   const current = (worker ??= start());
   const late = new AbortController();
-  const cancel = clock.after(TIME_LIMIT_MS, () => late.abort(new Error("looking through a text takes too long")));
+  const cancel = clock.after(TIME_LIMIT_MS, () => late.abort(new Error("searching a text takes too long")));
   current.ref();
   try {
     const answered = once(current, "message", { signal: late.signal }) as Promise<[string]>;

@@ -12,7 +12,7 @@ export function redactionProblem(text: string): string | undefined {
   if (source === undefined) return text.split(".").includes("") ? `"${text}" is a path with an empty part` : undefined;
   try {
     const pattern = re2().compile(source);
-    return pattern.test("") ? `${text} matches the empty text, so everything` : undefined;
+    return pattern.test("") ? `${text} matches the empty text, and so every text` : undefined;
   } catch (error) {
     return `${text} is not a valid pattern: ${messageOf(error)}`;
   }

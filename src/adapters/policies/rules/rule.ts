@@ -34,7 +34,7 @@ export function compileRules(document: CheckedDocument, denyByDefault: boolean, 
       const fix = 'Write CEL over tool, args, principal and now, such as "args.amount > 100".';
       report([...path, "when"], `rule "${rule.id}" does not compile${problem}`, rule.when, fix);
     } else if (rule.hide === true && looksAtCall(when)) {
-      const message = `rule "${rule.id}" hides the tool depending on a call, and there is no call yet when tools are listed`;
+      const message = `rule "${rule.id}" hides the tool depending on a call, but tools are listed before there is a call`;
       report([...path, "hide"], message, true, "Use only tool and principal in its when, or write hide: false.");
     }
     return compileRule(rule, when, denyByDefault);

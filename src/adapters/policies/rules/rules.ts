@@ -111,7 +111,7 @@ function ruleFindings(rule: Rule | undefined, { tools, toolsets }: PolicySubject
   if (rule === undefined) return [];
   const { id, effect, aboutTool, aboutCaller, when } = rule;
   const findings: PolicyFinding[] = (when?.unknown ?? []).map(({ name, fix }) => {
-    const message = `reads ${name}, which does not exist, so that calls it is about are refused`;
+    const message = `reads ${name}, which does not exist, so it refuses the calls that it applies to`;
     return { rule: id, state: "failed", message, fix };
   });
   const warn = (message: string, fix: string): void => void findings.push({ rule: id, state: "warning", message, fix });

@@ -45,7 +45,7 @@ export function bubblewrapSandbox(settings: BubblewrapSettings = {}): Sandbox {
 
   /** Runs a test job, because an installed bwrap may lack the permission to create namespaces. */
   async function probe(): Promise<true | string> {
-    if (process.platform !== "linux") return "Bubblewrap runs on Linux alone. Use isolate or docker.";
+    if (process.platform !== "linux") return "Bubblewrap runs only on Linux. Use isolate or docker.";
     try {
       const { status, stderr, reason } = await start({ kind: "javascript", code: "", limits: SANDBOX_LIMITS });
       if (status === "ok") return true;

@@ -60,9 +60,10 @@ export function dockerSandbox(settings: DockerSettings = {}): Sandbox {
     async available() {
       try {
         const engine = await ask("info");
-        if (engine.status !== "ok") return `No engine answers ${program}: ${lastLine(engine.stderr)}. Start it.`;
+        if (engine.status !== "ok")
+          return `${program} cannot reach its container engine: ${lastLine(engine.stderr)}. Start the engine.`;
         const found = await ask("image", "inspect", image);
-        return found.status === "ok" ? true : `The image ${image} is not there. Fetch it: ${program} pull ${image}.`;
+        return found.status === "ok" ? true : `The image ${image} was not found. Pull it: ${program} pull ${image}.`;
       } catch {
         return `${program} cannot be started. Install Docker, or use isolate.`;
       }

@@ -54,7 +54,7 @@ export async function runJob(
 
 /** The error of `run` for a job that needs an unsupported feature. @internal */
 export function cannotGive(sandbox: string, field: string, fix: string): ArsenalError {
-  const problem = `The sandbox "${sandbox}" cannot give a job ${field}.`;
+  const problem = `The sandbox "${sandbox}" does not support ${field} for jobs.`;
   return fixable("SANDBOX_FAILED", problem, fix, { field, beforeSend: true });
 }
 

@@ -131,7 +131,7 @@ export function createExporter<Item>(
       cancel();
       late.abort();
       if (queue.size > 0)
-        lost(queue.size, problem ?? `the collector at ${target.url.origin} did not take them in time`);
+        lost(queue.size, problem ?? `the collector at ${target.url.origin} did not accept them in time`);
     },
   };
 }

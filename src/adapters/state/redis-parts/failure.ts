@@ -18,14 +18,14 @@ const CAUSES: readonly (readonly [RegExp, string, string])[] = [
   [
     /^NOPERM|executing the script can't/,
     "the user lacks permissions",
-    "Allow it the commands and keys that docs/reference/adapters/state/redis.md lists.",
+    "Grant the user the commands and keys in docs/reference/adapters/state/redis.md.",
   ],
   [/^OOM/, "it is out of memory", "Raise maxmemory; keep maxmemory-policy at noeviction."],
   [/^MISCONF/, "it cannot write to its disk", "Free space on its disk."],
   [/^READONLY/, "it is a replica", "Name the primary in state.url. It is retried every second."],
   [/^LOADING/, "it is loading its data", "It is retried every second."],
   [/^ERR unknown command.*HELLO/i, "it is too old", "Use Redis 6.2 or later, or Valkey."],
-  [/Unknown RESP type|decode/, "something else than Redis answers there", "Check the host and port in state.url."],
+  [/Unknown RESP type|decode/, "the server at this address is not Redis", "Check the host and port in state.url."],
   [
     /certificate/i,
     "its certificate is not trusted",

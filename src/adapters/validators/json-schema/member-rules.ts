@@ -134,7 +134,7 @@ function memberRule(
   if (isEmpty && additionalProperties === undefined && unevaluatedProperties === undefined) return undefined;
   const names = Object.keys(properties ?? {});
   const expected = (): string =>
-    names.length === 0 ? "no names are known here" : `known here: ${listed(names, String)}`;
+    names.length === 0 ? "no names are allowed here" : `known here: ${listed(names, String)}`;
 
   return (value, place, run, evaluated) => {
     let valid = true;

@@ -116,7 +116,7 @@ export function readSchemas(root: SchemaObject) {
     const resource = before === "" ? from : resources.get(address ?? "");
     if (!resource) {
       if (META_SCHEMA.test(address ?? "")) {
-        notes.add(`What is at ${showValue(reference)} is not checked: any value is accepted there.`);
+        notes.add(`The schema at ${showValue(reference)} is not checked: any value is accepted there.`);
         return { target: true, resource: from };
       }
       const shown = showValue(reference, 200);
@@ -197,7 +197,7 @@ function refuseExpansion(schemas: ReadonlyMap<SchemaObject, ReadSchema>): void {
       entered.add(schema);
       for (const each of read.inPlace) {
         if (sizes.has(each) || !isPlainObject(each)) continue;
-        if (entered.has(each)) throw unusableSchema("its references lead in a circle");
+        if (entered.has(each)) throw unusableSchema("its references are circular");
         waiting.push(each);
       }
     }

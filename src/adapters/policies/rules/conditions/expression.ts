@@ -24,8 +24,7 @@ const MAX_NESTING = 24;
  * sentence after "does not compile".
  */
 export function compileExpression(text: string): { readonly when?: When; readonly problem?: string } {
-  if (text.length > MAX_LENGTH)
-    return { problem: `: it has ${text.length} characters, and ${MAX_LENGTH} are the most` };
+  if (text.length > MAX_LENGTH) return { problem: `: it has ${text.length} characters; the limit is ${MAX_LENGTH}` };
   if (nestingOf(text) > MAX_NESTING) return { problem: `: it nests brackets deeper than ${MAX_NESTING}` };
   const known = (loaded ??= load());
   const { cel, environment, variablesOf } = known;

@@ -28,7 +28,7 @@ describe("a wrong document", () => {
     [ruleWith("tols: x"), 'policy.yaml:5:11 rules.0.tols: unknown key "tols". Did you mean "tools"?'],
     [ruleWith("tools: []"), "policy.yaml:5:5 rules.0.tools: is an empty list, which matches nothing."],
     [ruleWith("tools: [a, 5]"), "policy.yaml:5:16 rules.0.tools.1: must be a non-empty string, not 5."],
-    [ruleWith("tools: *_x"), "policy.yaml:5:12 yaml: *_x is an alias to nothing."],
+    [ruleWith("tools: *_x"), "policy.yaml:5:12 yaml: *_x is an alias to a missing anchor."],
     [ruleWith("risk: hihg"), 'policy.yaml:5:11 rules.0.risk: must be one of low, medium, high, critical, not "hihg".'],
     [ruleWith("hide: maybe"), 'rules.0.hide: must be true or false, not "maybe".'],
     [ruleWith("obligations: { rate: 1/minute }"), "rules.0.obligations: are for calls that run"],
@@ -50,7 +50,7 @@ describe("a wrong document", () => {
     ["args.x.all(a, args.x.all(b, a == b))", "column 21: a loop (all, exists, map, filter) is nested in another"],
     ["google.protobuf.Duration{} == args.x", "unknown type"],
     [`${"(".repeat(25)}true${")".repeat(25)}`, "nests brackets deeper than 24"],
-    [`args.x == '${"x".repeat(2_000)}'`, "2000 are the most"],
+    [`args.x == '${"x".repeat(2_000)}'`, "the limit is 2000"],
   ])("is refused with rule and column where the condition is %s", (when, said) => {
     const { message } = problemOf(ruleWith(`when: ${JSON.stringify(when)}`));
     expect(message).toMatch(/^policy\.yaml:5:11 rules\.0\.when: rule "a" does not compile/);
@@ -58,8 +58,8 @@ describe("a wrong document", () => {
   });
 
   it.each([
-    ["rate: often", "rate: must be a number of calls in a span"],
-    ["rate: 0/minute", "rate: must be a number of calls in a span"],
+    ["rate: often", "rate: must be a number of calls per second, minute, hour or day"],
+    ["rate: 0/minute", "rate: must be a number of calls per second, minute, hour or day"],
     ["redact: a..b", "is a path with an empty part"],
     ['redact: "/(/"', "is not a valid pattern"],
     ['redact: "/x*/"', "matches the empty text"],

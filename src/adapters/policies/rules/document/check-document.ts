@@ -79,11 +79,11 @@ function checkRule(rule: Readonly<Record<string, unknown>>, path: readonly strin
   };
   checkText("when", when, 'Write an expression, such as "args.amount > 100".');
   checkText("reason", reason, "Write a sentence.");
-  const hideFix = "Leave it out, or write it in a deny rule.";
+  const hideFix = "Remove it, or move it to a deny rule.";
   if (hide !== undefined && typeof hide !== "boolean")
     problems.mustBe([...path, "hide"], "true or false", hide, hideFix);
   else if (hide !== undefined && effect !== "deny")
-    problems.report([...path, "hide"], `is for deny, and this is ${effect}`, hide, hideFix);
+    problems.report([...path, "hide"], `is only for deny rules, but the effect is ${effect}`, hide, hideFix);
   return {
     id: String(id),
     effect,
@@ -121,7 +121,7 @@ function checkObligations(
   if (effect === "deny")
     problems.report(
       path,
-      "are for calls that run, and this rule denies",
+      "are for calls that run, but this rule denies",
       undefined,
       "Remove them, or change the effect.",
     );
@@ -145,8 +145,8 @@ function checkRate(value: unknown, path: readonly string[], problems: Problems):
   const [, calls, unit = ""] = /^(\d{1,9}) ?\/ ?(second|minute|hour|day)$/.exec(String(value)) ?? [];
   const windowMs = UNITS[unit];
   if (windowMs !== undefined && Number(calls) > 0) return { calls: Number(calls), windowMs };
-  const fix = "Write it as 10/minute; second, hour and day do as well.";
-  problems.mustBe(path, "a number of calls in a span", value, fix);
+  const fix = "Write it as 10/minute, or with second, hour or day.";
+  problems.mustBe(path, "a number of calls per second, minute, hour or day", value, fix);
   return undefined;
 }
 

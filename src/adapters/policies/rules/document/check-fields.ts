@@ -42,7 +42,7 @@ export function checkList(
     const at = Array.isArray(value) ? [...path, String(index)] : path;
     if (known !== undefined) return oneOf(entry, at, known, problems) ?? "";
     if (typeof entry === "string" && entry.length > MAX_PATTERN_LENGTH) {
-      const message = `has ${entry.length} characters, and ${MAX_PATTERN_LENGTH} are the most`;
+      const message = `has ${entry.length} characters; the limit is ${MAX_PATTERN_LENGTH}`;
       problems.report(at, message, undefined, "Write a shorter name or pattern.");
       return "";
     }

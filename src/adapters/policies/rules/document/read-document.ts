@@ -26,7 +26,7 @@ export function readDocument(text: string, name: string): { readonly value: unkn
     visit(document, {
       Alias(_key, node) {
         if (node.resolve(document) !== undefined) return;
-        const message = `*${node.source} is an alias to nothing`;
+        const message = `*${node.source} is an alias to a missing anchor`;
         const fix = `Put a pattern that begins with * in quotes: "*${node.source}".`;
         throw configInvalid([{ field: "yaml", message, fix, at: at(node.range?.[0]) }]);
       },
