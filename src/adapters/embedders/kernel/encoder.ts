@@ -5,18 +5,21 @@ import { type Architecture, readWeights, type Tensor } from "./weights.ts";
 export type Encoder = ReturnType<typeof createEncoder>;
 
 interface EncoderOptions {
-  /** A weight file; it is copied, so the caller may release it. */
+  /** A weight file. It is copied, so the caller may release it. */
   readonly weights: Uint8Array;
-  /** Rounds activations to about 13 bits per token (`row`), or to 8 bits per text as onnxruntime does (`text`, for comparing with it). Defaults to `row`. */
+  /**
+   * `row` rounds activations to about 13 bits per token. `text` rounds to 8 bits per text like onnxruntime, for comparison with it. Defaults to
+   * `row`.
+   */
   readonly activations?: "row" | "text";
 }
 
-/** The tokens processed together: enough to reuse each weight often, few enough to stay in the second-level cache. */
+/** The tokens that are processed together: enough to reuse each weight often, and few enough to stay in the L2 cache. */
 const BATCH_TOKENS = 128;
-/** Rows past the last that the kernel may read and write, because it works on four at a time. */
+/** The kernel works on four rows at a time, so it may read and write this many rows past the last one. */
 const SLACK = 8;
 
-/** Loads a BERT encoder with mean pooling: token ids in, one unit vector per text out. One call at a time. Throws if the weight file is damaged. */
+/** Loads a BERT encoder with mean pooling: token ids in, one unit vector per text out. Not reentrant. Throws if the weight file is damaged. */
 export function createEncoder({ weights: file, activations = "row" }: EncoderOptions) {
   const kernel = instantiateKernel();
   const { model, architecture, tensors } = readWeights(file);
@@ -25,7 +28,7 @@ export function createEncoder({ weights: file, activations = "row" }: EncoderOpt
   const hiddenLimit = quantisationLimit(hidden);
   const intermediateLimit = quantisationLimit(intermediate);
 
-  /** The offsets of the buffers of a batch of `tokens`, after the weights. */
+  /** Returns the offsets of the buffers for a batch of `tokens`, after the weights. */
   function plan(tokens: number, longest: number) {
     const rows = tokens + SLACK;
     const padded = Math.ceil(longest / 8) * 8;
@@ -40,8 +43,7 @@ export function createEncoder({ weights: file, activations = "row" }: EncoderOpt
       states: take(rows * hidden * 4),
       scales: take(rows * 4),
       quantised: take(rows * Math.max(hidden, intermediate) * 2),
-      // The attention's output and the feed-forward's middle can share memory with the other's inputs, because they are not needed at the same
-      // time.
+      // Holds query, key and value during attention, and the intermediate layer during the feed-forward.
       wide: take(rows * Math.max(3 * hidden, intermediate) * 4),
       context: take(rows * hidden * 4),
       scratch: take((2 * (hidden / heads) + 4) * padded * 4),
@@ -51,7 +53,7 @@ export function createEncoder({ weights: file, activations = "row" }: EncoderOpt
     return buffers;
   }
 
-  /** The vectors of texts, then those of passages of the first text. */
+  /** Returns the vectors of the texts, then the vectors of passages of the first text. */
   function encodeBatch(texts: readonly Int32Array[], passages: readonly TokenRange[] = []): Float32Array[] {
     const total = texts.reduce((sum, text) => sum + text.length, 0);
     const longest = texts.reduce((most, text) => Math.max(most, text.length), 0);
@@ -96,7 +98,7 @@ export function createEncoder({ weights: file, activations = "row" }: EncoderOpt
         );
       }
       quantise(context, hidden, hiddenLimit);
-      // The residual is added in place: each output element is read and then written by the same tile.
+      // The residual is added in place: each tile reads an output element before it writes it.
       const { matrix, scale, bias } = output;
       kernel.multiply(quantised, scales, total, hidden, matrix, scale, bias, hidden, 0, states, states);
       kernel.normaliseRows(states, total, hidden, attentionNorm.weight, attentionNorm.bias, epsilon);
@@ -118,7 +120,7 @@ export function createEncoder({ weights: file, activations = "row" }: EncoderOpt
     });
   }
 
-  /** Texts are independent of each other. A passage is pooled from the states of the first text, so it costs no pass of its own. */
+  /** Encodes texts independently of each other. A passage is pooled from the states of the first text, so it needs no pass of its own. */
   function encode(
     tokenIds: readonly Int32Array[],
     { passagesFrom = tokenIds.length }: { readonly passagesFrom?: number } = {},
@@ -139,18 +141,17 @@ export function createEncoder({ weights: file, activations = "row" }: EncoderOpt
     dimension: hidden,
     /** The longest text, in tokens, including [CLS] and [SEP]. */
     maxTokens: positions,
-    /** One vector per text, in order. The texts from `passagesFrom` on are passages of the first. */
+    /** Returns one vector per text, in order. The texts from `passagesFrom` on are passages of the first. */
     encode,
   };
 }
 
-/** Consecutive tokens of a text. */
 interface TokenRange {
   readonly start: number;
   readonly length: number;
 }
 
-/** Finds the tokens of a passage, without its [CLS] and [SEP], in a text; undefined if they are not there in this order. */
+/** Finds the tokens of a passage, without [CLS] and [SEP], in a text. Returns undefined if the text does not contain them in this order. */
 function findPassage(passage: Int32Array, text: Int32Array): TokenRange | undefined {
   const length = passage.length - 2;
   if (length < 1) return undefined;
@@ -162,7 +163,7 @@ function findPassage(passage: Int32Array, text: Int32Array): TokenRange | undefi
   return undefined;
 }
 
-/** The start of each text's tokens, consecutive without padding. */
+/** Returns where each text's tokens start. Texts follow each other without padding. */
 function layOut(texts: readonly Int32Array[]): { readonly text: Int32Array; readonly start: number }[] {
   let start = 0;
   return texts.map((text) => {
@@ -172,7 +173,7 @@ function layOut(texts: readonly Int32Array[]): { readonly text: Int32Array; read
   });
 }
 
-/** Consecutive texts of at most `BATCH_TOKENS` tokens in total; a longer text is its own batch. */
+/** Groups consecutive texts into batches of at most `BATCH_TOKENS` tokens. A longer text is a batch of its own. */
 function inBatches(texts: readonly Int32Array[]): Int32Array[][] {
   const batches: Int32Array[][] = [];
   let room = 0;
@@ -206,7 +207,10 @@ function unfit(problem: string, fix: string, value: number): ArsenalError {
   return fixable("INPUT_INVALID", problem, fix, { field: "tokenIds", value });
 }
 
-/** Copies the weights into the kernel's memory, with matrices in the order that `multiply` reads them. Returns their offsets; memory from `end` on is free. */
+/**
+ * Copies the weights into the kernel's memory, with matrices in the order in which `multiply` reads them. Returns their offsets. Memory from `end` on
+ * is free.
+ */
 function placeWeights(kernel: KernelFunctions, architecture: Architecture, tensors: ReadonlyMap<string, Tensor>) {
   const total = [...tensors.values()].reduce((sum, tensor) => sum + aligned(tensor.bytes.length), 0);
   const largest = Math.max(3 * architecture.hidden, architecture.intermediate) * architecture.hidden;

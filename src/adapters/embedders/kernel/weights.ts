@@ -19,7 +19,6 @@
 import { createHash } from "node:crypto";
 import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 
-/** The sizes of one encoder. */
 export interface Architecture {
   readonly layers: number;
   readonly hidden: number;
@@ -27,11 +26,10 @@ export interface Architecture {
   readonly intermediate: number;
   readonly vocabulary: number;
   readonly positions: number;
-  /** The epsilon of LayerNorm. */
   readonly epsilon: number;
 }
 
-/** One tensor of a weight file; `bytes` are little-endian values of `type`. */
+/** A tensor of a weight file. `bytes` are little-endian values of `type`. */
 export interface Tensor {
   readonly name: string;
   readonly type: "i8" | "f32";
@@ -39,9 +37,8 @@ export interface Tensor {
   readonly bytes: Uint8Array;
 }
 
-/** A parsed weight file. */
 export interface EncoderWeights {
-  /** Names the model and its version: vectors of different models are never compared. */
+  /** The model's name and version. Vectors of different models are never compared. */
   readonly model: string;
   readonly architecture: Architecture;
   readonly tensors: ReadonlyMap<string, Tensor>;
@@ -52,7 +49,7 @@ const VERSION = 1;
 const PREFIX = 48;
 const ALIGNMENT = 64;
 
-/** Every tensor an encoder has, in the order of the file, with its type and shape. */
+/** Returns all tensors of an encoder, in the order of the file, with type and shape. */
 export function tensorShapes(architecture: Architecture): readonly Omit<Tensor, "bytes">[] {
   const { layers, hidden, intermediate, vocabulary, positions } = architecture;
   const f32 = (name: string, ...shape: number[]) => ({ name, type: "f32" as const, shape });
@@ -79,7 +76,7 @@ export function tensorShapes(architecture: Architecture): readonly Omit<Tensor, 
   ];
 }
 
-/** The bytes of a weight file. Throws if a tensor is missing or has the wrong size for the architecture. */
+/** Returns the bytes of a weight file. Throws if a tensor is missing or its size does not match the architecture. */
 export function writeWeights(
   model: string,
   architecture: Architecture,
@@ -110,13 +107,13 @@ export function writeWeights(
   return file;
 }
 
-/** Reads the model from the beginning of a weight file; the rest need not be present. */
+/** Reads the model from the start of a weight file. The rest of the file may be missing. */
 export function readHeader(file: Uint8Array): Pick<EncoderWeights, "model" | "architecture"> {
   const view = checkedStart(file);
   return parseHeader(file.subarray(PREFIX, PREFIX + view.getUint32(12, true)));
 }
 
-/** Reads a weight file and checks its digest and every tensor. The tensors are views into `file`, not copies. */
+/** Reads a weight file, and checks its digest and every tensor. The tensors are views into `file`, not copies. */
 export function readWeights(file: Uint8Array): EncoderWeights {
   const view = checkedStart(file);
   if (!digest(file).equals(file.subarray(16, PREFIX))) throw unreadable("its checksum does not match: it is damaged");
@@ -172,7 +169,7 @@ function digest(file: Uint8Array): Buffer {
   return createHash("sha256").update(file.subarray(PREFIX)).digest();
 }
 
-/** The kernel works in blocks: widths in multiples of sixteen, heads in multiples of eight. */
+/** The kernel requires widths in multiples of sixteen, and heads in multiples of eight. */
 function checkArchitecture(architecture: Architecture): void {
   const { layers, hidden, heads, intermediate, vocabulary, positions, epsilon } = architecture;
   const counts = { layers, hidden, heads, intermediate, vocabulary, positions };
