@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
+import { chmod, readFile, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { PRIVATE_FOLDER } from "../cli/setup/gather.ts";
 import { envFileText, readEnv } from "../cli/setup/env-file.ts";
@@ -6,6 +6,7 @@ import { withFileLock } from "../system/file-lock.ts";
 import { replaceFile } from "../system/replace-file.ts";
 import { withoutServer, withServer } from "./edit-config.ts";
 import { lockPath, readLock, writeLock } from "./lock-file.ts";
+import { makeFolder } from "../system/make-folder.ts";
 import type { PreparedServer, ServerHome, TriedServer } from "./prepare-server.ts";
 import type { ServerAnswers } from "./entry/inputs.ts";
 
@@ -32,11 +33,11 @@ async function commit(
   // Prepared in memory first: if the configuration cannot be edited, nothing changes.
   const text = await withServer(await readText(config), name, filled.entry, config);
   const written: string[] = [];
-  await mkdir(join(folder, PRIVATE_FOLDER), { recursive: true, mode: 0o700 });
+  await makeFolder(join(folder, PRIVATE_FOLDER), 0o700);
   await writeFile(join(folder, PRIVATE_FOLDER, ".gitignore"), "*\n", { flag: "wx" }).catch(() => {});
   if (locked.folder !== undefined && installation.staged !== undefined) {
     const target = join(folder, locked.folder);
-    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+    await makeFolder(dirname(target), 0o700);
     await rm(target, { recursive: true, force: true });
     await rename(installation.staged, target);
     written.push(locked.folder);

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, readFile, rm, rmdir } from "node:fs/promises";
+import { readFile, rm, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { envFileName } from "../cli/setup/env-file.ts";
 import { PRIVATE_FOLDER } from "../cli/setup/gather.ts";
@@ -18,6 +18,7 @@ import { type FilledDraft, fillDraft } from "./install/draft.ts";
 import type { Installation } from "./install/installation.ts";
 import { type LockedServer, readLock } from "./lock-file.ts";
 import { shortName, type RegistryEntry, type ServerJson } from "./read/server-json.ts";
+import { makeFolder } from "../system/make-folder.ts";
 import { type ServerTrial, type TrialFinding, tryServer } from "./try-server.ts";
 
 /** The configuration that servers are added to, and the services for adding. */
@@ -121,7 +122,7 @@ export async function prepareServer(
     // Also removes parent folders that are empty now.
     for (const made of [dirname(staging), dirname(dirname(staging))]) await rmdir(made).catch(() => {});
   };
-  await mkdir(staging, { recursive: true, mode: 0o700 });
+  await makeFolder(staging, 0o700);
   let installation: Installation;
   try {
     installation = await install(staging, found);

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { link, mkdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { link, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import { type Clock, systemClock } from "../observe/clock.ts";
+import { makeFolder } from "./make-folder.ts";
 import { describeProcess, hasEnded, isVisible } from "./process-table.ts";
 
 /** An older lock counts as abandoned, because all work under a lock ends sooner. */
@@ -20,7 +21,7 @@ export async function withFileLock<T>(
   clock: Clock = systemClock,
 ): Promise<T> {
   const owner = `${describeProcess()}\n${randomUUID()}`;
-  await mkdir(dirname(lockPath), { recursive: true, mode: 0o700 });
+  await makeFolder(dirname(lockPath), 0o700);
   const silence = createSilence(clock);
   const giveUpAt = clock.now() + 2 * ABANDONED_MS;
   while (!(await take(lockPath, owner))) {

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -42,6 +42,28 @@ describe("init", () => {
     });
   });
 });
+
+// Node's recursive mkdir never returns there.
+it.runIf(existsSync("/proc/self"))(
+  "names a state file below /proc, where no folder can be made, and its setting",
+  () => {
+    const config = join(folder, "proc.yaml");
+    writeFileSync(config, "state: { file: /proc/toolarsenal/state.db }\n");
+    const argv = [MAIN, "pins", "list", "--config", config];
+    const { status, stderr } = spawnSync(process.execPath, argv, {
+      cwd: folder,
+      encoding: "utf8",
+      timeout: 60_000,
+      killSignal: "SIGKILL",
+    });
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(
+        /^STORE_FAILED The state file \/proc\/toolarsenal\/state\.db cannot be used: ENOENT.*set state\.file to another file\./,
+      ),
+    ]);
+  },
+);
 
 describe("a home folder that cannot be written", () => {
   const home = join(file, "home");

@@ -1,19 +1,9 @@
 import { createHash, randomUUID } from "node:crypto";
-import {
-  constants,
-  type FileHandle,
-  copyFile,
-  link,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  rename,
-  rm,
-} from "node:fs/promises";
+import { constants, type FileHandle, copyFile, link, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 import { messageOf } from "../../errors/show-value.ts";
+import { makeFolder } from "../../system/make-folder.ts";
 import { isRunning } from "../../system/process-table.ts";
 import { syncFolder } from "../../system/replace-file.ts";
 
@@ -144,7 +134,7 @@ export function snapshotFile(path: string) {
     /** Returns the last valid lines; undefined for a new snapshot. A damaged file is kept as `.corrupt-1`, `-2` …, and replaced by the backup. */
     async read(): Promise<SnapshotLines | undefined> {
       try {
-        await mkdir(folder, { recursive: true });
+        await makeFolder(folder);
         await removeLeftovers();
       } catch (cause) {
         const problem = `Cannot use the folder of the snapshot ${file}: ${messageOf(cause)}.`;
@@ -155,12 +145,12 @@ export function snapshotFile(path: string) {
       if (lines !== "damaged") return lines;
       const kept = await readLines(backup);
       if (kept === "missing" || kept === "damaged") {
-        const fix = `Move ${file} away to start without it, or put a copy of it in its place.`;
+        const fix = `Move ${file} away to start without it, or restore it from a copy.`;
         const also = kept === "damaged" ? `, and so is ${backup}` : ", and it has no backup";
         throw failure(`The snapshot ${file} is damaged or not a snapshot${also}.`, file, fix);
       }
       const aside = await restoreBackup();
-      const restored = `The snapshot ${file} was damaged. It is kept as ${aside}; the version before was restored. Check the disk, then delete it.`;
+      const restored = `The snapshot ${file} was damaged. The previous version was restored, and the damaged file was kept as ${aside}. Check the disk, then delete that file.`;
       return { ...kept, restored };
     },
 

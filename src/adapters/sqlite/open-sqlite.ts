@@ -1,8 +1,9 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, openSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { dirname } from "node:path";
 import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 import { messageOf } from "../../errors/show-value.ts";
+import { makeFolderSync } from "../../system/make-folder.ts";
 
 type Sqlite = { readonly DatabaseSync: typeof DatabaseSync };
 
@@ -58,7 +59,7 @@ export interface SqliteFile {
 /** Opens a database file in WAL mode, only for this user, and creates its folder. `:memory:` is a database without a file. */
 export function openSqlite(file: string, kind: SqliteFile): DatabaseSync {
   if (file !== ":memory:") {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    makeFolderSync(dirname(file), 0o700);
     // A missing file is created before SQLite creates it with a wider mode. Its side files then get the same mode. An existing file is never opened
     // here: closing it would release the locks of other handles in this process, and the next process would consider the log unused.
     if (!existsSync(file)) closeSync(openSync(file, "a", 0o600));
@@ -91,7 +92,7 @@ export function schemaOf(
   if (isOurs && version <= schema) return version;
   const why = isOurs
     ? `was written by a later release (schema ${version}, this release knows ${schema})`
-    : "is a database of another program";
+    : "belongs to another program";
   const fix = isOurs ? "Use that release, or another file." : `Name another file as ${field}.`;
   throw fixable("STORE_FAILED", `${what} ${file} ${why}.`, fix, { field, value: file });
 }
@@ -101,7 +102,7 @@ export function sqliteFailure(
   file: string,
   { what, field }: SqliteFile,
   cause: unknown,
-  fix = "Check that the folder can be written and has room, and that no other program holds the file.",
+  fix = `Check that the folder can be written and has room, and that no other program holds the file, or set ${field} to another file.`,
 ): ArsenalError {
   const problem = `${what} ${file} cannot be used: ${messageOf(cause)}.`;
   return fixable("STORE_FAILED", problem, fix, { field, value: file, cause });

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { sha256 } from "../../base/crypto.ts";
 import { bundleDraft } from "../bundle/bundle-draft.ts";
@@ -6,6 +6,7 @@ import { type BundleManifest, readManifest } from "../bundle/manifest.ts";
 import { isSigned, readZip, type ZipFile } from "../bundle/read-zip.ts";
 import { refusedServer } from "../entry/danger.ts";
 import type { DeclaredPackage } from "../read/server-json.ts";
+import { makeFolder } from "../../system/make-folder.ts";
 import { declaredCommand } from "./declared.ts";
 import { download } from "./download.ts";
 import type { InstallContext, Installation } from "./installation.ts";
@@ -41,7 +42,7 @@ export async function installBundle(
   const { inputs, draft } = bundleDraft(manifest, new Set(files.map(({ name }) => name)));
   for (const file of files) {
     const path = join(staging, file.name);
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await makeFolder(dirname(path), 0o700);
     await writeFile(path, file.read(), { flag: "wx", mode: file.isExecutable ? 0o700 : 0o600 });
   }
   const remarks = hasSignature ? ["The bundle is signed. Its signature was not checked."] : [];

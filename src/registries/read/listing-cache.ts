@@ -1,9 +1,10 @@
-import { mkdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sha256 } from "../../base/crypto.ts";
 import { messageOf } from "../../errors/show-value.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Clock } from "../../observe/clock.ts";
+import { makeFolder } from "../../system/make-folder.ts";
 import { replaceFile } from "../../system/replace-file.ts";
 import type { Registry, RegistryListing } from "./registry.ts";
 import { readEntry, type RegistryEntry } from "./server-json.ts";
@@ -41,7 +42,7 @@ export async function listKept(
     const updatedSince = kept === undefined ? undefined : new Date(kept.at - OVERLAP_MS).toISOString();
     const { entries: changed, remarks } = await registry.list({ signal, updatedSince });
     const entries = merge(kept?.entries ?? [], changed);
-    await mkdir(join(folder, "registries"), { recursive: true, mode: 0o700 });
+    await makeFolder(join(folder, "registries"), 0o700);
     await replaceFile(path, JSON.stringify({ at: now, servers: entries.map(toAnswer) })).catch(() => {});
     return { entries, remarks };
   } catch (error) {

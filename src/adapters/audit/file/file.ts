@@ -18,10 +18,11 @@ import { type AuditWriter, queuedAudit } from "../queued.ts";
 import { openKeyFile } from "./key-file.ts";
 import { readBackward } from "./read-back.ts";
 import { auditFiles, createSegmentWriter } from "./segment-writer.ts";
-import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
+import { chmodSync, closeSync, openSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { loadSqlite, SQLITE_BUSY } from "../../sqlite/open-sqlite.ts";
 import { createTurns } from "../../../base/turns/in-order.ts";
+import { makeFolderSync } from "../../../system/make-folder.ts";
 
 export interface FileAuditOptions {
   /** The file's folder is created. Only this user can read it. */
@@ -143,7 +144,7 @@ function withoutPlace(found: FileVerification): Verification {
 
 function failure(file: string, cause: unknown): ArsenalError {
   const problem = `The audit log ${file} cannot be written: ${messageOf(cause)}.`;
-  const fix = "Check that the folder can be written and has room.";
+  const fix = "Check that the folder is writable and has free space.";
   return fixable("AUDIT_FAILED", problem, fix, { field: "audit.file", value: file, cause });
 }
 
@@ -176,7 +177,7 @@ function createFileLock(file: string, clock: Clock) {
   const turns = createTurns();
 
   function open(): DatabaseSync {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    makeFolderSync(dirname(file), 0o700);
     closeSync(openSync(file, "a", 0o600));
     chmodSync(file, 0o600);
     const { DatabaseSync } = loadSqlite();
@@ -205,7 +206,7 @@ function createFileLock(file: string, clock: Clock) {
   async function acquire(): Promise<void> {
     for (let waited = 0; !tryLock(); waited += POLL_MS) {
       if (waited >= PATIENCE_MS)
-        throw fixable("STORE_FAILED", `Another process holds ${file} for too long.`, "End the process that holds it.");
+        throw fixable("STORE_FAILED", `Another process has locked ${file} for too long.`, "End that process.");
       await new Promise<void>((done) => void clock.after(POLL_MS, done));
     }
   }

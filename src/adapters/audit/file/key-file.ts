@@ -1,8 +1,9 @@
 import { generateKeyPairSync, randomUUID } from "node:crypto";
-import { chmod, link, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, link, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import { type AuditKey, ed25519Key } from "../../../guard/audit/key.ts";
+import { makeFolder } from "../../../system/make-folder.ts";
 
 /** Reads the key from a file that only this user can read. Creates a missing file, with the public key next to it as `.pub`. */
 export async function openKeyFile(file: string): Promise<AuditKey> {
@@ -29,7 +30,7 @@ export async function readKeyFile(file: string): Promise<AuditKey | undefined> {
 async function createKeyFile(file: string): Promise<AuditKey> {
   const { privateKey, publicKey } = generateKeyPairSync("ed25519");
   const temporary = `${file}.${randomUUID()}.tmp`;
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await makeFolder(dirname(file), 0o700);
   try {
     await writeFile(temporary, privateKey.export({ type: "pkcs8", format: "pem" }), { mode: 0o600, flag: "wx" });
     await chmod(temporary, 0o600);
@@ -42,6 +43,7 @@ async function createKeyFile(file: string): Promise<AuditKey> {
     await rm(temporary, { force: true });
   }
   const key = await readKeyFile(file);
-  if (key === undefined) throw new ArsenalError("STORE_FAILED", `The audit key ${file} was removed as it was made.`);
+  if (key === undefined)
+    throw new ArsenalError("STORE_FAILED", `The audit key ${file} was deleted while it was created.`);
   return key;
 }

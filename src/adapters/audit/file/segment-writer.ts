@@ -1,11 +1,12 @@
 import { hash } from "node:crypto";
 import { constants, statSync } from "node:fs";
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { type FileHandle, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fixable } from "../../../errors/arsenal-error.ts";
 import { type ChainWriter, EMPTY_LOG, readLine, rewound } from "../../../guard/audit/chain.ts";
 import { linesOf } from "../../../guard/audit/verifier.ts";
 import type { AuditHead } from "../../../guard/audit.port.ts";
+import { makeFolder } from "../../../system/make-folder.ts";
 import { syncFolder } from "../../../system/replace-file.ts";
 
 interface OpenSegment {
@@ -32,7 +33,7 @@ export function createSegmentWriter(options: {
   }
 
   async function openFile(at: number): Promise<OpenSegment> {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await makeFolder(dirname(file), 0o700);
     const handle = await open(file, constants.O_RDWR | constants.O_CREAT, 0o600);
     try {
       const { head = await lastFullHead(), wholeBytes, torn } = await readTail(handle, file);
@@ -175,7 +176,7 @@ async function readTail(
   if (line === undefined) return { head: undefined, wholeBytes, torn };
   const read = readLine(line);
   if (read?.intact === true) return { head: { seq: read.record.seq, hash: read.hash }, wholeBytes, torn };
-  const fix = "Look at it with: toolarsenal audit verify. Then move it away to begin a new log.";
+  const fix = "Run: toolarsenal audit verify. Then move the log away to start a new one.";
   const problem = `The audit log ${file} was changed or damaged at its end.`;
   throw fixable("STORE_FAILED", problem, fix, { field: "audit.file", value: file });
 }
