@@ -185,7 +185,7 @@ function toSettings(options: AgentOptions): LoopSettings {
   const { llm, arsenal, limit = 8, pinned = [], maxSteps = 10, maxTokens = Infinity, principal, toolset } = options;
   const { maxAnswerTokens, maxResultLength = 100_000, resultFormat = "native", textCalls = true } = options;
   const { stream = true, findTools = true, clock = systemClock } = options;
-  const fix = "Take one from toolarsenal/llms, or configure llm and pass llmOf(arsenal).";
+  const fix = "Pass a model from toolarsenal/llms, or configure llm and pass llmOf(arsenal).";
   if (typeof llm?.next !== "function") throw wrong("llm", llm, "must be a model", fix);
   if (typeof arsenal?.retrieve !== "function")
     throw wrong("arsenal", arsenal, "must be an arsenal", "Pass a ToolArsenal, or a runner of a toolset.");
@@ -225,7 +225,7 @@ function noAnswer({ status, approvals, steps, usage }: AgentResult): ArsenalErro
   switch (status) {
     case "paused": {
       const waiting = approvals.map(({ toolName, confirmationId }) => `${toolName} (${confirmationId})`).join(", ");
-      const fix = "Use agent.run(), which pauses, and agent.resume() once they are answered.";
+      const fix = "Use agent.run(), which pauses, and call agent.resume() once the approvals are answered.";
       return fixable("CONFIRMATION_REQUIRED", `The agent waits for approval of ${waiting}.`, fix);
     }
     case "aborted":

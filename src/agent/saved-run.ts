@@ -69,7 +69,7 @@ export function hasEnded({ status }: Pick<RunState, "status">): boolean {
 export function toResumed(saved: unknown, toolset?: string): RunState {
   const state = fromSavedRun(saved);
   if (toolset !== undefined && state.toolset !== undefined && state.toolset !== toolset) {
-    const fix = "Use the toolset of the run, or none: the run then keeps its own.";
+    const fix = "Create the agent with the run's toolset, or without a toolset.";
     throw invalid("toolset", state.toolset, `is not the agent's toolset, ${showValue(toolset)}`, fix);
   }
   if (!hasEnded(state)) return toolset === undefined ? state : { ...state, toolset };

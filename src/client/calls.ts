@@ -105,7 +105,7 @@ function fateOf(toolName: string, error: ArsenalError): ResultError {
   }
   if (beforeSend || code === "CALL_INVALID") return { ...details, code, message };
   if (code !== "TRANSPORT_FAILED" && code !== "SOURCE_UNAVAILABLE") throw error;
-  const fix = "Check before repeating it, or call with an idempotencyKey.";
+  const fix = "Check whether it did before you repeat it, or call with an idempotencyKey.";
   const lost = `The answer to the call of ${toolName} was lost, and it may have taken effect: ${message} ${fix}`;
   return { code: "OUTCOME_UNKNOWN", message: lost, fix };
 }

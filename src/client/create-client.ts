@@ -230,7 +230,7 @@ function refuseOwnSource(source: object): void {
 function refuseFilter(given: object): void {
   refusePrincipal(given);
   if ((given as { readonly filter?: unknown }).filter === undefined) return;
-  const fix = "Use namespace, source or toolset, or filter the tools that come.";
+  const fix = "Use namespace, source or toolset, or filter the returned tools.";
   throw fixable("INPUT_INVALID", 'A gateway takes no "filter".', fix, { field: "filter" });
 }
 

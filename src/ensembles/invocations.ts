@@ -204,7 +204,7 @@ function notFound(name: string, names: readonly string[]) {
 
 function sameAlias(alias: string): ArsenalError {
   const problem = `Two tools of these ensembles are named ${showValue(alias)}.`;
-  const fix = "Give each ensemble once, and ensembles of different arsenals different names.";
+  const fix = "List each ensemble only once, and give ensembles of different arsenals different names.";
   return fixable("INPUT_INVALID", problem, fix, { field: "ensembles", value: alias });
 }
 

@@ -166,6 +166,6 @@ function refusalTo(tool: Tool | undefined, { tenant }: Principal): ArsenalError 
 /** Returns an error for a posted tool that claims to belong to an ensemble, because only the ensemble's source could delete it. */
 function claimError({ id, ensemble }: Tool): ArsenalError | undefined {
   if (ensemble === undefined) return undefined;
-  const problem = `${id} names the ensemble "${ensemble}", which only the source of that ensemble can do.`;
+  const problem = `${id} names the ensemble "${ensemble}", but only the source of that ensemble may do so.`;
   return fixable("TOOL_INVALID", problem, "Leave ensemble out.", { field: "ensemble", value: ensemble });
 }

@@ -149,7 +149,9 @@ function checkCode(code: unknown): void {
     throw fixable("INPUT_INVALID", `code is ${showValue(code)}.`, "Give a program as text.", { field, value: code });
   if (code.length <= MOST_CODE) return;
   const problem = `code has ${code.length} characters, and the limit is ${MOST_CODE}.`;
-  throw fixable("INPUT_INVALID", problem, "Let tools hold the data, and the program only use it.", { field });
+  throw fixable("INPUT_INVALID", problem, "Let tools store the data instead of writing it into the program.", {
+    field,
+  });
 }
 
 function titleOf(code: string): string {

@@ -76,7 +76,7 @@ export async function findServer(
   const what = version === undefined ? showValue(name) : `${showValue(name)} in version ${showValue(version)}`;
   const names = registries.map((each) => each.name).join(", ");
   const fix = `Search with: toolarsenal search --registries ${showValue(shortName({ name }))}`;
-  throw fixable("INPUT_INVALID", `No registry has ${what} (asked: ${names}).`, fix, { field: "NAME", value: name });
+  throw fixable("INPUT_INVALID", `No registry has ${what} (searched: ${names}).`, fix, { field: "NAME", value: name });
 }
 
 async function findByShortName(

@@ -8,7 +8,7 @@ export function nextDepth(name: string, most: number): number {
   const depth = (depths.getStore() ?? 0) + 1;
   if (depth <= most) return depth;
   const problem = `${name} was not started: ${most} programs and workflows that call each other are running already, and programs.depth allows no more.`;
-  const fix = "Let fewer of them call each other, or raise programs.depth.";
+  const fix = "Reduce the nesting, or raise programs.depth.";
   throw fixable("CALL_INVALID", problem, fix, { field: "programs.depth", value: most, beforeSend: true });
 }
 

@@ -391,6 +391,6 @@ function cancelledBy(): ArsenalError {
 }
 
 function unknownRun(id: string): ArsenalError {
-  const fix = "List the runs to see which are kept: those of the last day, up to 1,000 for each caller.";
+  const fix = "List the runs. Runs are kept for a day, up to 1,000 for each caller.";
   return fixable("INPUT_INVALID", `There is no run "${id.slice(0, 100)}".`, fix, { field: "id", value: id });
 }

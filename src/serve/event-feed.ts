@@ -309,7 +309,7 @@ export function createEventFeed(parts: {
 
 function tooManyReaders(own: number): ArsenalError {
   const problem = `Too many readers follow the events: ${own} of yours, and at most ${MAX_READERS.perCaller.count} for one caller and ${MAX_READERS.count} for all.`;
-  return fixable("RATE_LIMITED", problem, "Close some of them first.", { retryAfterMs: 10_000 });
+  return fixable("RATE_LIMITED", problem, "Close some of yours first.", { retryAfterMs: 10_000 });
 }
 
 function isBatch(data: unknown): data is Batch {

@@ -98,6 +98,6 @@ function withToolset(code: CodeMode, toolset: string): CodeMode {
 
 /** Refuses changes, because the catalog cannot be changed through a toolset. */
 async function refuseChange(): Promise<never> {
-  const fix = "Serve everything to change it: leave out --toolset.";
+  const fix = "To change the catalog, serve all tools: omit --toolset.";
   throw fixable("PERMISSION_DENIED", "Only one toolset is served, and the catalog cannot be changed.", fix);
 }

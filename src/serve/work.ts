@@ -102,7 +102,7 @@ export function createWork(clock: Clock = systemClock) {
 /** Refuses a request that arrives during shutdown. */
 export function shuttingDown(): ArsenalError {
   const fix = "Retry in a moment, after the gateway has restarted or at another instance.";
-  return fixable("CLOSED", "The gateway is shutting down and takes no new requests.", fix, { beforeSend: true });
+  return fixable("CLOSED", "The gateway is shutting down and accepts no new requests.", fix, { beforeSend: true });
 }
 
 /** Returns the header with the time after which a refused request may be repeated. */

@@ -45,7 +45,7 @@ const NOT_IN_IT = "the toolset does not have this tool";
 
 /** Returns the refusal for a caller that the toolset does not admit. */
 export function notAdmitted(name: string, { id }: Pick<Principal, "id">): Refusal {
-  const fix = "Give the caller one of its roles or tenants.";
+  const fix = "Give the caller a role or tenant that the toolset admits.";
   return { rule: ruleOf(name), reason: `The toolset ${name} does not admit "${id}". ${fix}` };
 }
 

@@ -203,7 +203,7 @@ export function policyProblem(policy: unknown): ToolsetProblem | undefined {
     }
     if (key.startsWith("allowed")) {
       if (Array.isArray(value) && value.length === 0) {
-        const fix = "Name those who may use it, or leave it out to admit everyone.";
+        const fix = "List the callers who may use it, or omit it to admit everyone.";
         return { field, value, message: "is empty, so no caller could use it", fix };
       }
       const problem = textsProblem(field, value);

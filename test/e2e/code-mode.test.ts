@@ -92,7 +92,7 @@ describe("code mode over MCP", () => {
       isError: true,
       content: [
         {
-          text: "code has 300002 characters, and the limit is 262144. Let tools hold the data, and the program only use it.",
+          text: "code has 300002 characters, and the limit is 262144. Let tools store the data instead of writing it into the program.",
         },
       ],
     });

@@ -84,7 +84,7 @@ function findParser(): string {
     const main = fileURLToPath(import.meta.resolve("acorn"));
     return `${dirname(main)}/acorn.mjs`;
   } catch (cause) {
-    const problem = "programs.sandbox needs the parser acorn:";
+    const problem = "programs.sandbox needs the parser acorn, which is not installed:";
     throw fixable("LIBRARY_MISSING", problem, "npm install acorn", { field: "programs.sandbox", cause });
   }
 }

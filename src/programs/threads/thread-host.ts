@@ -275,7 +275,7 @@ export function threadHost(
 function interpreterOf(): ReturnType<typeof compileInterpreter> {
   return compileInterpreter().catch((cause: unknown) => {
     const fix = "npm install quickjs-emscripten-core @jitl/quickjs-wasmfile-release-sync";
-    throw fixable("LIBRARY_MISSING", "Programs need their interpreter:", fix, { cause });
+    throw fixable("LIBRARY_MISSING", "The interpreter of programs is not installed:", fix, { cause });
   });
 }
 

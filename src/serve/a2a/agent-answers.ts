@@ -110,7 +110,7 @@ function approvalParts(approvals: readonly NeededApproval[]) {
   const lines = approvals.map(({ message }) => message);
   const [first] = approvals;
   return [
-    textPart([...lines, "Once this is answered, send any message to this task to go on."].join("\n")),
+    textPart([...lines, "Once the approval is answered, send any message to this task to continue."].join("\n")),
     dataPart({
       status: "pending_confirmation",
       code: "CONFIRMATION_REQUIRED",

@@ -35,7 +35,7 @@ export function pageRefusal(
   if (!isOwn) return undefined;
   const token = headers[HEADER];
   if (typeof token === "string" && seal.open(token, BINDING) !== undefined) return undefined;
-  const fix = `Reload the page. A page of your own sends, as ${HEADER}, the page-token that /ui has in its <meta>; it is good for a day.`;
+  const fix = `Reload the page. Your own pages must send, as ${HEADER}, the page-token in the <meta> of /ui; it is valid for a day.`;
   const problem = token === undefined ? "has no page token" : "has an invalid or expired page token";
   return fixable("PERMISSION_DENIED", `This request from a web page ${problem}.`, fix, { field: HEADER });
 

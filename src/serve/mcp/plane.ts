@@ -89,7 +89,7 @@ export interface Plane {
 
 /** Rejects, because a client cannot answer questions on a listening stream. */
 export const nobodyToAsk: Ask = () =>
-  Promise.reject(new ArsenalError("EXECUTION_FAILED", "A client that listens cannot be asked."));
+  Promise.reject(new ArsenalError("EXECUTION_FAILED", "A client cannot answer questions on a listening stream."));
 
 /** Returns the function that sends a server's requests to the client of an exchange, if the client supports them. */
 export function askOf({ peer, ask }: Pick<Exchange, "peer" | "ask">): { readonly ask?: Ask } {

@@ -66,7 +66,7 @@ export function openSubscription(
   async function open(): Promise<void> {
     const { notifications: filter } = params;
     if (!isPlainObject(filter)) {
-      const message = "subscriptions/listen needs notifications, an object that says which ones.";
+      const message = "subscriptions/listen needs notifications, an object that selects them.";
       throw new RpcError({ code: RPC.invalidParams, message });
     }
     const push = (notification: RpcNotification): void => {

@@ -102,6 +102,6 @@ function startOf(cursor: unknown): number {
   const text = typeof cursor === "string" ? Buffer.from(cursor, "base64url").toString("latin1") : "";
   const [, digits] = /^from:([1-9]\d{0,8})$/.exec(text) ?? [];
   if (digits !== undefined) return Number(digits);
-  const message = "The cursor is not one that this server returned. List again without it.";
+  const message = "The cursor is invalid. List again without it.";
   throw new RpcError({ code: RPC.invalidParams, message });
 }
