@@ -66,7 +66,7 @@ describe("the log of a server", () => {
     expect(lines).toContain("stderr:     import pandas");
     expect(lines).toContain("stderr: ModuleNotFoundError: No module named 'pandas'");
     expect(lines.at(-1)).toMatch(/^gateway: .*exited with code 1/);
-    const again = lines.findIndex((line) => line.includes("which MCP version it speaks"));
+    const again = lines.findIndex((line) => line.includes("connecting again without the probe"));
     expect([lines[again - 1], lines[again + 1]]).toEqual([
       "stderr: ModuleNotFoundError: No module named 'pandas'",
       "stderr: chatty is starting",
