@@ -4,7 +4,7 @@ import { PRIVATE_FOLDER } from "../cli/setup/gather.ts";
 import { envFileText, readEnv } from "../cli/setup/env-file.ts";
 import { withFileLock } from "../system/file-lock.ts";
 import { replaceFile } from "../system/replace-file.ts";
-import { withoutServer, withServer } from "./edit-config.ts";
+import { findConfigured, withoutServer, withServer, type WrittenServer } from "./edit-config.ts";
 import { lockPath, readLock, writeLock } from "./lock-file.ts";
 import { makeFolder } from "../system/make-folder.ts";
 import type { PreparedServer, ServerHome, TriedServer } from "./prepare-server.ts";
@@ -58,6 +58,11 @@ async function commit(
 export interface RemovedServer {
   readonly section: string;
   readonly envFile?: string;
+}
+
+/** Finds a configured server. Throws INPUT_INVALID if there is none of that name. */
+export async function configuredServer(name: string, { config }: Pick<ServerHome, "config">): Promise<WrittenServer> {
+  return findConfigured((await readText(config)) ?? "", name, config);
 }
 
 /** Removes a server from the configuration, with its pins and installed files. Its secrets are kept unless `purge` is set. */

@@ -52,14 +52,20 @@ function replaceMembers(document: Document, held: YAMLMap, entry: Entry): void {
 
 export interface WrittenServer {
   readonly name: string;
-  /** `mcpServers`, `servers`, `mcp.servers`, `arsenal.mcp_servers` or `sources`. */
+  /** `mcpServers`, `servers`, `mcp.servers`, `arsenal.mcp_servers`, `sources`, `openapi` or `a2a.agents`. */
   readonly section: string;
 }
 
 const MAPPINGS: readonly (readonly string[])[] = [["mcpServers"], ["servers"]];
-const LISTS: readonly (readonly string[])[] = [["mcp", "servers"], ["arsenal", "mcp_servers"], ["sources"]];
+const LISTS: readonly (readonly string[])[] = [
+  ["mcp", "servers"],
+  ["arsenal", "mcp_servers"],
+  ["sources"],
+  ["openapi"],
+  ["a2a", "agents"],
+];
 
-/** Lists the servers that a configuration names. */
+/** Lists the servers, APIs and agents that a configuration names. */
 export async function serversIn(text: string, file: string): Promise<readonly WrittenServer[]> {
   const { isMap, isSeq } = await import("yaml");
   const document = await parsed(text, file);
@@ -76,6 +82,22 @@ export async function serversIn(text: string, file: string): Promise<readonly Wr
   return [...mapped, ...listed];
 }
 
+/** Finds a server in a configuration. Throws INPUT_INVALID if there is none of that name. */
+export async function findConfigured(text: string, name: string, file: string): Promise<WrittenServer> {
+  const all = await serversIn(text, file);
+  const found =
+    all.find((each) => each.name === name) ?? all.find((each) => toNamespace(each.name) === toNamespace(name));
+  if (found !== undefined) return found;
+  const near = nearest(
+    name,
+    all.map((each) => each.name),
+  );
+  const names = all.map((each) => each.name).join(", ");
+  const known = names === "" ? "It names no servers." : `It has ${names}.`;
+  const fix = near === undefined ? known : `Did you mean ${showValue(near)}?`;
+  throw fixable("INPUT_INVALID", `${file} has no server ${showValue(name)}.`, fix, { field: "NAME", value: name });
+}
+
 /** Returns the text of a configuration without a server, and the server's section. Comments and all other content are kept. Throws INPUT_INVALID. */
 export async function withoutServer(
   text: string,
@@ -83,19 +105,7 @@ export async function withoutServer(
   file: string,
 ): Promise<{ readonly text: string; readonly section: string }> {
   const { isMap, isSeq } = await import("yaml");
-  const all = await serversIn(text, file);
-  const found =
-    all.find((each) => each.name === name) ?? all.find((each) => toNamespace(each.name) === toNamespace(name));
-  if (found === undefined) {
-    const near = nearest(
-      name,
-      all.map((each) => each.name),
-    );
-    const names = all.map((each) => each.name).join(", ");
-    const fix =
-      near !== undefined ? `Did you mean ${showValue(near)}?` : names === "" ? "It names none." : `It has ${names}.`;
-    throw fixable("INPUT_INVALID", `${file} has no server ${showValue(name)}.`, fix, { field: "NAME", value: name });
-  }
+  const found = await findConfigured(text, name, file);
   const document = await parsed(text, file);
   const path = found.section.split(".");
   const section = document.getIn(path) as YAMLMap | YAMLSeq;

@@ -217,7 +217,12 @@ function lockedInputs(
   };
 }
 
-async function checkFree(name: string, { config }: ServerHome, replaces: string | undefined): Promise<void> {
+/** Refuses a name that the configuration has already, or that no server can have. With `replaces`, the server of that name is updated. */
+export async function checkFree(
+  name: string,
+  { config }: Pick<ServerHome, "config">,
+  replaces?: string | undefined,
+): Promise<void> {
   if (!/^[A-Za-z0-9][\w-]{0,63}$/.test(name)) {
     const fix = "Use letters, digits, dashes and underscores.";
     throw fixable("INPUT_INVALID", `${showValue(name)} is not a valid server name.`, fix, { field: "as", value: name });

@@ -146,6 +146,24 @@ describe("toolarsenal add", () => {
     expect(await readdir(folder)).toEqual(["arsenal.yaml"]);
   });
 
+  it("refuses a name that is configured already, before it asks the registry", async () => {
+    await writeFile(
+      join(folder, "arsenal.yaml"),
+      "sources:\n  - { type: openapi, name: weather, document: ./x.json }\n",
+      {
+        flag: "a",
+      },
+    );
+    registry.asked.length = 0;
+    const { code, err } = await add();
+    expect([code, err]).toEqual([
+      2,
+      expect.stringContaining("weather is already configured under sources. Update it with toolarsenal update weather"),
+    ]);
+    expect([err.includes("Fetching"), registry.asked]).toEqual([false, []]);
+    expect((await add("--as", "weather2", "--dry-run")).code).toBe(0);
+  });
+
   it("finds a server by the last part of its name, and lists the candidates of an ambiguous one", async () => {
     registry.publish({ server: { ...weather("1.0.0"), name: "io.github.other/weather-mcp" } });
     const { code, err } = await run("add", "weather-mcp", "--yes");
@@ -284,6 +302,16 @@ describe("toolarsenal update, outdated and remove", () => {
     expect(await text("arsenal.yaml")).toBe(
       'mcp:\n  servers:\n    # listed\n    - { name: one, url: "https://one.example" }\n',
     );
+  });
+
+  it("looks for the server before it asks, and removes APIs and agents too", async () => {
+    const yaml = `openapi:\n  - { name: pets, document: ./pets.json }\na2a:\n  agents:\n    - { name: zoo, url: "https://zoo.example" }\n`;
+    await writeFile(join(folder, "arsenal.yaml"), yaml);
+    expect((await run("remove", "zo")).err).toContain('has no server "zo". Did you mean "zoo"?');
+    expect((await run("remove", "zoo")).err).toContain("Run it again with --yes.");
+    expect((await run("remove", "zoo", "--yes")).err).toContain("Removed zoo from a2a.agents.");
+    expect((await run("remove", "pets", "--yes")).err).toContain("Removed pets from openapi.");
+    expect((await run("remove", "pets", "--yes")).err).toContain("It names no servers.");
   });
 
   it("says that a version was deleted, and why, and adds it no more", async () => {

@@ -7,8 +7,14 @@ import { MAX_BUNDLE_BYTES } from "../../../registries/install/bundle.ts";
 import { prepareFromBundle } from "../../../registries/prepare-bundle.ts";
 import { chooseOption, OPTION_KINDS, optionsOf } from "../../../registries/install/choose.ts";
 import { installOption } from "../../../registries/install/install-option.ts";
-import { type FoundServer, type PreparedServer, prepareServer, vetEntry } from "../../../registries/prepare-server.ts";
-import { readEntry } from "../../../registries/read/server-json.ts";
+import {
+  checkFree,
+  type FoundServer,
+  type PreparedServer,
+  prepareServer,
+  vetEntry,
+} from "../../../registries/prepare-server.ts";
+import { readEntry, shortName } from "../../../registries/read/server-json.ts";
 import type { Command, Input, Terminal } from "../../command.ts";
 import { readChoice, wrongInput } from "../../input.ts";
 import { PROGRAM } from "../../program.ts";
@@ -64,7 +70,13 @@ async function prepare(input: Input, terminal: Terminal, opened: RegistryCommand
       "For example: toolarsenal add io.github.octo/weather",
     );
   if (name?.endsWith(".mcpb")) return prepareBundle(name, input, terminal, opened);
-  const found = file === undefined ? await search(name ?? "", terminal, opened) : await readServerFile(file, terminal);
+  const { name: asked, version } = divideVersion(name ?? "");
+  // Before the registry is asked.
+  if (as !== undefined || file === undefined) await checkFree(as ?? shortName({ name: asked }), opened.home);
+  const found =
+    file === undefined
+      ? await search({ name: asked, version }, terminal, opened)
+      : await readServerFile(file, terminal);
   await vetEntry(found, opened.home);
   const { environment, signal } = terminal;
   const options = await optionsOf(found.entry.server, { environment, folder: terminal.folder });
@@ -77,9 +89,17 @@ async function prepare(input: Input, terminal: Terminal, opened: RegistryCommand
   return prepareServer(found, install, opened.home, { as, signal });
 }
 
-async function search(name: string, terminal: Terminal, { registries, find }: RegistryCommand): Promise<FoundServer> {
-  const at = name.lastIndexOf("@");
-  const asked = at > 0 ? { name: name.slice(0, at), version: name.slice(at + 1) } : { name };
+/** Divides `NAME@VERSION`. */
+function divideVersion(text: string): { readonly name: string; readonly version?: string | undefined } {
+  const at = text.lastIndexOf("@");
+  return at > 0 ? { name: text.slice(0, at), version: text.slice(at + 1) } : { name: text };
+}
+
+async function search(
+  asked: ReturnType<typeof divideVersion>,
+  terminal: Terminal,
+  { registries, find }: RegistryCommand,
+): Promise<FoundServer> {
   const found = await findServer(registries, asked, find);
   for (const remark of found.remarks) terminal.err.write(`${remark}\n`);
   return found;

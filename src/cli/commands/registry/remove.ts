@@ -1,5 +1,5 @@
 import { fixable } from "../../../errors/arsenal-error.ts";
-import { removeServer } from "../../../registries/commit-server.ts";
+import { configuredServer, removeServer } from "../../../registries/commit-server.ts";
 import type { Command } from "../../command.ts";
 import { openQuestions } from "../../terminal/questions.ts";
 import { openHome } from "./server-home.ts";
@@ -14,6 +14,7 @@ export const command: Command = {
   async run(input, terminal) {
     const [name = ""] = input.positionals;
     const { home } = await openHome(input, terminal);
+    const found = await configuredServer(name, home);
     const questions = input.flags.has("yes") ? undefined : openQuestions(terminal);
     try {
       if (!input.flags.has("yes") && questions === undefined)
@@ -23,7 +24,10 @@ export const command: Command = {
           "Run it again with --yes.",
           { field: "--yes" },
         );
-      if (questions !== undefined && !(await questions.confirm(`Remove ${name} from ${home.config}?`))) {
+      if (
+        questions !== undefined &&
+        !(await questions.confirm(`Remove ${found.name} from ${found.section} in ${home.config}?`))
+      ) {
         terminal.err.write("Nothing was changed.\n");
         return 1;
       }
