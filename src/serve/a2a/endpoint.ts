@@ -14,12 +14,10 @@ import { card03, cardOfBoth } from "./bindings/card-03.ts";
 import { createHttpJson } from "./bindings/http-json.ts";
 import { createJsonRpc, versionOf } from "./bindings/json-rpc.ts";
 import { createStreams } from "./bindings/stream.ts";
+import { A2A_ROUTES } from "./routes.ts";
 import { replicateTasks } from "./tasks/replicated-tasks.ts";
 import { createTaskHandler, type TaskHandler, type TaskParts } from "./tasks/task-handler.ts";
 import { createSharedTasks } from "./tasks/task-store.ts";
-
-export const CARD_PATH = "/.well-known/agent-card.json";
-const OLD_CARD_PATH = "/.well-known/agent.json";
 
 export interface A2aEndpointParts {
   readonly executor: AgentExecutor;
@@ -78,9 +76,7 @@ export function createA2aEndpoint(parts: A2aEndpointParts): A2aEndpoint {
     return at;
   }
 
-  const cardAt = (cardPath: string, byDefault: "1.0" | "0.3" | "both"): Route => ({
-    path: cardPath,
-    open: true,
+  const cardAt = (byDefault: "1.0" | "0.3" | "both"): Pick<Route, "handle"> => ({
     async handle(exchange) {
       const { request, response } = exchange;
       if (request.method !== "GET" && request.method !== "HEAD") return refuseMethod(response, "GET, HEAD");
@@ -92,15 +88,16 @@ export function createA2aEndpoint(parts: A2aEndpointParts): A2aEndpoint {
     },
   });
 
-  const jsonRpc = createJsonRpc(common);
+  const jsonRpc = { handle: createJsonRpc(common) };
+  const handlers: Readonly<Record<(typeof A2A_ROUTES)[number]["path"], Pick<Route, "handle" | "template">>> = {
+    "/.well-known/agent-card.json": cardAt(unversionedCard),
+    "/.well-known/agent.json": cardAt("0.3"),
+    "/a2a": jsonRpc,
+    "/a2a/": jsonRpc,
+    "/a2a/v1/": createHttpJson({ ...common, base: "/a2a/v1" }),
+  };
   return {
-    routes: [
-      cardAt(CARD_PATH, unversionedCard),
-      cardAt(OLD_CARD_PATH, "0.3"),
-      { path: "/a2a", drainsItself: true, handle: jsonRpc },
-      { path: "/a2a/", exact: true, drainsItself: true, handle: jsonRpc },
-      { path: "/a2a/v1/", drainsItself: true, ...createHttpJson({ ...common, base: "/a2a/v1" }) },
-    ],
+    routes: A2A_ROUTES.map((route) => ({ ...route, ...handlers[route.path] })),
     close() {
       streams.close();
       handler.close();

@@ -1,0 +1,2 @@
+/** The path of the REST API. */
+export const BASE = "/api/v1";
