@@ -298,7 +298,7 @@ describe("an index that cannot be trusted", () => {
     await engine.close();
     await copyFile(`${index}.old`, index);
     const { engine: next, events } = await opened(snapshot);
-    expect(events).toEqual([expect.stringContaining("is of other tools")]);
+    expect(events).toEqual([expect.stringContaining("belongs to other tools")]);
     const lacking = [changed.id, sample("read_item_99").id].sort();
     for (const model of ["m/20", "n/20"]) expect(await next.withoutVectors(model, { limit: 99 })).toEqual(lacking);
     const { candidates } = await next.search({ limit: 99, texts: ["espresso"] });
@@ -339,7 +339,9 @@ describe("a snapshot that cannot be used", () => {
     await engine.close();
     await writeFile(snapshot, "damage");
     const { engine: next, events } = await opened(snapshot);
-    expect(events[0]).toContain(`${snapshot}.corrupt-1; the version before was restored`);
+    expect(events[0]).toContain(
+      `The previous version was restored, and the damaged file was kept as ${snapshot}.corrupt-1`,
+    );
     expect(await next.count()).toBe(5);
     await next.close();
   });

@@ -34,17 +34,17 @@ export function disappeared(file: string): ArsenalError {
 /** The error for a state file whose write-ahead log was deleted or replaced during use. */
 export function logDisappeared(file: string): ArsenalError {
   const what = `lost its write-ahead log (${file}-wal or ${file}-shm was deleted or replaced while it was in use), and with it the latest changes`;
-  return lost(file, what, undefined, "it is used as it was before them");
+  return lost(file, what, undefined, "the file is used without these changes");
 }
 
 function asideOf(file: string, number: number): string {
   return `${file}.corrupt-${number}`;
 }
 
-function lost(file: string, what: string, cause?: unknown, then = "a new one takes its place"): ArsenalError {
+function lost(file: string, what: string, cause?: unknown, then = "a new file replaces it"): ArsenalError {
   const fix =
     "Tools of servers and APIs wait until you accept them: toolarsenal pins list --diff, then toolarsenal pins accept ID, or --all. " +
-    "Ask again for approvals that were waiting, and check what calls with an idempotency key did.";
+    "Request waiting approvals again, and check the outcome of calls with an idempotency key.";
   const details = { field: "state.file", value: file, cause };
   return fixable("STORE_FAILED", `The state file ${file} ${what}; ${then}.`, fix, details);
 }

@@ -127,7 +127,7 @@ describe("sqliteState", () => {
     const state = sqliteState({ file });
     await expect(state.documents.get("a")).rejects.toMatchObject({
       code: "STORE_FAILED",
-      message: expect.stringContaining(`is now ${file}.corrupt-1; a new one takes its place`),
+      message: expect.stringContaining(`is now ${file}.corrupt-1; a new file replaces it`),
     });
     expect(await state.documents.get("a")).toBeUndefined();
     expect(await state.documents.set("a", 2)).toBe(true);
@@ -167,7 +167,7 @@ describe("sqliteState", () => {
       await state.documents.set("a", 1);
       expect(await state.documents.get(STATE_LOST)).toBeUndefined();
       lose(file);
-      const message = `The state file ${file} was deleted or replaced while it was in use; a new one takes its place.`;
+      const message = `The state file ${file} was deleted or replaced while it was in use; a new file replaces it.`;
       await expect(state.documents.get("a")).rejects.toMatchObject({
         code: "STORE_FAILED",
         message: expect.stringContaining(message),
@@ -221,7 +221,7 @@ describe("sqliteState", () => {
         expect(await said()).toBe("ready");
         expect(await ask()).toBe("1");
         rmSync(file + side);
-        const message = `The state file ${file} lost its write-ahead log (${file}-wal or ${file}-shm was deleted or replaced while it was in use), and with it the latest changes; it is used as it was before them.`;
+        const message = `The state file ${file} lost its write-ahead log (${file}-wal or ${file}-shm was deleted or replaced while it was in use), and with it the latest changes; the file is used without these changes.`;
         await expect(state.documents.set("a", 2)).rejects.toThrow(message);
         expect(lost).toEqual([expect.stringContaining(message)]);
         expect(await ask()).toContain(message);
@@ -258,7 +258,7 @@ describe("sqliteState", () => {
   });
 
   it.each([
-    ["another program's database", "CREATE TABLE other (x)", "is a database of another program"],
+    ["another program's database", "CREATE TABLE other (x)", "belongs to another program"],
     ["a later release's", "PRAGMA user_version = 99", "was written by a later release (schema 99, this release knows"],
   ])("leaves %s alone", async (_, statement, why) => {
     const file = newFile();

@@ -156,7 +156,7 @@ describe("sqliteEngine", () => {
     const broken = join(root, "broken.sqlite");
     writeFileSync(broken, "this is not a database, and long enough to be read as the header of one. ".repeat(100));
     for (const [file, message] of [
-      [foreign, /is a database of another program\. Name another file as vector_store\.file/],
+      [foreign, /belongs to another program\. Name another file as vector_store\.file/],
       [
         later,
         /was written by a later release \(schema 99, this release knows \d+\)\. Use that release, or another file/,
