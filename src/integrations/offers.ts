@@ -179,7 +179,7 @@ export function createOffers<Context>(arsenal: AgentArsenal, options: Integratio
   /** Passes on a person's answer, and makes the call if it was approved. */
   async function answered(
     call: ToolCall,
-    { result, confirmationId, answer, context }: Answered<Context>,
+    { result, confirmationId, answer, context }: PersonAnswer<Context>,
   ): Promise<ToolResult> {
     if (!(arsenal instanceof ToolArsenal)) return result;
     const person = typeof approver === "function" ? await approver(context) : approver;
@@ -231,7 +231,7 @@ export function createOffers<Context>(arsenal: AgentArsenal, options: Integratio
   };
 }
 
-interface Answered<Context> {
+interface PersonAnswer<Context> {
   readonly result: ToolResult;
   readonly confirmationId: string;
   readonly answer: "approve" | "deny";

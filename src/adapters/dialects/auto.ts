@@ -4,7 +4,7 @@ import { asRecord, asRecords, isPlainObject } from "../../tool/json-schema.ts";
 import type { DialectName } from "./built-in.ts";
 
 /** A characteristic of a dialect. The first match decides, so the most reliable ones come first. */
-interface Sign {
+interface DialectSign {
   readonly dialect: Exclude<DialectName, "auto">;
   /** Matches a model's whole name, without a provider before a slash. */
   readonly model?: RegExp;
@@ -16,7 +16,7 @@ interface Sign {
 
 type Json = Readonly<Record<string, unknown>>;
 
-const SIGNS: readonly Sign[] = [
+const SIGNS: readonly DialectSign[] = [
   {
     dialect: "bedrock",
     model: /^(?:(?:us|eu|apac|global)\.)?(?:anthropic|amazon|meta|mistral|cohere|ai21|deepseek)\.\S+$/,
@@ -110,7 +110,7 @@ export function inferDialect(hint: unknown, field = "dialect"): Exclude<DialectN
   return find(hint, field, ({ example }) => example?.(hint) === true);
 }
 
-function find(hint: unknown, field: string, fits: (sign: Sign) => boolean): Exclude<DialectName, "auto"> {
+function find(hint: unknown, field: string, fits: (sign: DialectSign) => boolean): Exclude<DialectName, "auto"> {
   const sign = SIGNS.find(fits);
   if (sign === undefined) throw unsure(hint, field, seen(hint));
   return sign.dialect;

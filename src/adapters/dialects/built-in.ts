@@ -5,18 +5,18 @@ import { inferDialect } from "./auto.ts";
 import { dialects } from "./manifest.ts";
 
 type Manifest = typeof dialects;
-type Created<Name extends keyof Manifest> = ReturnType<Awaited<ReturnType<Manifest[Name]>>["create"]>;
+type CreatedDialect<Name extends keyof Manifest> = ReturnType<Awaited<ReturnType<Manifest[Name]>>["create"]>;
 
 /** The tool definitions of each dialect. `auto` is resolved at run time. */
 export type DialectTools = {
-  readonly [Name in keyof Manifest]: Created<Name> extends Dialect<infer Definition, infer _Message>
+  readonly [Name in keyof Manifest]: CreatedDialect<Name> extends Dialect<infer Definition, infer _Message>
     ? Definition
     : never;
 } & { readonly auto: Record<string, unknown> };
 
 /** The tool definitions of each dialect for its provider's own search; `never` for dialects without one. */
 export type SearchedTools = {
-  readonly [Name in keyof Manifest]: Created<Name> extends {
+  readonly [Name in keyof Manifest]: CreatedDialect<Name> extends {
     readonly providerSearch: ProviderSearch<infer _Definition, infer Offered>;
   }
     ? Offered
@@ -30,7 +30,9 @@ export type SearchDialectName = {
 
 /** The results of each dialect: a message, an item, a block or a part. */
 export type DialectMessages = {
-  readonly [Name in keyof Manifest]: Created<Name> extends Dialect<infer _Definition, infer Message> ? Message : never;
+  readonly [Name in keyof Manifest]: CreatedDialect<Name> extends Dialect<infer _Definition, infer Message>
+    ? Message
+    : never;
 };
 
 /** The name of a built-in dialect. `auto` infers it from a client, a model's name or an example. */

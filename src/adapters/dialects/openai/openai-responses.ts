@@ -77,9 +77,9 @@ export function openaiResponsesDialect(): SearchingDialect<ResponsesTool, Respon
   };
 }
 
-type Item = Readonly<Record<string, unknown>>;
+type ResponseItem = Readonly<Record<string, unknown>>;
 
-function itemsOf(response: unknown): readonly Item[] {
+function itemsOf(response: unknown): readonly ResponseItem[] {
   if (Array.isArray(response)) return asRecords(response);
   const answer = asRecord(response);
   return "output" in answer ? asRecords(answer["output"]) : [answer];

@@ -5,7 +5,7 @@ import { isNothing, type NamespaceSum } from "./search.ts";
 import { MAIN, type Session } from "./session.ts";
 import { setNewest } from "../../../base/remember.ts";
 
-interface Now {
+interface ReadState {
   readonly session: Session;
   readonly control: Control;
 }
@@ -42,7 +42,7 @@ export function createKept() {
       return setNewest(lists, key, known, KEPT_LISTS);
     },
 
-    async count({ session, control }: Now, space: Space, condition: Condition) {
+    async count({ session, control }: ReadState, space: Space, condition: Condition) {
       if (isNothing(condition)) return 0;
       const key = keyOf(control);
       if (counts.key !== key || counts.values.size > KEPT_COUNTS) counts = { key, values: new Map() };
@@ -53,7 +53,7 @@ export function createKept() {
       return known;
     },
 
-    async namespaceSums({ session, control }: Now, model: Model, namespaces: readonly string[]) {
+    async namespaceSums({ session, control }: ReadState, model: Model, namespaces: readonly string[]) {
       const key = keyOf(control);
       if (sums.key !== key || sums.values.size > KEPT_NAMESPACES) sums = { key, values: new Map() };
       const { values } = sums;

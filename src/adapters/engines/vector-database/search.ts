@@ -182,7 +182,7 @@ async function countEmbedded(parts: SearchParts, model: Model | undefined, accep
   return count;
 }
 
-type Near = Awaited<ReturnType<typeof findNearest>>;
+type NearestTools = Awaited<ReturnType<typeof findNearest>>;
 
 /** Finds the keys of the tools that `stay` because they are nearest to a vector. For each vector, also returns its hits if they are complete. */
 async function findNearest(
@@ -242,7 +242,7 @@ function counted(fields: VectorHit["fields"], score: number): number {
 async function cosinesOf(
   { session, control }: SearchParts,
   vectors: readonly ModelVector[],
-  { found, near }: { readonly found: readonly Tool[]; readonly near: Near },
+  { found, near }: { readonly found: readonly Tool[]; readonly near: NearestTools },
 ): Promise<readonly ReadonlyMap<string, number>[]> {
   const byKey = new Map(found.map((tool) => [toValue(tool.id), tool]));
   return Promise.all(

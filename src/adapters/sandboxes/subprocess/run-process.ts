@@ -44,11 +44,11 @@ export function runProcess(job: ProcessJob): Promise<SandboxOutcome> {
     const mark = createMark();
     const options = { env: { ...env, ...mark.env }, cwd, detached: true, stdio };
     const child = watchdog.launch(() => spawn(program, rest, options) as ChildProcessWithoutNullStreams);
-    let stopped: Stop | undefined;
+    let stopped: StopReason | undefined;
     let swept: Promise<void> | undefined;
     let room = limits.outputBytes;
 
-    const stop = (why: Stop): void => {
+    const stop = (why: StopReason): void => {
       if (stopped !== undefined) return;
       stopped = why;
       killGroup(child);
@@ -108,7 +108,7 @@ export function runProcess(job: ProcessJob): Promise<SandboxOutcome> {
   });
 }
 
-type Stop = "timeout" | "output" | "cancelled";
+type StopReason = "timeout" | "output" | "cancelled";
 
 function tookTooLong({ timeoutMs }: Pick<SandboxLimits, "timeoutMs">): string {
   return `It did not end within ${timeoutMs} ms.`;

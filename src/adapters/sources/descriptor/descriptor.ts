@@ -68,7 +68,7 @@ export async function descriptorSource(
   let current = await readOwn();
   const { name } = current;
   /** The last valid version of each invoker, by file. */
-  let good = new Map<string, Bound>();
+  let good = new Map<string, BoundInvoker>();
   let problems: readonly InvokerProblem[] = [];
   let tell: Emit | undefined;
   let watched: WatchedFiles | undefined;
@@ -92,7 +92,7 @@ export async function descriptorSource(
       throw new Error(problem);
     });
 
-  async function bind(path: string, refuseSource: (problem: string) => never): Promise<Bound> {
+  async function bind(path: string, refuseSource: (problem: string) => never): Promise<BoundInvoker> {
     const invoker = await readInvoker(path, await readText(path, refuseSource));
     const isLoaded = invoker.enabled && loadModules;
     const invocable = isLoaded ? await findInvocable(path, invoker, handlers, readModule) : undefined;
@@ -102,7 +102,7 @@ export async function descriptorSource(
 
   /** Reads every invoker. If one is invalid, reports it and uses its last valid version. */
   async function bindAll({ invokers, refuse }: EnsembleDescriptor): Promise<readonly InvokerProblem[]> {
-    const next = new Map<string, Bound>();
+    const next = new Map<string, BoundInvoker>();
     const found: InvokerProblem[] = [];
     const names = new Map<string, string>();
     for (const [index, path] of invokers.entries()) {
@@ -136,7 +136,8 @@ export async function descriptorSource(
         tell?.("tool-rejected", { name: `${name}.${invoker}`, code: error.code, message: error.message });
   }
 
-  const enabled = (): readonly Bound[] => (current.enabled ? [...good.values()].filter((bound) => bound.enabled) : []);
+  const enabled = (): readonly BoundInvoker[] =>
+    current.enabled ? [...good.values()].filter((bound) => bound.enabled) : [];
 
   const withoutHandler = (): readonly string[] => enabled().flatMap((bound) => (bound.runs ? [] : bound.name));
 
@@ -261,7 +262,7 @@ const importDescriptors: ImportCommand = {
 export { importDescriptors as import };
 export { config } from "./settings.ts";
 
-interface Bound extends InvokerDescriptor {
+interface BoundInvoker extends InvokerDescriptor {
   readonly offered: OfferedTool;
   readonly runs: boolean;
 }

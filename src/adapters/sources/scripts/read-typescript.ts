@@ -96,16 +96,16 @@ function readModule(
 type FunctionNode = Ast.FunctionDeclaration | Ast.FunctionExpression | Ast.ArrowFunction | Ast.MethodDeclaration;
 
 /** A function, and the statement with its doc comment. */
-interface Described {
+interface DescribedFunction {
   readonly node: FunctionNode;
   readonly statement: Ast.Node;
 }
 
 /** Returns the functions that a module exports, by exported name. Supports ECMAScript and CommonJS exports. */
-function exportedFunctions(ast: typeof Ast, source: Ast.SourceFile): ReadonlyMap<string, Described> {
+function exportedFunctions(ast: typeof Ast, source: Ast.SourceFile): ReadonlyMap<string, DescribedFunction> {
   const { SyntaxKind } = ast;
-  const local = new Map<string, Described>();
-  const exported = new Map<string, Described>();
+  const local = new Map<string, DescribedFunction>();
+  const exported = new Map<string, DescribedFunction>();
   const isFunction = (node: Ast.Node): node is FunctionNode =>
     ast.isFunctionDeclaration(node) ||
     ast.isFunctionExpression(node) ||
@@ -180,7 +180,7 @@ interface ModuleParts {
 }
 
 function readFunction(
-  { node, statement }: Described,
+  { node, statement }: DescribedFunction,
   { ast, source, types }: ModuleParts,
 ): Pick<Declaration, "line" | "description" | "fields" | "takesObject"> {
   const tags = paramTags(statement, { ast, source, types });

@@ -16,13 +16,13 @@ interface Slot {
   cancelIdle?: () => void;
 }
 
-interface Need {
+interface ConnectionNeed {
   readonly exclusive: boolean;
   /** The remote caller of the request. Undefined for the person at this machine, and for the gateway itself. */
   readonly caller: string | undefined;
 }
 
-interface Waiter extends PromiseWithResolvers<Slot>, Need {}
+interface Waiter extends PromiseWithResolvers<Slot>, ConnectionNeed {}
 
 export interface PoolUseOptions {
   readonly caller?: Caller | undefined;
@@ -54,26 +54,26 @@ export function createConnectionPool(parts: {
   let refusedUntil = 0;
   let closed = false;
 
-  const hasItsShare = ({ exclusive, caller }: Need): boolean =>
+  const hasItsShare = ({ exclusive, caller }: ConnectionNeed): boolean =>
     exclusive && caller !== undefined && (alone.get(caller) ?? 0) >= largestShare(max);
 
   /**
    * Shared requests are put on the same connections. Hanging shared requests would otherwise occupy connections that other callers need exclusively.
    */
-  const pick = (need: Need): Slot | undefined => {
+  const pick = (need: ConnectionNeed): Slot | undefined => {
     if (need.exclusive)
       return hasItsShare(need) ? undefined : slots.find(({ held, sharers }) => !held && sharers === 0);
     return slots.find(({ sharers }) => sharers > 0) ?? slots.find(({ held }) => !held);
   };
 
-  const book = ({ exclusive, caller }: Need, change: 1 | -1): void => {
+  const book = ({ exclusive, caller }: ConnectionNeed, change: 1 | -1): void => {
     if (!exclusive || caller === undefined) return;
     const now = (alone.get(caller) ?? 0) + change;
     if (now === 0) alone.delete(caller);
     else alone.set(caller, now);
   };
 
-  const occupy = (slot: Slot, need: Need): Slot => {
+  const occupy = (slot: Slot, need: ConnectionNeed): Slot => {
     if (need.exclusive) slot.held = true;
     else slot.sharers++;
     book(need, 1);
@@ -81,7 +81,7 @@ export function createConnectionPool(parts: {
     return slot;
   };
 
-  const release = (slot: Slot, need: Need): void => {
+  const release = (slot: Slot, need: ConnectionNeed): void => {
     if (need.exclusive) slot.held = false;
     else slot.sharers--;
     book(need, -1);
@@ -152,7 +152,7 @@ export function createConnectionPool(parts: {
     for (const { reject } of waiting.splice(0)) reject(gone());
   };
 
-  const acquire = async (need: Need, signal: AbortSignal | undefined): Promise<Slot> => {
+  const acquire = async (need: ConnectionNeed, signal: AbortSignal | undefined): Promise<Slot> => {
     const free = waiting.length === 0 || max > 1 ? pick(need) : undefined;
     if (free !== undefined) return occupy(free, need);
     if (slots.length === 0) throw gone();
@@ -175,7 +175,7 @@ export function createConnectionPool(parts: {
   ): Promise<Result> => {
     signal?.throwIfAborted();
     const isBounded = exclusive && caller !== undefined && caller.local !== true;
-    const need: Need = { exclusive, caller: isBounded ? callerKey(caller) : undefined };
+    const need: ConnectionNeed = { exclusive, caller: isBounded ? callerKey(caller) : undefined };
     const slot = await acquire(need, signal);
     try {
       return await use(slot.connection);

@@ -18,7 +18,7 @@ import { type Tap, toRequestId } from "../transports/tap.ts";
 import { createRelayLimits } from "./relay-limits.ts";
 import { MessageTooLong } from "../../../../mcp/wire-message.ts";
 
-interface Established {
+interface HandshakeResult {
   readonly name: string;
   readonly era: Era;
   readonly protocolVersion: string;
@@ -34,7 +34,7 @@ interface Established {
 /** A connection, with a function by which the transport's watcher ends it. */
 export type LiveConnection = ReturnType<typeof createLiveConnection>;
 
-interface Pending {
+interface PendingRequest {
   readonly method: string;
   readonly callerToken: unknown;
   readonly onNotification: RequestOptions["onNotification"];
@@ -50,10 +50,10 @@ const FOR_ALL = /^notifications\/(?:resources\/updated|(?:tools|prompts|resource
  * Creates a connection over a transport after its handshake. Requests have ids of their own and bypass the SDK's client. Responses are returned
  * unparsed.
  */
-export function createLiveConnection(tap: Tap, established: Established) {
+export function createLiveConnection(tap: Tap, established: HandshakeResult) {
   const { name, era, protocolVersion, server, identity, clock, farewell, onLog } = established;
   const limits = createRelayLimits(name, clock);
-  const pending = createOpenMap<string, Pending>();
+  const pending = createOpenMap<string, PendingRequest>();
   const listeners = new Set<(notification: RpcNotification) => void>();
   const closedListeners = new Set<(error: Error | undefined) => void>();
   const desk = createAskDesk((response) => tap.send(response));
@@ -97,7 +97,7 @@ export function createLiveConnection(tap: Tap, established: Established) {
     if (pending.size === 0) end(failure);
   };
 
-  const settle = (id: string): Pending | undefined => {
+  const settle = (id: string): PendingRequest | undefined => {
     const entry = pending.take(id);
     if (entry !== undefined && ending?.error !== undefined && pending.size === 0) end(ending.error);
     return entry;
@@ -131,7 +131,10 @@ export function createLiveConnection(tap: Tap, established: Established) {
   };
 
   /** Finds the receiver of a notification: the subscription that it names, the request on whose stream it arrived, or the only listener. */
-  const concernedBy = ({ method, params }: RpcNotification, about: string | undefined): Pending["onNotification"] => {
+  const concernedBy = (
+    { method, params }: RpcNotification,
+    about: string | undefined,
+  ): PendingRequest["onNotification"] => {
     const meta = params?.["_meta"];
     const subscription = isPlainObject(meta) ? meta[META.subscriptionId] : undefined;
     if (subscription !== undefined) return pending.get(String(subscription))?.onNotification;

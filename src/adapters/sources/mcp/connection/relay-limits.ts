@@ -1,7 +1,7 @@
 import type { Clock } from "../../../../observe/clock.ts";
 import type { RpcNotification } from "../../../../mcp/protocol.ts";
 
-type Give = (notification: RpcNotification) => void;
+type Forward = (notification: RpcNotification) => void;
 
 const PROGRESS = { burst: 20, perSecond: 10 };
 const LOG = { burst: 100, perSecond: 20 };
@@ -13,7 +13,7 @@ export function createRelayLimits(server: string, clock: Clock) {
 
   return {
     /** Forwards the progress of one request. The first updates pass at once; later ones are limited to the latest of each tenth of a second. */
-    progress(give: Give) {
+    progress(forward: Forward) {
       const bucket = createBucket(clock, PROGRESS);
       let latest: RpcNotification | undefined;
       let cancel: (() => void) | undefined;
@@ -27,11 +27,11 @@ export function createRelayLimits(server: string, clock: Clock) {
         stop();
         const notification = latest;
         latest = undefined;
-        if (notification !== undefined) give(notification);
+        if (notification !== undefined) forward(notification);
       }
 
       function push(notification: RpcNotification): void {
-        if (cancel === undefined && bucket.take()) return give(notification);
+        if (cancel === undefined && bucket.take()) return forward(notification);
         latest = notification;
         cancel ??= clock.after(bucket.waitMs(), () => (bucket.take(), flush()), { background: true });
       }
@@ -39,11 +39,11 @@ export function createRelayLimits(server: string, clock: Clock) {
       return { push, flush, stop };
     },
     /** Forwards log messages: the first hundred at once, then at most twenty a second. The next message reports how many were dropped. */
-    log(message: RpcNotification, give: Give): void {
+    log(message: RpcNotification, forward: Forward): void {
       if (!logs.take()) return void dropped++;
-      if (dropped > 0) give(toldDropped(server, dropped));
+      if (dropped > 0) forward(toldDropped(server, dropped));
       dropped = 0;
-      give(message);
+      forward(message);
     },
   };
 }

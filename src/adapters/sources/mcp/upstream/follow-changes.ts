@@ -46,7 +46,7 @@ export function followChanges(
   });
 }
 
-interface Listening {
+interface ListenOptions {
   readonly filter: JsonObject;
   readonly onNotification: (notification: RpcNotification) => void;
   /** Called when the server starts to send notifications. `again` means that a broken stream was reopened, so changes may have been missed. */
@@ -60,7 +60,7 @@ interface Listening {
 const BACKOFF = { firstMs: 1000, longestMs: 60_000 };
 
 /** Keeps the notification stream of a modern server open. Reopens it whenever it ends, after growing pauses. */
-export function keepListening(connection: McpConnection, clock: Clock, listening: Listening): void {
+export function keepListening(connection: McpConnection, clock: Clock, listening: ListenOptions): void {
   const { filter, acknowledged, refused, signal } = listening;
   let failures = 0;
   let opened = false;

@@ -7,7 +7,7 @@ import type { UserAccounts } from "./user-accounts.ts";
 import { createUpstream, type McpUpstream, type UpstreamParts } from "./upstream.ts";
 import type { McpServerSettings } from "../settings.ts";
 
-interface Own {
+interface CallerUpstream {
   readonly caller: Caller;
   readonly upstream: McpUpstream;
   users: number;
@@ -27,7 +27,7 @@ export function createPerCallerUpstream(
 ): McpUpstream {
   const { clock = systemClock } = parts;
   const shared = createUpstream(settings, { ...parts, ...(accounts && { oauth: accounts.listing }) });
-  const owned = new Map<string, Own>();
+  const owned = new Map<string, CallerUpstream>();
   let closed = false;
   const stopWatching = accounts?.watch((account) => {
     const own = owned.get(account);
@@ -40,13 +40,13 @@ export function createPerCallerUpstream(
   });
 
   /** Returns a caller's own upstream; undefined if the caller uses the gateway's upstream. */
-  async function open(caller: Caller): Promise<Own | undefined> {
+  async function open(caller: Caller): Promise<CallerUpstream | undefined> {
     if (accounts === undefined) return { caller, upstream: createUpstream(settings, { ...parts, caller }), users: 0 };
     const oauth = await accounts.open(caller);
     return oauth && { caller, upstream: createUpstream(settings, { ...parts, caller, oauth }), users: 0 };
   }
 
-  async function drop(key: string, own: Own): Promise<void> {
+  async function drop(key: string, own: CallerUpstream): Promise<void> {
     if (owned.get(key) === own) owned.delete(key);
     await own.upstream.close();
   }

@@ -5,12 +5,16 @@ import type { References } from "../read/references.ts";
 /** Writes the root schema with a writer that may shorten it. */
 export type WriteRoot = (writer: SchemaWriter) => JsonSchema;
 
-type Way = Pick<WriteOptions, "depth" | "shortenRequired" | "words">;
+type DetailLimits = Pick<WriteOptions, "depth" | "shortenRequired" | "words">;
 
 /** Tries the whole schema first, then from the smallest valid version to larger ones. */
-const WHOLE: Way = { depth: Infinity, shortenRequired: false, words: Infinity };
-const DEEPER: readonly Way[] = [1, 2, 3, 4, 6, 9].map((depth) => ({ depth, shortenRequired: false, words: 300 }));
-const LEAST: readonly Way[] = [
+const WHOLE: DetailLimits = { depth: Infinity, shortenRequired: false, words: Infinity };
+const DEEPER: readonly DetailLimits[] = [1, 2, 3, 4, 6, 9].map((depth) => ({
+  depth,
+  shortenRequired: false,
+  words: 300,
+}));
+const LEAST: readonly DetailLimits[] = [
   { depth: 0, shortenRequired: false, words: 200 },
   { depth: 1, shortenRequired: true, words: 120 },
   { depth: 0, shortenRequired: true, words: 120 },
@@ -25,7 +29,7 @@ export function fitSchema(
   references: References,
   { direction, maxBytes }: { readonly direction: WriteOptions["direction"]; readonly maxBytes: number },
 ) {
-  const attempt = (way: Way) => {
+  const attempt = (way: DetailLimits) => {
     const writer = createSchemaWriter(references, { ...way, direction, maxLength: 2 * maxBytes });
     try {
       const written = root(writer);
