@@ -66,7 +66,7 @@ describe("arsenal.add", () => {
   it.each([
     [{ type: "opnapi", name: "x" }, 'Did you mean "openapi"?'],
     [{ name: "x" }, "Set type to one of mcp, a2a, "],
-    [5, "Give what mcp({…}), openapi({…}) and the like return"],
+    [5, "Pass the result of mcp({…}), openapi({…}) or a similar function"],
     [{ type: "builtin", tools: ["file-read"] }, "Name the folders it may use"],
     [{ type: "a2a", name: "x", url: "x.example" }, "Write an address that starts with http:// or https://."],
     [{ type: "openapi", name: "x", document: DOCUMENT, credentials: { key: "hunter2" } }, "Write env:NAME"],
