@@ -283,6 +283,8 @@ describe("a result that is too large", () => {
     const { error } = await setUp(() => circle, { maxResultBytes: 1_000 }).execute();
     expect(error?.message).toContain("a rule allows 1000 bytes, and it cannot be measured.");
     expect((await setUp(() => circle).execute()).result).toBe(circle);
+    const large = setUp(() => ({ rows: 10n, text: "x".repeat(20) }), {}, { settings: { maxResultBytes: 30 } });
+    expect((await large.execute()).error?.message).toContain("execution.max_result_bytes allows 30.");
   });
 
   it("is withheld as an error too", async () => {

@@ -61,6 +61,7 @@ arsenal.register(
   },
   () => "wiped",
 );
+arsenal.register({ name: "count_rows", description: "Counts the rows." }, () => ({ rows: 10n }));
 arsenal.register({ name: "greet", description: "Greets.", parameters: { type: "object" } }, () => "hello");
 
 const run = (code: string, more: object = {}) => arsenal.runCode({ code, ...more });
@@ -178,6 +179,10 @@ describe("a program", () => {
       ["default.greet", "success"],
       ["tracker.fail", "failure"],
     ]);
+  });
+
+  it("gets data that JSON cannot express as plain data", async () => {
+    expect(await run("(await count_rows()).rows + '!'")).toMatchObject({ value: "10!" });
   });
 
   it("gets a large value cut, with a note on how to get the rest", async () => {

@@ -2,7 +2,8 @@ import { setNewest } from "../base/remember.ts";
 import { isPlainObject, type JsonSchema } from "../tool/json-schema.ts";
 import type { Principal } from "../guard/principal.ts";
 import type { Tool } from "../tool/tool.ts";
-import { parseForeign, writeForeign } from "../base/json/json-text.ts";
+import { writeData } from "../tool/schema/plain-data.ts";
+import { parseForeign } from "../base/json/json-text.ts";
 import { typeOf } from "./declarations.ts";
 
 /**
@@ -22,7 +23,7 @@ export function toProgramValue(result: unknown): unknown {
 /** Returns JSON text for the program. A value that JSON cannot express becomes a string. */
 export function toProgramText(result: unknown): string | undefined {
   if (result === undefined) return undefined;
-  return writeForeign(result) ?? JSON.stringify(String(result));
+  return writeData(result)?.text ?? JSON.stringify(String(result));
 }
 
 /** Maximum number of remembered result types, over all callers. */

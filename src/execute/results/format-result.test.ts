@@ -82,5 +82,6 @@ describe("formatResult", () => {
     );
     expect(formatResult(result({ result: undefined }), {})).toContain("Arguments: {}\nOutput: (nothing)\n");
     expect(formatResult(result({ result: 10n }), call)).toContain("Output: 10\n");
+    expect(formatResult(result({ result: { rows: 10n } }), call)).toContain('Output: {"rows": "10"}\n');
   });
 });

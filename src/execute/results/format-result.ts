@@ -1,3 +1,4 @@
+import { writeData } from "../../tool/schema/plain-data.ts";
 import type { ToolCall } from "../call.ts";
 import type { ExecutionStatus, ResultError, ToolResult } from "../result.ts";
 
@@ -61,11 +62,8 @@ function nextStep({ code, retryAfterMs }: ResultError): string {
 function show(value: unknown): string {
   if (typeof value === "string") return value;
   if (value === undefined) return "(nothing)";
-  try {
-    // Line breaks inside strings are escaped, so every line break here is between values.
-    const text: string | undefined = JSON.stringify(value, null, 1);
-    return text === undefined ? String(value) : text.replace(/,\n */g, ", ").replace(/\n */g, "");
-  } catch {
-    return String(value);
-  }
+  const written = writeData(value);
+  if (written === undefined) return String(value);
+  // Line breaks inside strings are escaped, so every line break here is between values.
+  return JSON.stringify(written.data, null, 1).replace(/,\n */g, ", ").replace(/\n */g, "");
 }

@@ -4,6 +4,7 @@ import type { Aegis } from "../../guard/aegis.ts";
 import type { Obligations, Redaction } from "../../guard/policy.port.ts";
 import type { InspectedResult } from "../../guard/scan/inspection.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
+import { toPlainData } from "../../tool/schema/plain-data.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { ReportedError } from "./attempts.ts";
 import { type MeasuredJson, measureJson } from "../../base/json/measure-json.ts";
@@ -201,11 +202,15 @@ function checkSize(
   const demanded = obligations?.maxResultBytes ?? Number.POSITIVE_INFINITY;
   const limit = limitOf(guard);
   const whose = demanded < maxResultBytes ? "a rule" : "execution.max_result_bytes";
-  const { bytes, atLeast } = measured;
+  let { bytes, atLeast } = measured;
   if (bytes === undefined) {
     // A value without a JSON form has no size, so it violates a rule with a maximum size.
-    if (demanded === Number.POSITIVE_INFINITY) return;
-    throw withhold(`${whose} allows ${limit} bytes, and it cannot be measured`);
+    if (demanded !== Number.POSITIVE_INFINITY)
+      throw withhold(`${whose} allows ${limit} bytes, and it cannot be measured`);
+    // Surfaces and dialects write it as plain data.
+    const plain = measureJson(toPlainData(value), limit);
+    if (plain.fits) return;
+    ({ bytes = limit, atLeast } = plain);
   }
   const size = atLeast === true ? `at least ${bytes}` : `${bytes}`;
   throw withhold(`it measures ${size} bytes, and ${whose} allows ${limit}. Ask for less at once`, "RESULT_TOO_LARGE");

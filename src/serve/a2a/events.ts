@@ -4,6 +4,7 @@ import { AgentEvent, type ExecutionEventBus, type RequestContext } from "@a2a-js
 import { WRAPPED } from "../../adapters/sources/a2a/messages.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
+import { writeData } from "../../tool/schema/plain-data.ts";
 
 export function textPart(value: string): Part {
   return { content: { $case: "text", value }, metadata: undefined, filename: "", mediaType: "text/plain" };
@@ -42,12 +43,8 @@ function blockPart(block: unknown): Part | undefined {
 }
 
 function toJson(value: unknown): unknown {
-  try {
-    const text = JSON.stringify(value) as string | undefined;
-    return text === undefined ? undefined : JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const text = writeData(value)?.text;
+  return text === undefined ? undefined : JSON.parse(text);
 }
 
 export interface TaskReport {

@@ -2,8 +2,8 @@ import { formatResult } from "../../execute/results/format-result.ts";
 import type { ToolResult } from "../../execute/result.ts";
 import type { Era, JsonObject } from "../../mcp/protocol.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
+import { writeData } from "../../tool/schema/plain-data.ts";
 import type { Tool } from "../../tool/tool.ts";
-import { writeForeign } from "../../base/json/json-text.ts";
 
 /** Converts a refused or failed call to a tool result that a model can read. Appends `note` to its text. */
 export function refusal(result: ToolResult, note = ""): JsonObject {
@@ -35,14 +35,15 @@ const MOST_TWICE = 1024 * 1024;
  */
 export function toCallResult(value: unknown, tool: Pick<Tool, "returns"> | undefined, era: Era): JsonObject {
   if (isCallResult(value)) return value;
-  const text = typeof value === "string" ? value : writeForeign(value);
-  if (text === undefined)
+  const written = typeof value === "string" ? { text: value, data: value } : writeData(value);
+  if (written === undefined)
     return { content: [{ type: "text", text: value === undefined ? "(nothing)" : String(value) }] };
+  const { text, data } = written;
   // Older clients accept only objects as structured content. A value that JSON writes as a string, such as a date, is not an object.
   const isObject = typeof value === "object" && text.startsWith("{");
   const isDeclared = tool?.returns !== undefined;
   const isStructured = isObject ? isDeclared || text.length <= MOST_TWICE : era === "modern" && isDeclared;
-  return { content: [{ type: "text", text }], ...(isStructured && { structuredContent: value }) };
+  return { content: [{ type: "text", text }], ...(isStructured && { structuredContent: data }) };
 }
 
 function isCallResult(value: unknown): value is JsonObject {

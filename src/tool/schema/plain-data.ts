@@ -1,3 +1,5 @@
+import { writeForeign } from "../../base/json/json-text.ts";
+
 /** Called for each value that JSON cannot express, with its path and a description. */
 export type OnLoss = (path: string, what: string) => void;
 
@@ -112,4 +114,22 @@ export function toPlainData(value: unknown, onLoss: OnLoss = () => {}, limits: D
   };
 
   return copy(value);
+}
+
+/** A value as JSON text, and the data that the text contains. */
+export interface WrittenData {
+  readonly text: string;
+  readonly data: unknown;
+}
+
+/**
+ * Writes a value as JSON. An object with parts that JSON cannot express, such as bigints or cycles, is written as plain data. Returns undefined for
+ * other values without JSON, such as undefined.
+ */
+export function writeData(value: unknown): WrittenData | undefined {
+  const text = writeForeign(value);
+  if (text !== undefined) return { text, data: value };
+  if (typeof value !== "object") return undefined;
+  const data = toPlainData(value);
+  return { text: JSON.stringify(data), data };
 }

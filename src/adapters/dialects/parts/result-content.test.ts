@@ -44,6 +44,14 @@ describe("contentOf", () => {
     expect(textOf(contentOf(returned(result)))).toBe(told);
   });
 
+  it("writes data that JSON cannot express as plain data", () => {
+    const cyclic: Record<string, unknown> = { rows: 10n };
+    cyclic["self"] = cyclic;
+    expect(textOf(contentOf(returned(10n)))).toBe("10");
+    expect(textOf(contentOf(returned(cyclic)))).toBe('{"rows":"10","self":null}');
+    expect(contentOf(returned(cyclic)).structured).toEqual({ rows: "10", self: null });
+  });
+
   it("tells data once: not again where its JSON is there, and where only a summary is", () => {
     const structuredContent = { b: 1, a: [2] };
     const same = { content: [text('{ "a": [2], "b": 1 }')], structuredContent };
@@ -64,7 +72,7 @@ describe("contentOf", () => {
   it("survives what JSON cannot say", () => {
     const cycle: Record<string, unknown> = {};
     cycle["self"] = cycle;
-    expect(textOf(contentOf(returned(cycle)))).toBe("[object Object]");
+    expect(textOf(contentOf(returned(cycle)))).toBe('{"self":null}');
     expect(textOf(contentOf(returned(12n)))).toBe("12");
   });
 });

@@ -1,6 +1,7 @@
 import { formatResult } from "../../../execute/results/format-result.ts";
 import { canonicalJson } from "../../../tool/json/canonical-json.ts";
 import { asRecord } from "../../../tool/json-schema.ts";
+import { writeData } from "../../../tool/schema/plain-data.ts";
 import type { AnsweredCall } from "../../../transcode/dialect.port.ts";
 import { writeForeign } from "../../../base/json/json-text.ts";
 
@@ -31,9 +32,9 @@ export function contentOf({ read, result }: AnsweredCall): ResultContent {
   const value = result.result;
   if (isMcpResult(value)) return fromMcp(value);
   if (typeof value === "string" || value === undefined) return { isError: false, parts: [text(value || NOTHING)] };
-  const json = writeForeign(value);
-  if (json === undefined) return { isError: false, parts: [text(String(value))] };
-  return { isError: false, parts: [text(json)], structured: value };
+  const written = writeData(value);
+  if (written === undefined) return { isError: false, parts: [text(String(value))] };
+  return { isError: false, parts: [text(written.text)], structured: written.data };
 }
 
 /** Returns all parts as one text, for APIs without media. Media become placeholders. */

@@ -219,6 +219,11 @@ describe("a call", () => {
     ["nothing", undefined, { content: [{ type: "text", text: "(nothing)" }] }],
     ["a bigint", 3n, { content: [{ type: "text", text: "3" }] }],
     [
+      "data with a bigint",
+      { n: 3n },
+      { content: [{ type: "text", text: '{"n":"3"}' }], structuredContent: { n: "3" } },
+    ],
+    [
       "a result of its own",
       { content: [{ type: "image", data: "", mimeType: "image/png" }], isError: true },
       { content: [{ type: "image", data: "", mimeType: "image/png" }], isError: true },
