@@ -186,6 +186,9 @@ describe("a call", () => {
         error: { code: "CALL_INVALID", field },
       });
     }
+    expect((await engine.execute({ tool: "x" } as never)).error?.message).toBe(
+      "toolName is missing. Give the tool's id or name, such as billing.refund_user.",
+    );
     const cyclic: Record<string, unknown> = {};
     cyclic["self"] = [cyclic];
     expect((await engine.execute({ ...good, arguments: cyclic })).error?.message).toContain("contains itself");

@@ -157,6 +157,9 @@ export function filterProblem(
   const odd = values && value.find((each) => !values.includes(each));
   if (odd !== undefined)
     return wrong(field, odd, `has the unknown value ${showValue(odd)}`, `Use ${values?.join(", ")}.`);
+  const pattern = ["ids", "names", "namespaces"].includes(key) ? value.find((each) => each.includes("*")) : undefined;
+  if (pattern !== undefined)
+    return wrong(field, pattern, `has the pattern ${showValue(pattern)}`, `A filter has no patterns: list the ${key}.`);
   if (key === "capabilities" && !["any", "all", "only"].includes(filter["match"] as string))
     return wrong(`${at}.match`, filter["match"], "is not a way to match", "Use any, all or only.");
   return undefined;

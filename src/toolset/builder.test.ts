@@ -161,6 +161,9 @@ describe("a filter of listTools", () => {
     });
     await expect(list({ tags: ["a"], risks: ["low"] })).rejects.toThrow("filter has two conditions, tags and risks.");
     await expect(list({ tags: "a" })).rejects.toThrow('filter.tags is not a list of strings: "a".');
+    await expect(list({ names: ["get_*"] })).rejects.toThrow(
+      'filter.names has the pattern "get_*". A filter has no patterns: list the names.',
+    );
     await expect(list(["a"])).rejects.toThrow('filter is not a filter: ["a"].');
   });
 });

@@ -44,5 +44,6 @@ function refuseCall(field: string, value: unknown, what: string, fix: string): v
 
 function refuse(field: string, value: unknown, what: string, fix: string): never {
   const shown = showValue(value);
-  throw fixable("CALL_INVALID", `${field} ${what}: ${shown}.`, fix, { field, value: shown });
+  const problem = value === undefined ? "is missing" : `${what}: ${shown}`;
+  throw fixable("CALL_INVALID", `${field} ${problem}.`, fix, { field, value: shown });
 }
