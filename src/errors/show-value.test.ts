@@ -60,6 +60,20 @@ describe("nearest", () => {
     expect(nearest(word, known)).toBe(expected);
   });
 
+  it.each([
+    ["foo", undefined],
+    ["abc", undefined],
+    ["x", undefined],
+    ["lst", "list"],
+    ["tpo", "top"],
+    ["ad", "add"],
+    ["conf", "config"],
+    ["serach", "search"],
+    ["exprot", "export"],
+  ])("of the short word %j is %j", (word, expected) => {
+    expect(nearest(word, ["add", "top", "list", "a", "config", "search", "export"])).toBe(expected);
+  });
+
   it("takes the first of equally near ones", () => {
     expect(nearest("cat", ["bat", "rat"])).toBe("bat");
   });

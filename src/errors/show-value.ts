@@ -69,10 +69,11 @@ const MAX_WORD_LENGTH = 512;
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   if (word.length > MAX_WORD_LENGTH) return undefined;
   let best: string | undefined;
-  let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1;
+  let bestDistance = Number.POSITIVE_INFINITY;
   for (const candidate of known) {
-    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase(), bestDistance);
-    if (distance < bestDistance) {
+    const limit = Math.min(bestDistance, mostEdits(Math.max(word.length, candidate.length)) + 1);
+    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase(), limit);
+    if (distance < limit) {
       best = candidate;
       bestDistance = distance;
     }
@@ -80,21 +81,31 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
   return best;
 }
 
-/** The Levenshtein distance. Stops once it reaches `limit`. */
+/** Returns the most edits between similar words of a length. Two edits turn a short word into an unrelated one: foo, top. */
+function mostEdits(length: number): number {
+  return length < 5 ? Math.min(1, length - 1) : Math.max(2, Math.floor(length / 3));
+}
+
+/** Counts the edits between two words: letters that are inserted, removed, replaced, or swapped with the next one. Stops once they reach `limit`. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit;
+  let before: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
+  let lowestBefore = 0;
   for (let row = 1; row <= a.length; row++) {
     const current = [row];
     let lowest = row;
     for (let column = 1; column <= b.length; column++) {
       const substitution = (previous[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1);
-      const distance = Math.min(substitution, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1);
+      const isSwap = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      const swap = isSwap ? (before[column - 2] ?? 0) + 1 : substitution;
+      const distance = Math.min(substitution, swap, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1);
       current.push(distance);
       lowest = Math.min(lowest, distance);
     }
-    if (lowest >= limit) return limit;
-    previous = current;
+    // A swap reaches back two rows.
+    if (lowest >= limit && lowestBefore >= limit) return limit;
+    [before, previous, lowestBefore] = [previous, current, lowest];
   }
   return previous[b.length] ?? limit;
 }
