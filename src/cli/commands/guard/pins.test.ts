@@ -61,6 +61,15 @@ describe("toolarsenal pins", () => {
     ]);
   });
 
+  it("says why there are none", async () => {
+    await writeFile(join(folder, "arsenal.yaml"), "state: { file: ./empty.sqlite }\n");
+    expect((await run("list")).err).toContain(
+      "They appear once `toolarsenal serve` or `toolarsenal list` has connected",
+    );
+    await writeFile(join(folder, "arsenal.yaml"), "state: { file: ./empty.sqlite }\nsecurity: { pins: 'off' }\n");
+    expect((await run("list")).err).toContain("security.pins is off, so every tool is used as its server offers it");
+  });
+
   it("accepts in the name of the local operator, and leaves a record", async () => {
     await offer("Looks at any page.");
     expect(await serving.refusal(tool("Looks at a page."))).toContain("pins accept web.look");

@@ -44,7 +44,7 @@ export const command: Command = {
       const { held } = catalog;
       const book = createPins({ state: documents, changes, clock: systemClock, emit, mode, held });
       const listed = await book.list();
-      if (action === "list") return show(listed, input, terminal);
+      if (action === "list") return show(listed, { isOff: pinMode(config) === "off", input, terminal });
       const meant = all ? listed.filter(waits) : [{ id: id ?? "", hash }];
       for (const each of meant) {
         const seen = each.hash !== undefined && { hash: each.hash };
@@ -57,7 +57,10 @@ export const command: Command = {
   },
 };
 
-function show(listed: readonly Pin[], input: Input, terminal: Terminal): void {
+function show(
+  listed: readonly Pin[],
+  { isOff, input, terminal }: { readonly isOff: boolean; readonly input: Input; readonly terminal: Terminal },
+): void {
   if (input.json) {
     terminal.out.write(`${JSON.stringify(listed, undefined, 2)}\n`);
     return;
@@ -77,7 +80,9 @@ function show(listed: readonly Pin[], input: Input, terminal: Terminal): void {
   }
   const waiting = listed.filter(waits).length;
   const conflicts = listed.filter(({ state }) => state === "conflict").length;
-  const hint = ". They appear once `toolarsenal serve` or `toolarsenal list` has connected to your servers";
+  const hint = isOff
+    ? ". security.pins is off, so every tool is used as its server offers it"
+    : ". They appear once `toolarsenal serve` or `toolarsenal list` has connected to your servers";
   note(terminal, `${count(listed.length, "pin")}, ${waiting} to be accepted${listed.length === 0 ? hint : ""}`);
   if (conflicts > 0)
     note(
