@@ -15,7 +15,6 @@ export interface CelLibrary {
   timestamp(ms: number): Cel.CelInput;
 }
 
-/** A node of a parsed expression. */
 export interface CelNode {
   readonly id?: unknown;
   readonly exprKind?: { readonly case?: string | undefined; readonly value?: Readonly<Record<string, unknown>> };
@@ -83,7 +82,6 @@ function placed(message: string, start: { readonly line: number; readonly column
   return ` at ${start.line === 1 ? "" : `line ${start.line}, `}column ${start.column}: ${message}`;
 }
 
-/** Returns an error's message, cut to 200 characters. */
 export function shortMessage(error: unknown): string {
   const message = messageOf(error);
   return message.length <= 200 ? message : `${message.slice(0, 199)}…`;

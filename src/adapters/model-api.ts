@@ -40,12 +40,10 @@ export interface StreamOptions extends PostOptions {
   readonly fold: () => EventFold;
 }
 
-/** Receives the parsed events of one streamed response. */
 export interface EventFold {
   push(event: unknown): void;
   /** True if a part of the response has been passed on. The request is then not retried. */
   readonly isShown: boolean;
-  /** True if the response is complete. */
   readonly isComplete: boolean;
 }
 
@@ -57,13 +55,11 @@ export interface ModelApiOptions {
   readonly url: string;
   /** The address for streamed responses. Defaults to `url`. */
   readonly streamUrl?: string | undefined;
-  /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** A reference to the key, or the key itself. Resolved for each request. Omitted if the API needs no key. */
   readonly apiKey?: string | undefined;
   /** Defaults to `authorization: Bearer KEY`. */
   readonly keyHeaders?: ((key: string) => Readonly<Record<string, string>>) | undefined;
-  /** The most retries of a failed request. */
   readonly maxRetries: number;
   /** The timeout of one attempt, in milliseconds. For a streamed response, the longest silence. */
   readonly timeoutMs: number;
@@ -86,7 +82,6 @@ export type ModelApiSurroundings = Partial<Surroundings> & {
   readonly random?: () => number;
 };
 
-/** Transient statuses. */
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504, 529]);
 const BACKOFF = { firstMs: 500, longestMs: 8000 };
 /** If a provider requests a longer pause, the request fails at once, because the caller has fallbacks. */

@@ -61,9 +61,7 @@ export interface ModelTool<Context = unknown> {
   /** A JSON Schema of type `object`. */
   readonly inputSchema: ObjectSchema;
   readonly tool: Tool;
-  /**
-   * Returns whether the call would wait for a person. Runs nothing. With a client or a runner, only the tool's own `requiresConfirmation` is known.
-   */
+  /** Returns whether the call would wait for a person. Runs nothing. With a client or a runner, only the tool's own `requiresConfirmation` is known. */
   needsApproval(args: unknown, options?: Pick<CallOptions<Context>, "context">): Promise<boolean>;
   /**
    * Asks Aegis for a decision about the call, and requests an approval if the call needs one. Runs nothing and uses up no approval. With a client or

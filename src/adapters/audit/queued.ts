@@ -35,7 +35,6 @@ interface QueuedRecord extends PromiseWithResolvers<void> {
   readonly at: number;
 }
 
-/** The storage of a log's lines. */
 export interface AuditWriter {
   readonly name: string;
   /**
@@ -45,7 +44,6 @@ export interface AuditWriter {
   add(lines: (chain: ChainWriter) => string): Promise<AuditHead>;
   /** Makes all appended lines survive a power failure. Omitted if `add` already does, or if the log does not promise it. */
   sync?(): Promise<void>;
-  /** Releases files and connections. */
   release(): Promise<void>;
   failure(cause: unknown): ArsenalError;
   read(options: ReadAuditOptions): AsyncIterable<KeptRecord>;

@@ -37,9 +37,7 @@ const PARAMETER_NAMES = /^[a-zA-Z0-9_.-]{1,64}$/;
 /** The API checks schemas against draft 2020-12, except combinators at the root and the names of parameters. @internal */
 export const ANTHROPIC_TARGET: SchemaTarget = { features: ALL_BELOW_ROOT, parameterNames: PARAMETER_NAMES };
 
-/**
- * The features that the SDK's transformJSONSchema keeps. The API also accepts simple patterns, but the SDK moves them into the description. @internal
- */
+/** The features that the SDK's transformJSONSchema keeps. The API also accepts simple patterns, but the SDK moves them into the description. @internal */
 export const ANTHROPIC_STRICT_TARGET: SchemaTarget = {
   features: plainAnd("const format arrayLimits anyOf ref optionalProperties titles"),
   nullable: "any-of",

@@ -8,7 +8,6 @@ interface DialectSign {
   readonly dialect: Exclude<DialectName, "auto">;
   /** Matches a model's whole name, without a provider before a slash. */
   readonly model?: RegExp;
-  /** Matches the name of a client's class. */
   readonly client?: RegExp;
   /** Matches a response or a definition. */
   readonly example?: (value: Json) => boolean;
@@ -116,7 +115,6 @@ function find(hint: unknown, field: string, fits: (sign: DialectSign) => boolean
   return sign.dialect;
 }
 
-/** Describes the hint for the error message. */
 function seen(hint: unknown): string {
   if (typeof hint === "string") return `the model name ${showValue(hint)}`;
   const keys = Object.keys(hint as object);

@@ -51,7 +51,6 @@ export async function toDialect(
   given: Dialect | DialectName | (string & {}),
   hint?: unknown,
   further: ReadonlyMap<string, Dialect> = new Map(),
-  /** The name of the field in errors. */
   field = "dialect",
 ): Promise<Dialect> {
   if (typeof given === "object" && typeof given?.fromCanonical === "function") return given;

@@ -30,7 +30,6 @@ export interface DefinitionOptions<Given = DialectName | DefinitionWriter> {
 /** The options of `retrieveTools`: the fields of a query, and the dialect of the definitions. */
 export type RetrieveToolsOptions<Given = DialectName | DefinitionWriter> = RetrieveOptions & DefinitionOptions<Given>;
 
-/** Creates a query from a request in words and its options. */
 export function toToolQuery(query: string, options: RetrieveToolsOptions): ToolQuery {
   const { dialect: _dialect, strict: _strict, client: _client, providerSearch: _search, context, ...rest } = options;
   return { ...rest, context: { ...context, query } };
@@ -42,7 +41,6 @@ export function toToolQuery(query: string, options: RetrieveToolsOptions): ToolQ
  */
 export async function definitionWriter(
   options: DefinitionOptions,
-  /** Dialects added to an arsenal. */
   further?: ReadonlyMap<string, Dialect>,
 ): Promise<(tools: readonly Tool[], searched?: readonly Tool[]) => object[]> {
   const { dialect = "openai", strict = false, client, providerSearch = false } = options;

@@ -4,7 +4,6 @@ import { fixable } from "../../errors/arsenal-error.ts";
 // Sources and build output have the same depth in the package, so this path works in both.
 const WEIGHTS = new URL("../../../models/weights/", import.meta.url);
 
-/** Files of the package for the shipped embedders. */
 export const SHIPPED_FILES: Readonly<Record<"vocabulary" | "staticRows" | "staticScales" | "tuned", URL>> = {
   vocabulary: new URL("./wordpiece/vocabulary.txt", import.meta.url),
   staticRows: new URL("static.i6", WEIGHTS),

@@ -25,7 +25,6 @@ const STARTS = 2;
 
 const send = (worker: Worker, message: ToWorker): void => worker.postMessage(message, []);
 
-/** The error of a tuned embedder that is used after `close()`. */
 export function closedEmbedder(): ArsenalError {
   return fixable("CLOSED", "The tuned embedder was closed.", "Create a new one.");
 }
@@ -142,7 +141,6 @@ export function createWorkerHost(start: () => Worker) {
       }
     },
 
-    /** Ends the worker. Rejects pending jobs. */
     async stop() {
       const stopped = worker;
       worker = undefined;

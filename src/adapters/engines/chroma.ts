@@ -50,7 +50,6 @@ export function chromaEngine(
 
 type Metadata = Readonly<Record<string, string | number | boolean | null>>;
 
-/** Records by column, in Chroma's format. */
 interface Columns {
   readonly ids: readonly string[];
   readonly metadatas?: readonly (Metadata | null)[] | null;
@@ -64,9 +63,7 @@ interface Collection {
   readonly metadata: Metadata | null;
 }
 
-/** Records per request. */
 const PAGE = 5_000;
-/** The most tools to look up for each word. */
 const MOST_PER_WORD = 2_000;
 
 /** `ids` caches the ids of collections by name. */

@@ -20,13 +20,11 @@ import { readWords, type ToolWords, toWord } from "./tool-words.ts";
 
 /** Statistics for weighing the words of tools. They cover the whole catalog, regardless of filters. */
 export interface Corpus extends FieldLengths {
-  /** The number of tools. */
   readonly size: number;
   /** Returns the number of tools with a term. Called for the terms of the texts, and for the terms of found tools if candidates are compared. */
   documentsOf(term: string): number;
 }
 
-/** A tool that the filters accept. */
 export interface FoundTool {
   readonly tool: Tool;
   /** For each vector of the query, its cosine with the tool; undefined if the tool has no vector of that model. */
@@ -42,7 +40,6 @@ export interface FoundTool {
   readonly words?: ToolWords;
 }
 
-/** The evidence of an engine for a query. */
 export interface Evidence extends Pick<
   EngineAnswer,
   "accepted" | "total" | "embedded" | "named" | "namespaceFit" | "timings"

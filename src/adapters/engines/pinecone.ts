@@ -55,13 +55,11 @@ interface Vector {
 }
 
 const API_VERSION = "2026-04";
-/** The most ids in one URL. */
 const MOST_IDS = 100;
 const PAGE = 500;
 /** In characters. A record holds at most 40 kB of metadata, so longer texts are split into pieces in separate records. */
 const PIECE = 9_000;
 const PIECES = new RegExp(`[^]{1,${PIECE}}`, "gu");
-/** The most terms of a sparse vector. */
 const MOST_TERMS = 1_000;
 /** The interval and the timeout for checking that a write is visible. */
 const FRESH_MS = 200;
@@ -115,7 +113,6 @@ function pineconeDatabase(
     });
   }
 
-  /** Reads the pieces of long texts. */
   async function whole(
     space: Space,
     vectors: readonly Vector[],

@@ -62,7 +62,6 @@ function qdrantDatabase(send: Send): VectorDatabase {
     return answer.status === 404 ? empty : resultOf<Result>(answer.body);
   }
 
-  /** Sends searches as one batch. */
   async function search(space: Space, searches: readonly object[]): Promise<readonly (readonly Point[])[]> {
     type BatchResults = readonly { readonly points: readonly Point[] }[];
     const answers = await ask<BatchResults>(space, "/query/batch", { searches }, []);

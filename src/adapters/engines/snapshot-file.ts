@@ -76,7 +76,6 @@ export function snapshotFile(path: string) {
     return `${file}.${process.pid}-${randomUUID().slice(0, 8)}.tmp`;
   }
 
-  /** Removes temporary files of killed writers. */
   async function removeLeftovers(): Promise<void> {
     const start = `${basename(file)}.`;
     for (const name of await readdir(folder)) {

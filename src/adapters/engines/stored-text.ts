@@ -19,7 +19,6 @@ function toTenant(tenant: unknown): string | null {
   return typeof tenant === "string" ? encode(tenant) : `"${JSON.stringify(tenant)}`;
 }
 
-/** Returns the columns of a tool, for both SQL engines. */
 export function toColumns(tool: Tool) {
   return {
     id: encode(tool.id),

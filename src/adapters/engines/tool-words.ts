@@ -5,9 +5,7 @@ import { spellingsOf, tokenize } from "../../catalog/lexical/tokenize.ts";
 export interface ToolWords {
   /** The terms of each field, in order, separated by spaces. */
   readonly fields: readonly string[];
-  /** The number of terms in each field. */
   readonly lengths: Uint32Array;
-  /** The count of each term in each field. */
   readonly counts: ReadonlyMap<string, Uint32Array>;
   /** The keys of its name, with and without its namespace. */
   readonly spellings: readonly string[];
@@ -33,7 +31,6 @@ export function readWords(texts: FieldTexts): ToolWords {
   return { fields, lengths, counts, spellings: spellingsOf(texts) };
 }
 
-/** Returns the indexed form of a term. */
 export function toWord(term: string): string {
   return term.length > LONGEST_WORD ? term.slice(0, LONGEST_WORD) : term;
 }

@@ -220,7 +220,6 @@ function toText(terms: Terms): string {
   }).join("");
 }
 
-/** A condition, or records after an id. */
 type WhereCondition = Condition | { readonly uidAbove: string } | { readonly all: readonly WhereCondition[] };
 
 interface Comparison {
@@ -251,7 +250,6 @@ function whereOf(condition: Condition): readonly string[] {
   return "all" in condition && condition.all.length === 0 ? [] : [`where: ${toWhere(condition)}`];
 }
 
-/** Converts a condition to a filter of the REST API. */
 function toRestWhere(asked: WhereCondition): object {
   if ("all" in asked) return { operator: "And", operands: asked.all.map(toRestWhere) };
   if ("any" in asked) return { operator: "Or", operands: asked.any.map(toRestWhere) };

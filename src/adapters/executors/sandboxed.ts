@@ -38,7 +38,6 @@ export function sandboxedExecutor(settings: SandboxedSettings): Executor {
       const { auxdata, traceId, spanId, attempt } = context;
       const isConfined = RISK_LEVELS.indexOf(tool.riskLevel) >= RISK_LEVELS.indexOf(fromRisk);
       if (handler === undefined || !isConfined) return here.run(request);
-      // Each handler's source is read and checked once.
       const code = codes.get(handler) ?? toCode(handler, tool);
       codes.set(handler, code);
       const outcome = await sandbox.run({

@@ -27,7 +27,6 @@ export interface RemoteLlmSettings {
   readonly extraBody?: Readonly<Record<string, unknown>>;
 }
 
-/** A provider's API: its request and response formats. */
 export interface LlmApi<Definition extends object = object> {
   /** The name of the adapter, which saved turns record. */
   readonly name: string;
@@ -204,7 +203,6 @@ function merged(body: object, extra: Readonly<Record<string, unknown>>): object 
   return { ...own, ...Object.fromEntries(entries) };
 }
 
-/** Marks a prompt that a content filter refused. */
 const FILTERED = "content_filter";
 const BLOCKED: LlmTurn = {
   message: { role: "assistant", text: "", calls: [] },
@@ -228,7 +226,6 @@ function diagnose(status: number, text: string): Diagnosis | undefined {
   return undefined;
 }
 
-/** The settings that every remote model requires. */
 export const needs = { model: "Set it to the name of a model that can call tools." };
 
 /** Returns the text of a message's content, which is a text or blocks. */

@@ -9,10 +9,8 @@ export type SentTurn =
   | { readonly kind: "native"; readonly content: unknown }
   /** A turn of another provider, or a turn whose calls are not part of the request. */
   | { readonly kind: "assistant"; readonly text: string; readonly calls: readonly SentCall[] }
-  /** The results of the previous turn's calls. */
   | { readonly kind: "results"; readonly results: readonly AnsweredCall[] };
 
-/** A call that another provider's model made. */
 export interface SentCall {
   readonly id: string;
   readonly name: string;

@@ -1,9 +1,7 @@
-/** The result of a query. */
 export interface PostgresRows {
   readonly rows: readonly object[];
 }
 
-/** One connection of a pool. */
 export interface PostgresConnection {
   query(sql: string, values?: unknown[]): Promise<PostgresRows | readonly PostgresRows[]>;
   /** Returns the connection to the pool, or closes it if `destroy` is true. */
@@ -17,7 +15,6 @@ export interface PostgresPool {
   connect(): Promise<PostgresConnection>;
 }
 
-/** A transaction inside an embedded database. */
 export interface EmbeddedTransaction {
   query(sql: string, values?: unknown[]): Promise<PostgresRows>;
   exec(sql: string): Promise<readonly PostgresRows[]>;

@@ -1,10 +1,8 @@
 import { fixable } from "../../errors/arsenal-error.ts";
 import { quoted, type Postgres } from "./postgres.ts";
 
-/** The default schema of tables. */
 export const SCHEMA = "toolarsenal";
 
-/** The tables of one part of the system. */
 export interface PostgresPart {
   readonly name: string;
   /** The schema of the tables, which is created. Defaults to `toolarsenal`. The steps include its name. */

@@ -42,13 +42,11 @@ export interface PostgresOptions extends PostgresUse {
   readonly client?: PostgresClient | undefined;
 }
 
-/** The most connections of a process. */
 const CONNECTIONS = 10;
 /** The timeout of a connection, in milliseconds. */
 const CONNECT_MS = 10_000;
 /** The most attempts at a conflicting transaction. */
 const RUNS = 5;
-/** The delays before a lost listener reconnects. */
 const RECONNECT = { firstMs: 50, longestMs: 400 };
 
 /** Connects on first use. */
@@ -69,7 +67,6 @@ export function openPostgres({ url, client: injected, what, field }: PostgresOpt
     return opened.pool;
   }
 
-  /** Uses one connection once. */
   async function use<Value>(
     { signal }: QueryOptions,
     work: (query: RawQuery) => Promise<Value>,
@@ -155,7 +152,6 @@ async function connect(
   return { pool, place };
 }
 
-/** The type id of bigint. */
 const BIGINT = 20;
 
 async function loadPg({ what }: PostgresUse): Promise<PgLibrary> {
@@ -232,7 +228,6 @@ async function useEmbedded<Value>(
   return inTransaction ? database.transaction((transaction) => work(bound(transaction))) : work(bound(database));
 }
 
-/** Several statements have several results. */
 function rowsOf(result: PostgresRows | readonly PostgresRows[]): readonly object[] {
   return "rows" in result ? result.rows : (result.at(-1)?.rows ?? []);
 }

@@ -21,7 +21,6 @@ export interface RemoteReranking {
   readonly model: string;
   readonly url: string;
   readonly apiKey?: string | undefined;
-  /** The most texts in one request. */
   readonly maxTexts: number;
   toBody(query: string, texts: readonly string[]): object;
   /** Returns one score in [0, 1] for each text, in order. Throws PROTOCOL_ERROR if the response is invalid. */
@@ -64,7 +63,6 @@ export function createRemoteReranker(
   };
 }
 
-/** Describes a tool in one text: names, title, description, parameters. */
 function describeTool({ namespace, name, title, description, parameters }: Tool): string {
   const whole = namespace === "default" ? name : `${namespace} ${name}`;
   const names = listParameters(parameters).map((parameter) => parameter.name);

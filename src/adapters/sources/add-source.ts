@@ -23,7 +23,6 @@ export interface AddSourceParts extends Omit<SourceSurroundings, "patient" | "ma
 
 const BACKOFF = { firstMs: 5000, longestMs: 300_000 };
 
-/** Adds a source and returns the number of its tools. */
 export async function addSource(given: GivenSource, options: AddOptions, parts: AddSourceParts): Promise<number> {
   if (isSource(given)) return parts.addEnsemble(given, options);
   if (!isPlainObject(given)) {

@@ -4,7 +4,6 @@ import type { ToolReader } from "../../../transcode/dialect.port.ts";
 import { readLiveSchema } from "../parts/live-schema.ts";
 import { liveOnly } from "./live-only.ts";
 
-/** A tool created by Mastra's `createTool`. */
 interface MastraTool {
   readonly id: string;
   readonly description: string;

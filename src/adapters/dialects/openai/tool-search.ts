@@ -13,7 +13,6 @@ type ResponsesNamespace = {
 
 /** The model sees only the names and descriptions of namespaces. OpenAI recommends fewer than ten functions in each. */
 const MOST_IN_NAMESPACE = 9;
-/** The most entries of a request's `tools`. */
 const MOST_ENTRIES = 128;
 const NAME_LENGTH = 56;
 

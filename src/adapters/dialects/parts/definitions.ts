@@ -59,7 +59,6 @@ type OptionalField = (typeof OPTIONAL_FIELDS)[number];
 /** Definitions that were written here, with their tools. Reading them back is exact without extra fields for the provider. */
 const written = new WeakMap<object, Tool>();
 
-/** Creates the definition methods of a dialect. */
 export function definitions<Definition extends object>(
   shape: DefinitionShape<Definition>,
 ): Pick<Dialect<Definition>, "name" | "supports" | "fromCanonical" | "convert" | "toCanonical"> {

@@ -32,7 +32,6 @@ export function createCallAssembly() {
       call.id ??= asText(id);
       call.name ??= asText(name);
     },
-    /** Appends to the text of a call's arguments. */
     add(key: string, text: unknown) {
       const call = calls.get(key);
       if (call !== undefined && typeof text === "string") call.text += text;

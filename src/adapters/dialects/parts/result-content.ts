@@ -16,7 +16,6 @@ export interface ResultContent {
 
 export type ResultPart = { readonly kind: "text"; readonly text: string } | MediaPart;
 
-/** An image, a sound or a file. */
 export interface MediaPart {
   readonly kind: "media";
   readonly mimeType: string;

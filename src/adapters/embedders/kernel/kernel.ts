@@ -97,7 +97,6 @@ export function aligned(bytes: number): number {
   return Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
 }
 
-/** Grows the memory to at least `end` bytes. */
 export function ensureMemory(memory: KernelMemory, end: number): void {
   const missing = end - memory.buffer.byteLength;
   if (missing <= 0) return;

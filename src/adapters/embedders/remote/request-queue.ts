@@ -1,6 +1,5 @@
 import { untilAborted } from "../../../base/turns/until-aborted.ts";
 
-/** Limits the number of concurrent requests. */
 export function createRequestQueue(most: number) {
   const urgently: (() => void)[] = [];
   const patiently: (() => void)[] = [];

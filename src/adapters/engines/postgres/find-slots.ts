@@ -30,7 +30,6 @@ const MOST_SCANNED = 40_000;
 export interface QueryVector {
   readonly model: Model;
   readonly indexed: boolean;
-  /** The vector as SQL. */
   readonly text: string;
 }
 
@@ -192,7 +191,6 @@ function byWords(
 const closeness = (distance: string): string =>
   `CASE WHEN nth = 0 THEN 1::float8 ELSE ${EXAMPLE_SHARE}::float8 END * -(${distance})`;
 
-/** Compares every vector. */
 function nearest(
   store: Store,
   { model, text }: QueryVector,

@@ -175,7 +175,6 @@ async function readFound(
   });
 }
 
-/** Returns the fit of the found tools' namespaces, for each vector. */
 async function readFits(
   store: Store,
   slots: Slots,

@@ -6,7 +6,6 @@ import { decode, encode } from "../stored-text.ts";
 
 export type Query = Postgres["query"];
 
-/** An open database with the catalog's tables. */
 export interface Store {
   readonly postgres: Postgres;
   readonly schema: string;
@@ -24,7 +23,6 @@ export interface Store {
   readonly exactBelow: number;
 }
 
-/** Statistics of the whole catalog. */
 export interface Meta {
   readonly revision: number;
   readonly forgotten: number;
@@ -33,12 +31,10 @@ export interface Meta {
   readonly documents_with: readonly number[];
 }
 
-/** A model with its table of vectors. */
 export interface Model {
   readonly id: number;
   readonly name: string;
   readonly dimension: number;
-  /** The number of tools with vectors. */
   readonly tools: number;
   /** The most vectors of any tool. */
   readonly most: number;
@@ -130,7 +126,6 @@ export async function lock(store: Store, query: Query): Promise<Meta> {
   return meta as Meta;
 }
 
-/** One version of a tool. */
 export interface Version {
   readonly slot: number;
   readonly hash: string;
@@ -148,7 +143,6 @@ export async function versionsOf(
   return new Map(rows.map(({ id, slot, hash }) => [decode(id), { slot, hash: decode(hash) }]));
 }
 
-/** Returns the table of a model's vectors. */
 export function vectorTable({ table }: Store, { id }: Pick<Model, "id">): string {
   return table(`vectors_${id}`);
 }

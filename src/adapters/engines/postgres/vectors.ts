@@ -34,7 +34,6 @@ export async function removeVectors(store: Store, query: Query, model: Model, sl
   );
 }
 
-/** Stores the vectors of tools in one transaction. */
 export async function putVectors(
   store: Store,
   name: string,
@@ -94,7 +93,6 @@ async function insertVectors(
   }
 }
 
-/** Removes every vector of a model, and its table. */
 export async function deleteVectors(store: Store, name: string, signal: AbortSignal | undefined): Promise<void> {
   if (!store.vectors) return;
   await store.postgres.transaction(

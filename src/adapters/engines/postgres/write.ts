@@ -24,7 +24,6 @@ export function toKey(term: string): string {
   return `${term.slice(0, 20)}#${createHash("sha256").update(term).digest("hex")}`;
 }
 
-/** Writes the new and changed tools in one transaction. */
 export async function putTools(
   store: Store,
   tools: readonly Tool[],

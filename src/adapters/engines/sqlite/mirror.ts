@@ -8,7 +8,6 @@ import type { Database } from "./database.ts";
 
 interface Model {
   readonly vectors: ModelVectors;
-  /** The revision of the loaded vectors. */
   revision: number;
 }
 
@@ -159,7 +158,6 @@ export function createMirror(database: Database) {
   });
 }
 
-/** Concatenates the vectors of one tool. */
 export function toBytes(vectors: readonly Float32Array[]): Uint8Array {
   const dimension = vectors[0]?.length ?? 0;
   const numbers = new Float32Array(vectors.length * dimension);

@@ -118,7 +118,6 @@ function slotsWhere(database: Database, filter: ToolFilter): readonly number[] {
   return database.rows<readonly [number]>(`SELECT slot FROM tools WHERE ${sql}`, ...values).map(([slot]) => slot);
 }
 
-/** Counts the tools that a filter accepts. */
 export function countWhere(database: Database, filter: ToolFilter): number {
   const { sql, values } = toCondition(filter);
   return database.get<{ count: number }>(`SELECT count(*) AS count FROM tools WHERE ${sql}`, ...values)?.count ?? 0;
@@ -128,7 +127,6 @@ export function countWhere(database: Database, filter: ToolFilter): number {
 function readOccurrences(
   database: Database,
   term: string,
-  /** The weight of one occurrence. */
   share: number,
 ): { readonly value: Occurrences | undefined; readonly weight: number } {
   const rows = database.rows<readonly [number, string]>("SELECT doc, col FROM occurrences WHERE term = ?", term);
@@ -161,7 +159,6 @@ function countDocuments(
   return { value, weight: 1 / KEPT_OCCURRENCES };
 }
 
-/** Returns the tools whose whole name is the text. */
 function slotsNamed(database: Database, key: string): readonly number[] {
   if (key === "") return [];
   // Node 22 cannot bind one value to a numbered parameter that is used twice.

@@ -7,14 +7,12 @@ import { type Field, type FilterLimits, type List, LISTS } from "./driver.ts";
 export type Condition =
   /** The field has one of these values. A list has at least one of them. */
   | { readonly field: Field | List; readonly in: readonly string[] }
-  /** The field has none of these values. */
   | { readonly field: Field | List; readonly notIn: readonly string[] }
   | { readonly revisionAbove: number }
   | { readonly revisionBelow: number }
   | { readonly all: readonly Condition[] }
   | { readonly any: readonly Condition[] };
 
-/** Every record. */
 export const EVERYTHING: Condition = { all: [] };
 /** Accepts no record. The engine then sends no request to the database. */
 export const NOTHING: Condition = { any: [] };
@@ -25,7 +23,6 @@ const EMPTY = "\\e";
 /** A value that equals no filter's value. */
 const UNEQUAL = "\\?";
 const LONGEST_VALUE = 512;
-/** The deepest nesting of conditions. */
 const DEEPEST = 12;
 
 /**
@@ -41,7 +38,6 @@ export function toValue(text: string): string {
     : value;
 }
 
-/** Returns the fields of a tool that filters read. */
 export function filterFields(
   tool: Tool,
 ): Pick<

@@ -9,7 +9,6 @@ import { everyRecord, type Session } from "./session.ts";
  * revision is a time, so it grows whichever process writes. Its low bits are the handle's number, so revisions are unique.
  */
 export interface Control {
-  /** The highest revision of any handle. */
   readonly revision: number;
   /** Changes whenever any handle changes tools. */
   readonly toolsKey: string;
@@ -19,7 +18,6 @@ export interface Control {
   readonly heads: readonly Head[];
 }
 
-/** A model with vectors. */
 export interface Model {
   readonly name: string;
   readonly dimension: number;
@@ -75,7 +73,6 @@ export function createWriter(heads: readonly Head[]) {
   };
 }
 
-/** Reads the heads of all handles, and the models. */
 export async function readControl(session: Session): Promise<Control> {
   const { tools } = session;
   const heads: Head[] = [];
@@ -99,12 +96,10 @@ export async function readControl(session: Session): Promise<Control> {
   };
 }
 
-/** Returns the space of a model's vectors. */
 export function vectorSpace(tools: Space, model: string, dimension: number): Space {
   return { name: `${tools.name}_${modelRecordId(model).slice(0, 8)}`, dimension };
 }
 
-/** Announces a model to every handle. */
 export async function announceModel(
   session: Session,
   { name, dimension, stamp }: Pick<Model, "name" | "dimension" | "stamp">,

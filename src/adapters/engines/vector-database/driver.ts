@@ -9,7 +9,6 @@ import type { Condition } from "./conditions.ts";
 export interface VectorDatabase {
   /** Creates a space. Rejects if it exists with another dimension. */
   ensure(space: Space): Promise<void>;
-  /** Removes a space and its contents. */
   drop(space: Space): Promise<void>;
   /** Writes complete records. Replaces records with the same ids. */
   upsert(space: Space, records: readonly NewRecord[]): Promise<void>;
@@ -31,15 +30,12 @@ export interface VectorDatabase {
 }
 
 export interface VectorDriver {
-  /** The name in configurations. */
   readonly name: string;
   /** The name in messages. */
   readonly title: string;
-  /** The default address. */
   readonly url: string;
   /** The limits of its filters. The engine applies the rest of a filter itself. */
   readonly filterLimits: FilterLimits;
-  /** The most results of a search. */
   readonly mostHits: number;
   readonly keyHeaders: (key: string) => Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -59,7 +55,6 @@ export type Send = (
 
 export interface ServiceResponse {
   readonly status: number;
-  /** Undefined if the response has no body. */
   readonly body: unknown;
   /** Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
@@ -83,7 +78,6 @@ export interface Space {
 /** A record to write. Every record of a space has the same fields and lists. */
 export interface NewRecord extends Required<Omit<DatabaseRecord, "vector">> {
   readonly lists: Readonly<Record<string, readonly string[]>>;
-  /** Terms with their weights, for search by words. */
   readonly words: Terms;
   readonly vector?: Float32Array;
 }
@@ -96,12 +90,10 @@ export interface DatabaseRecord {
   readonly fields: Readonly<Record<string, string>>;
   /** A short text for statistics. */
   readonly about?: string;
-  /** A text of any length. */
   readonly text?: string;
   readonly vector?: Float32Array;
 }
 
-/** Converts a database's properties and id to a record. */
 export function toStored(
   id: string,
   { revision, about, text, ...fields }: Readonly<Record<string, unknown>>,
@@ -127,7 +119,6 @@ interface HitQuery {
   readonly limit: number;
 }
 
-/** A record found by its vector. */
 export interface VectorHit {
   readonly fields: Readonly<Record<string, string>>;
   /** The cosine of two vectors of unit length. */
@@ -161,7 +152,6 @@ export const FIELDS = [
 ] as const;
 export type Field = (typeof FIELDS)[number];
 
-/** Fields with any number of values. */
 export const LISTS = ["tags", "capabilities"] as const;
 export type List = (typeof LISTS)[number];
 

@@ -31,7 +31,6 @@ import { createStatistics } from "./statistics.ts";
 
 const PAGE = 1_000;
 const BATCH = 200;
-/** The most characters of texts in one request. */
 const BATCH_LENGTH = 2_000_000;
 const DAY_MS = 24 * 3_600_000;
 /** How long deletions are remembered. `changes` covers this period. */
@@ -72,7 +71,6 @@ export function vectorDatabaseEngine(
     for (const [key, at] of told) if (at < revision - 2 * spanOf(LATE_MS)) told.delete(key);
   }
 
-  /** Runs the changes of this handle one after the other. */
   function inTurn<Result>(
     signal: AbortSignal | undefined,
     work: (session: Session, writes: Writer) => Promise<Result>,

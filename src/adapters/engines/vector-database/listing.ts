@@ -64,7 +64,6 @@ async function withVectors(session: Session, ids: readonly string[], space: Spac
   return new Set(current.map(({ fields }) => fromKey(fields["key"] ?? "")));
 }
 
-/** Returns the hash of each existing tool, by id. */
 export async function readHashes(session: Session, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const records = await inChunks(ids.map(toolRecordId), FETCH, (chunk) => session.read(session.tools, chunk, []));
   const existing = records.filter(({ fields }) => fields["kind"] === "tool");

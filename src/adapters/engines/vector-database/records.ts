@@ -15,7 +15,6 @@ export interface ToolTerms {
   readonly terms: string;
   readonly other: string;
   readonly namespace: string;
-  /** The number of terms in each field. */
   readonly lengths: readonly number[];
 }
 
@@ -90,7 +89,6 @@ export function vectorRecord(tool: Tool, nth: number, vector: Float32Array): New
   return { ...plain(vectorRecordId(tool.id, nth), fields, 0, ""), lists: filterLists(tool), vector };
 }
 
-/** Creates a record for the engine's own data. */
 export function plain(id: string, fields: Readonly<Record<string, string>>, revision: number, text: string): NewRecord {
   return {
     id,

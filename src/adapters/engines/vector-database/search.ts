@@ -76,7 +76,6 @@ export async function searchDatabase(parts: SearchParts, query: EngineQuery): Pr
   });
 }
 
-/** Returns the existing tools of these records. */
 export async function readTools(session: Session, ids: readonly string[]): Promise<readonly Tool[]> {
   const records = await inChunks(ids, FETCH, (chunk) => session.read(session.tools, chunk, ["text"]));
   return records.flatMap(({ fields, text = "" }) => (fields["kind"] === "tool" ? [JSON.parse(text) as Tool] : []));
@@ -171,7 +170,6 @@ async function findNamed({ session, statistics }: SearchParts, text: string): Pr
   return { tools: new Set(found.map(({ fields }) => fromKey(fields["key"] ?? ""))), namespaces };
 }
 
-/** Counts the accepted tools with vectors of a model. */
 async function countEmbedded(parts: SearchParts, model: Model | undefined, accepted: AcceptedTools): Promise<number> {
   if (model === undefined) return 0;
   const condition = joined([MAIN, accepted.condition], "all");
@@ -238,7 +236,6 @@ function counted(fields: VectorHit["fields"], score: number): number {
   return fields["nth"] === "0" ? cosine : EXAMPLE_SHARE * cosine;
 }
 
-/** Returns the cosines of the found tools, by id, for each vector. */
 async function cosinesOf(
   { session, control }: SearchParts,
   vectors: readonly ModelVector[],

@@ -17,7 +17,6 @@ const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 256 * 1024 * 1024;
 const SHOWN_LENGTH = 300;
 
-/** Creates the function that sends requests to a database's HTTP API. */
 export function createService(
   { title, url, keyHeaders, headers: ownHeaders }: VectorDriver,
   { url: given = url, apiKey }: VectorStoreSettings,

@@ -1,7 +1,6 @@
 import type { Condition } from "./conditions.ts";
 import type { RecordPart, Space, DatabaseRecord, VectorDatabase, VectorDriver } from "./driver.ts";
 
-/** The database during one operation of the engine. */
 export interface Session extends VectorDatabase, Pick<VectorDriver, "filterLimits" | "mostHits"> {
   readonly tools: Space;
   readonly signal: AbortSignal | undefined;

@@ -9,7 +9,6 @@ import { everyRecord, type Session, TOOLS } from "./session.ts";
 /** Word counts of the catalog, which determine the weights of words. Their size grows with the vocabulary, not with the number of tools. */
 export interface Statistics extends FieldLengths {
   readonly population: number;
-  /** The number of tools with a term. */
   readonly documents: ReadonlyMap<string, number>;
   /** The number of tools with a term outside the namespace's name. */
   readonly others: ReadonlyMap<string, number>;

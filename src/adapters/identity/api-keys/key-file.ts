@@ -43,7 +43,6 @@ export interface KeyStore {
   add(key: StoredKey): Promise<boolean>;
   /** Changes the caller, the expiry or the hash of a key. Returns false if no key has this name. */
   change(id: string, to: (key: StoredKey) => Omit<StoredKey, "id">): Promise<boolean>;
-  /** Returns false if no key has this name. */
   remove(id: string): Promise<boolean>;
 }
 

@@ -4,7 +4,6 @@ import { type KeyStore, type StoredKey, toStoredKey } from "./key-file.ts";
 
 export type KeyState = Pick<SharedState, "documents" | "changes">;
 
-/** The topic of added and revoked keys. */
 export const KEYS_TOPIC = "keys";
 
 const PREFIX = "key:";

@@ -6,7 +6,6 @@ import { parseObject } from "../../sources/parse-object.ts";
 
 type Metadata = Readonly<Record<string, unknown>>;
 
-/** A client of an issuer's public endpoints. */
 export type Issuer = ReturnType<typeof createIssuer>;
 
 const TIMEOUT_MS = 5000;

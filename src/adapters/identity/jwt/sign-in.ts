@@ -8,15 +8,12 @@ import { type Issuer, unusable } from "./issuer.ts";
 
 /** The gateway's registration as a client of the issuer, for users who sign in to the dashboard. */
 export interface SignInSettings {
-  /** The client id that is registered at the issuer. */
   readonly clientId: string;
   /** The secret of a confidential client, or a reference to it. Omitted for a public client. */
   readonly clientSecret?: SecretReference | string;
   /** Defaults to `openid` and the scopes that every token must have. */
   readonly scopes?: readonly string[];
-  /**
-   * Additional parameters of the authorization request, such as Auth0's `audience`. `resource` replaces the gateway's own; an empty text omits it.
-   */
+  /** Additional parameters of the authorization request, such as Auth0's `audience`. `resource` replaces the gateway's own; an empty text omits it. */
   readonly parameters?: Readonly<Record<string, string>>;
 }
 

@@ -34,7 +34,6 @@ export interface CedarLibrary {
   }>;
 }
 
-/** A response of the library: a value or errors. */
 export type CedarAnswer<Found extends object> =
   | (Found & { readonly type: "success" })
   | { readonly type: "failure"; readonly errors: readonly CedarError[] };

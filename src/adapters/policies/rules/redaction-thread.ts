@@ -4,7 +4,6 @@ import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { createTurns } from "../../../base/turns/in-order.ts";
 import { startWorker } from "../../../system/start-worker.ts";
 
-/** A long text, and the RE2 pattern to redact. */
 export interface ReplaceJob {
   readonly pattern: string;
   readonly text: string;
@@ -12,7 +11,6 @@ export interface ReplaceJob {
 
 /** The time limit for one text, in milliseconds. A slower thread is ended, and the text is withheld. */
 const TIME_LIMIT_MS = 10_000;
-/** The idle time after which the thread ends. */
 const IDLE_MS = 10_000;
 
 const turns = createTurns();

@@ -10,7 +10,6 @@ import { remember } from "../../../base/remember.ts";
 export interface ToolRules {
   /** The rules whose conditions on the tool hold, in the order of the document. */
   readonly matching: readonly Rule[];
-  /** The matching rules that hide the tool. */
   readonly hiding: readonly Rule[];
   /** The permissions with the tool in their scope, whatever else they require. */
   readonly reaching: readonly Rule[];

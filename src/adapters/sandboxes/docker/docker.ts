@@ -91,7 +91,6 @@ function lastLine(text: string): string {
 
 export { dockerSandbox as create };
 
-/** The most processes and threads of a job. */
 const PROCESSES = 128;
 
 /** The memory of Node itself, in addition to the memory of the job's code. */

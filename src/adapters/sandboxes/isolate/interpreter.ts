@@ -58,7 +58,6 @@ export function keepMemory(memory: InterpreterMemory): () => boolean {
   };
 }
 
-/** Creates an instance with its own memory. */
 export async function loadInterpreter(interpreter: object, memory: InterpreterMemory): Promise<QuickJSWASMModule> {
   const [{ newQuickJSWASMModuleFromVariant, newVariant }, loaded] = await Promise.all([
     import("quickjs-emscripten-core"),

@@ -17,9 +17,7 @@ export interface ThreadStart {
   /** The compiled interpreter, a WebAssembly.Module. */
   readonly interpreter: object;
   readonly code: string;
-  /** JSON text. */
   readonly input: string;
-  /** Names of the functions that the code can call. */
   readonly functions: readonly string[];
   readonly limits: SandboxLimits;
 }

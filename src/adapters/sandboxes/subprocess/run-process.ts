@@ -114,12 +114,10 @@ function tookTooLong({ timeoutMs }: Pick<SandboxLimits, "timeoutMs">): string {
   return `It did not end within ${timeoutMs} ms.`;
 }
 
-/** The error of a job with too much output. */
 export function saidTooMuch({ outputBytes }: Pick<SandboxLimits, "outputBytes">): string {
   return `It wrote more than ${outputBytes} bytes.`;
 }
 
-/** The error of `run` after a cancellation. */
 export function cancelled(sandbox: string): ArsenalError {
   return new ArsenalError("CANCELLED", `The job in the sandbox "${sandbox}" was cancelled.`);
 }
@@ -135,9 +133,7 @@ async function closed(child: ChildProcess): Promise<void> {
   clearTimeout(timer);
 }
 
-/**
- * Parses JSON from foreign code. Drops `__proto__`, which could change the prototype of an object it is copied into. Throws if the text is not JSON.
- */
+/** Parses JSON from foreign code. Drops `__proto__`, which could change the prototype of an object it is copied into. Throws if the text is not JSON. */
 export function readForeign(text: string): unknown {
   if (!text.includes("__proto__") && !text.includes("\\u")) return JSON.parse(text);
   return JSON.parse(text, (key, value: unknown) => (key === "__proto__" ? undefined : value));
@@ -203,7 +199,6 @@ export async function untilGone(isLiving: () => boolean): Promise<void> {
 /** The address space of Node before any code runs. Most of it is reserved for compiled code and never used. */
 const NODE_OWN_BYTES = 640 * 1024 * 1024;
 
-/** The most open files of a job. */
 const OPEN_FILES = 256;
 
 /** Returns a shell command that sets limits, then becomes the program. Skips limits that are unsupported or already lower. */

@@ -85,7 +85,6 @@ function nodeProgram(job: JavaScriptJob) {
   return {
     arguments: [...permissions(job), `--max-old-space-size=${mebibytes}`, "--eval", PROGRAM],
     input: JSON.stringify({ mark, code: job.code, input: job.input }),
-    /** Converts the outcome of the process to the outcome of the code. */
     toOutcome(ended: SandboxOutcome): SandboxOutcome {
       const at = ended.stdout.lastIndexOf(mark);
       if (at < 0) return ended.status === "ok" ? { ...ended, status: "failed", reason: NO_RESULT } : ended;

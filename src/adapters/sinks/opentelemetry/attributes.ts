@@ -3,7 +3,6 @@ export type AttributeValue = string | number | boolean | readonly string[] | und
 export type Attributes = Readonly<Record<string, AttributeValue>>;
 
 export interface AttributeLimits {
-  /** The most characters of one text. */
   readonly maxLength: number;
   /** The most attributes of one span or record, and the most texts of one list. */
   readonly maxCount: number;

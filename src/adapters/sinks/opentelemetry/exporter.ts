@@ -35,7 +35,6 @@ export function createExporter<Item>(
     readonly join: (parts: readonly Uint8Array[]) => Uint8Array;
     /** Returns a number in [0, 1) that spreads retries. */
     readonly random: () => number;
-    /** Called with the number of lost items and the reason. */
     readonly lost: (items: number, why: string) => void;
   },
 ): Exporter<Item> {

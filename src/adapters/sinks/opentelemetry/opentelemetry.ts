@@ -29,7 +29,6 @@ type ExportParts = Partial<Surroundings> & {
   readonly random?: () => number;
 };
 
-/** The interval of reports about lost items. */
 const REPORT_EVERY_MS = 60_000;
 /** The time limit of closing. Shorter than the arsenal's wait for a sink. */
 const CLOSE_MS = 4000;

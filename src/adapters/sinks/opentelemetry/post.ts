@@ -18,7 +18,6 @@ export interface PostAnswer {
   readonly problem?: string;
   /** The fix if the collector did not answer. */
   readonly fix?: string;
-  /** Undefined without a response. */
   readonly status?: number;
   /** Why nothing could be sent: a header refers to an unreadable secret. */
   readonly error?: unknown;
@@ -29,7 +28,6 @@ export interface PostAnswer {
 const RETRIED: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 /** The most bytes to read of a response. A collector's responses are short. */
 const MAX_ANSWER_BYTES = 65_536;
-/** The most bytes that a message quotes. */
 const SHOWN_BYTES = 300;
 
 /** Sends one export request. Never rejects. */

@@ -42,7 +42,6 @@ function createWriter() {
   let view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   let start = bytes.length;
 
-  /** Makes room for the next value. */
   function reserve(needed: number): void {
     if (start < needed) {
       const used = bytes.length - start;
@@ -232,7 +231,6 @@ function createWriter() {
   return { varint, nested, take };
 }
 
-/** Returns the value of a hexadecimal digit in lower case. */
 function digit(code: number): number {
   return (code & 15) + 9 * (code >> 6);
 }

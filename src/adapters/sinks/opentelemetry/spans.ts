@@ -34,7 +34,6 @@ export function isSpanned(event: ArsenalEvent): event is SpannedEvent {
   return isSpanName(event.name) && (event as SpannedEvent).data.sampled !== false;
 }
 
-/** Returns the span of an event, and the spans of its steps. */
 export function toSpans({ name, data }: SpannedEvent, settings: SpanSettings): readonly Span[] {
   const make = SPANNED[name] as (data: SpannedEvent["data"], settings: SpanSettings) => readonly Span[];
   const spans = make(data, settings);
@@ -85,7 +84,6 @@ function spanOf(
   };
 }
 
-/** Converts a step of a span to a child span. */
 function stepOf(
   { traceId, traceState, spanId: parentSpanId }: Span,
   name: string,

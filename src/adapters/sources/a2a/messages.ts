@@ -5,7 +5,6 @@ type JsonObject = Readonly<Record<string, unknown>>;
 /** Versions of the protocol. The draft of 2024 has `tasks/send`. */
 export type Version = "1.0" | "0.3" | "draft";
 
-/** An address of an agent, with its protocol version and binding. */
 export interface AgentInterface {
   readonly url: string;
   readonly binding: "JSONRPC" | "HTTP+JSON";

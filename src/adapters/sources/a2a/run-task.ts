@@ -9,7 +9,6 @@ import type { Outgoing, Update } from "./messages.ts";
 import { toToolResult } from "./tools-extension.ts";
 import { applyUpdate, type FollowedTask, isSettled, textOf, toAnswer } from "./task-result.ts";
 
-/** Delays between two polls of a task. */
 const BACKOFF = { firstMs: 500, longestMs: 5000, factor: 1.5 };
 /** After this many consecutive failed polls, the outcome of the task is unknown. */
 const MAX_FAILURES = 5;

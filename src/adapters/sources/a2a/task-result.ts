@@ -17,7 +17,6 @@ const UNSETTLED: ReadonlySet<TaskState> = new Set<TaskState>(["submitted", "work
 /** The most bytes of files in one result, before base64. */
 const MAX_FILE_BYTES = 1024 * 1024;
 
-/** True if the agent has stopped working on the task. */
 export function isSettled({ state }: Pick<FollowedTask, "state">): boolean {
   return !UNSETTLED.has(state);
 }

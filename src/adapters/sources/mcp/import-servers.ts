@@ -34,9 +34,7 @@ export const importServers: ImportCommand<WrittenMcpServer> = {
   },
 };
 
-/**
- * Finds the servers in the command's arguments: an address, a configured name, an MCP client's configuration file, or a command that starts a server.
- */
+/** Finds the servers in the command's arguments: an address, a configured name, an MCP client's configuration file, or a command that starts a server. */
 async function findServers(words: readonly string[], asked: Request): Promise<Servers> {
   const [source = ""] = words;
   if (words.length > 1) return commandServer(words, asked);

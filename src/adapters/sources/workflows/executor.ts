@@ -3,9 +3,7 @@ import type { Executor } from "../../../execute/executor.port.ts";
 import { makesCalls } from "../../../tool/tool.ts";
 import type { WorkflowContext } from "./runner.ts";
 
-/**
- * Runs workflows and saved programs in this process. Their handlers get the caller's rights, because their own calls are made for the same caller.
- */
+/** Runs workflows and saved programs in this process. Their handlers get the caller's rights, because their own calls are made for the same caller. */
 export function workflowExecutor(): Executor {
   return {
     name: "workflow",

@@ -7,9 +7,7 @@ import { createScript } from "./script.ts";
 /** The number of documents to list at once. */
 const PAGE = 500;
 
-/**
- * document:KEY is a document. `index` has every key, for listing by prefix. `expiring` has the keys that expire, for removing them from the index.
- */
+/** document:KEY is a document. `index` has every key, for listing by prefix. `expiring` has the keys that expire, for removing them from the index. */
 export const DOCUMENTS = createScript(String.raw`
 local function find(key)
   local found = redis.call("HMGET", root .. "document:" .. key, "version", "value", "until")

@@ -75,9 +75,7 @@ class NotInRe2 extends Error {}
 function toRe2(source: string): { readonly text: string; readonly size: number } {
   let at = 0;
   let text = "";
-  /**
-   * The open groups, innermost last. `last` is the part that a quantifier would repeat.
-   */
+  /** The open groups, innermost last. `last` is the part that a quantifier would repeat. */
   const open = [{ size: 0, repeats: 1 }];
   let last = { size: 0, repeats: 1 };
 

@@ -3,7 +3,6 @@ import type { Principal } from "../../../../guard/principal.ts";
 import type { Tool } from "../../../../tool/tool.ts";
 import type { CheckedRule, ListField } from "../document/document.ts";
 
-/** A compiled list of a rule. */
 export interface Condition<Subject> {
   readonly field: ListField;
   /** The list as written. */
@@ -39,7 +38,6 @@ export function toolConditions({ lists }: CheckedRule, grants: boolean): readonl
   });
 }
 
-/** Returns the conditions of a rule on the caller. */
 export function callerConditions({ lists }: CheckedRule): readonly Condition<Caller>[] {
   return compile<Caller>(lists, {
     toolsets: (wanted) => on(wanted, "exact", ({ toolset }) => (toolset === undefined ? [] : [toolset])),
@@ -73,7 +71,6 @@ function on<Subject>(
 
 /** The condition of a rule on one call. */
 export interface When {
-  /** The expression as written. */
   readonly text: string;
   readonly usesArguments: boolean;
   readonly usesTime: boolean;

@@ -150,7 +150,6 @@ function checkRate(value: unknown, path: readonly string[], problems: Problems):
   return undefined;
 }
 
-/** Checks every text in a list. */
 function checkEach(
   value: unknown,
   path: readonly string[],

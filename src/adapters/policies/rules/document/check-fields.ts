@@ -19,7 +19,6 @@ export function createProblems(locate: Locate) {
     report,
     mustBe: (path: Path, what: string, value: unknown, fix: string): void =>
       report(path, `must be ${what}, not ${showValue(value)}`, value, fix),
-    /** Throws `CONFIG_INVALID` if there is a problem. */
     refuse(): void {
       if (issues.length > 0) throw configInvalid(issues);
     },

@@ -47,7 +47,6 @@ export interface ObligationsDocument {
   readonly rate?: string;
   /** Paths into the result (`customer.email`, `items.*.ssn`, `**.token`) or RE2 patterns between slashes. */
   readonly redact?: OneOrMore<string>;
-  /** Domains that the call may reach. */
   readonly egress?: OneOrMore<string>;
   readonly max_result_bytes?: number;
 }
@@ -55,7 +54,6 @@ export interface ObligationsDocument {
 const ABOUT_TOOL = ["tools", "namespaces", "sources", "capabilities", "risk", "tags"] as const;
 const ABOUT_CALLER = ["toolsets", "tenants", "principals", "roles"] as const;
 
-/** The list conditions of a rule. */
 export const LIST_FIELDS = [...ABOUT_TOOL, ...ABOUT_CALLER] as const;
 export type ListField = (typeof LIST_FIELDS)[number];
 

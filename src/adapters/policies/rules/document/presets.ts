@@ -7,7 +7,6 @@ import type { CheckedPresets, CheckedRule } from "./document.ts";
 /** Commands that tools which run code must not receive, by default. */
 const BLOCKED_COMMANDS: readonly string[] = ["rm -rf /", "sudo", ":(){:|:&};:"];
 
-/** The default limit on registered tools. */
 const MAX_TOOLS = 1_000;
 
 const PRESETS = [

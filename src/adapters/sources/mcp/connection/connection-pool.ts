@@ -57,9 +57,7 @@ export function createConnectionPool(parts: {
   const hasItsShare = ({ exclusive, caller }: ConnectionNeed): boolean =>
     exclusive && caller !== undefined && (alone.get(caller) ?? 0) >= largestShare(max);
 
-  /**
-   * Shared requests are put on the same connections. Hanging shared requests would otherwise occupy connections that other callers need exclusively.
-   */
+  /** Shared requests are put on the same connections. Hanging shared requests would otherwise occupy connections that other callers need exclusively. */
   const pick = (need: ConnectionNeed): Slot | undefined => {
     if (need.exclusive)
       return hasItsShare(need) ? undefined : slots.find(({ held, sharers }) => !held && sharers === 0);

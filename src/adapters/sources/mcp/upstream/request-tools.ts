@@ -21,9 +21,7 @@ export function requestToolId({ name, namespace = name }: Server, request: Reque
   return `${plain}.${ownName(plain, name, request)}`;
 }
 
-/**
- * Returns the prefix of ids that find a tool by the server's own name: `files.tools/call/`. It also finds hidden tools, so their calls are recorded.
- */
+/** Returns the prefix of ids that find a tool by the server's own name: `files.tools/call/`. It also finds hidden tools, so their calls are recorded. */
 export function ownToolPrefix(server: Server): string {
   return `${requestToolId(server, "tools/call")}/`;
 }
@@ -135,9 +133,7 @@ function complete(
   return sendRequest(upstream, { method: "completion/complete", params, subject: "a completion" }, context);
 }
 
-/**
- * Subscribes until the caller's signal fires: on the caller's own connection if there is one, otherwise through the upstream's shared subscription.
- */
+/** Subscribes until the caller's signal fires: on the caller's own connection if there is one, otherwise through the upstream's shared subscription. */
 async function subscribeTo(upstream: McpUpstream, uri: unknown, context: HandlerContext): Promise<JsonObject> {
   const { connection, until } = callOf(context);
   const request: ServerRequest = { method: "resources/subscribe", params: { uri }, subject: "a subscription" };

@@ -30,9 +30,7 @@ async function readLarge(bytes: Uint8Array, charset: string): Promise<unknown> {
 /** The searched text is this many times longer than the shown text. */
 const READ_AHEAD = 16;
 
-/**
- * Returns the text of a response, redacted and then shortened for a message. Redaction comes first, because half of a secret would not be recognised.
- */
+/** Returns the text of a response, redacted and then shortened for a message. Redaction comes first, because half of a secret would not be recognised. */
 export async function readShortly(
   answer: Pick<EgressResponse, "headers" | "body">,
   max: number,

@@ -18,9 +18,7 @@ export function createReferences(root: JsonObject) {
     return parts && walk(root, parts);
   }
 
-  /**
-   * Returns the object itself, or the object that its `$ref` leads to. Throws TOOL_INVALID if the target is not an object. `what` is for the message.
-   */
+  /** Returns the object itself, or the object that its `$ref` leads to. Throws TOOL_INVALID if the target is not an object. `what` is for the message. */
   function follow(value: unknown, what: string): JsonObject {
     let found = value;
     for (let hops = 0; hops < MAX_HOPS; hops++) {

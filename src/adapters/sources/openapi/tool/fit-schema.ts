@@ -21,9 +21,7 @@ const LEAST: readonly DetailLimits[] = [
   { depth: 0, shortenRequired: true, words: 0 },
 ];
 
-/**
- * Returns the schema with its references in `$defs`, shortened to fit into `maxBytes` of JSON. Undefined if even the shortest version does not fit.
- */
+/** Returns the schema with its references in `$defs`, shortened to fit into `maxBytes` of JSON. Undefined if even the shortest version does not fit. */
 export function fitSchema(
   root: WriteRoot,
   references: References,
