@@ -85,7 +85,7 @@ export interface ListedSource {
   readonly disabled?: boolean;
 }
 
-const LISTED = { disabled: flag("Whether it is left out.") };
+const LISTED = { disabled: flag("Whether the source is left out.") };
 
 /** A list entry for a source of one type. */
 export function listed<Name extends WithConfig<"sources">>(

@@ -26,7 +26,7 @@ it("the schema for files requires only keys that it has", () => {
 it("the schema for files lets a reference to the environment stand for a number", () => {
   const { execution } = fileSchema().properties as Record<string, JsonSchema>;
   expect(execution?.properties?.["max_retries"]).toEqual({
-    description: "Attempts in total for a call that is safe to retry.",
+    description: "Maximum number of attempts for a call that is safe to retry, including the first.",
     default: 3,
     anyOf: [
       { type: "integer", minimum: 1, maximum: 5 },

@@ -20,163 +20,193 @@ import { CONFIGURED_TOOLSET } from "../toolset/toolset.ts";
 
 const EMBEDDER = {
   type: choice(
-    "Which embedder; sentence_transformers is the one that ships with the package.",
+    "The embedder. sentence_transformers is the model that ships with the package.",
     ["sentence_transformers", ...namesOf("embedders")],
     "sentence_transformers",
   ),
-  tier: choice("The best of the shipped rankers that may answer. Defaults to tuned.", ["lexical", "static", "tuned"]),
+  tier: choice(
+    "The best shipped ranker to use. lexical: words only; static and tuned: also a model for meaning. Defaults to the environment variable TOOLARSENAL_TIER, otherwise to tuned.",
+    ["lexical", "static", "tuned"],
+  ),
   cache: schema<string | boolean>({
     description:
-      "A folder that keeps the vectors of tools between runs; true for the user's cache folder, false for none. Defaults to true for commands and false for the library.",
+      "Folder that caches the vectors of tools between runs. true: the user's cache folder; false: no cache. Defaults to true on the command line and to false in the library.",
     anyOf: [{ type: "string", minLength: 1, format: "path" }, { enum: [false, true] }],
   }),
-  model: text("The embedder's model."),
-  apiKey: text("Key of the embedder's API."),
-  apiBase: text("Address of the embedder's API."),
-  batchSize: whole("Texts sent in one request.", 1, 10_000, 100),
-  maxRetries: whole("How often a failed request is retried.", 0, 20, 3),
+  model: text("Name of the embedding model."),
+  apiKey: text("API key of the embedder."),
+  apiBase: text("Base URL of the embedder's API."),
+  batchSize: whole("Maximum number of texts in one request.", 1, 10_000, 100),
+  maxRetries: whole("Maximum number of retries of a failed request.", 0, 20, 3),
 };
 
 const STATE = {
-  type: choice("Which store. Defaults to sqlite if a file is set, else to memory.", namesOf("state")),
-  url: text("Address of the store."),
+  type: choice("The kind of store. Defaults to sqlite if file is set, otherwise to memory.", namesOf("state")),
+  url: text("URL of the store."),
 };
 
 /** The configuration in camelCase. Adapters declare their own settings. `npm run derive` writes the snake_case version to config.schema.json. */
 export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
-  vectorStore: section("Where tools are kept and searched.", "engines", {
-    type: withSpellings(
-      choice("Which engine; pgvector is another spelling of postgres.", namesOf("engines"), "memory"),
-      { pgvector: (others) => ({ ...others, type: "postgres" }) },
+  vectorStore: section("The store that keeps and searches the tools.", "engines", {
+    type: withSpellings(choice("The kind of store. pgvector is an alias of postgres.", namesOf("engines"), "memory"), {
+      pgvector: (others) => ({ ...others, type: "postgres" }),
+    }),
+    url: text("URL of the store."),
+    apiKey: text("API key of the store."),
+    collectionName: text("Name of the collection or table for the tools.", "tool_arsenal"),
+    dimension: whole(
+      "Number of dimensions of the vectors. Needed only for embedding models that ToolArsenal does not know.",
+      1,
+      65_536,
     ),
-    url: text("Address of the store."),
-    apiKey: text("Key of the store."),
-    collectionName: text("Collection or table the tools are kept in.", "tool_arsenal"),
-    dimension: whole("Length of the vectors, if the embedder does not say.", 1, 65_536),
-    options: anything("Further options, handed to the store as they are."),
+    options: anything("More options, passed to the store unchanged."),
   }),
-  embedder: section("What turns text into vectors.", "embedders", {
+  embedder: section("The embedding model, which turns text into vectors.", "embedders", {
     ...EMBEDDER,
     replaces: optional(
       section(
-        "The embedder used until now. It answers while the new one learns the tools in the background.",
+        "The previous embedder. It answers searches until the new embedder has embedded all tools in the background.",
         "embedders",
         EMBEDDER,
       ),
     ),
   }),
-  reranker: section("A second, slower ordering of the best candidates.", "rerankers", {
-    enabled: flag("Whether it runs.", false),
-    type: choice("Which reranker. Defaults to cross_encoder.", namesOf("rerankers")),
-    model: text("The reranker's model."),
-    apiKey: text("Key of the reranker's API."),
-    apiBase: text("Address of the reranker's API."),
-    topK: whole("How many of the best candidates are ordered again.", 1, 200, 10),
+  reranker: section("A second, slower model that reorders the best candidates of a search.", "rerankers", {
+    enabled: flag("Whether searches use the reranker.", false),
+    type: choice("The kind of reranker. Defaults to cross_encoder.", namesOf("rerankers")),
+    model: text("Name of the reranker's model."),
+    apiKey: text("API key of the reranker."),
+    apiBase: text("Base URL of the reranker's API."),
+    topK: whole("How many of the best candidates are reranked.", 1, 200, 10),
     timeoutMs: whole(
-      "How long a retrieval waits for the reranker, in milliseconds; after that the order is the search's own.",
+      "How long a search waits for the reranker, in milliseconds. After that, the search keeps its own order.",
       10,
       600_000,
       5000,
     ),
   }),
   llm: section(
-    "The language model that agents and `toolarsenal chat` talk to. There is none unless type or model is set.",
+    "The language model for agents and `toolarsenal chat`. Not configured unless type or model is set.",
     "llms",
     {
-      type: choice("Which API it is behind. Defaults to openai.", namesOf("llms")),
-      model: text("The model's name, as its API has it."),
-      apiKey: text(
-        "Key of the model's API. Defaults to the provider's usual environment variable, unless api_base is set.",
-      ),
-      apiBase: text("Address of the model's API. Defaults to the provider's own."),
-      maxTokens: whole("The most tokens one answer may have. Defaults to the provider's limit.", 1, 10_000_000),
+      type: choice("The API that serves the model. Defaults to openai.", namesOf("llms")),
+      model: text("The model's name in its API."),
+      apiKey: text("API key. Defaults to the provider's usual environment variable, unless api_base is set."),
+      apiBase: text("Base URL of the model's API. Defaults to the provider's URL."),
+      maxTokens: whole("Maximum number of tokens in one answer. Defaults to the provider's limit.", 1, 10_000_000),
       temperature: schema<number>({
-        description: "The temperature that is sent. Optional: some models accept only their own.",
+        description: "Sampling temperature. Not sent if omitted, because some models accept only their default.",
         type: "number",
         minimum: 0,
         maximum: 2,
       }),
-      strict: flag("Whether tools that allow it are offered in the provider's strict mode.", false),
+      strict: flag("Whether tools whose schema allows it are sent in the provider's strict mode.", false),
       timeoutMs: whole(
-        "How long the model may be silent, in milliseconds: until the whole answer, or the next piece of a streamed one.",
+        "How long to wait for the whole answer, or for the next chunk of a streamed answer, in milliseconds.",
         100,
         3_600_000,
         120_000,
       ),
-      maxRetries: whole("How often a failed request is retried.", 0, 20, 2),
-      extraBody: anything("More members of the request body, in the API's own words."),
+      maxRetries: whole("Maximum number of retries of a failed request.", 0, 20, 2),
+      extraBody: anything("More fields of the request body, named as in the provider's API."),
     },
   ),
   routing: object("How tools are ranked.", {
-    weights: object("How much each signal counts.", {
-      semantic: share("Fit to the words of the request.", 0.6),
-      intent: share("Fit to what the request is about.", 0.15),
-      conversation: share("Fit to the conversation so far.", 0.1),
+    weights: object("Weight of each signal in a tool's score.", {
+      semantic: share("How well the tool matches the text of the request.", 0.6),
+      intent: share("How well the tool's tags match the intent of the request.", 0.15),
+      conversation: share("How well the tool matches the conversation so far.", 0.1),
       health: share("How reliably the tool has worked.", 0.1),
       cost: share("How cheap and fast the tool is.", 0.05),
     }),
-    penalties: object("Subtracted from a tool's score.", {
-      alreadyUsed: share("It was used in this conversation.", 0.05),
-      alreadyFailed: share("It failed in this conversation.", 0.3),
-      deprecated: share("It is deprecated.", 0.2),
+    penalties: object("Amounts subtracted from a tool's score.", {
+      alreadyUsed: share("If the tool was already used in this conversation.", 0.05),
+      alreadyFailed: share("If the tool already failed in this conversation.", 0.3),
+      deprecated: share("If the tool is deprecated.", 0.2),
     }),
-    enableIntentClassification: flag("Whether requests are classified.", true),
-    useLlmForIntent: flag("Whether an injected model classifies what keywords cannot.", false),
-    enableMmr: flag("Whether near-duplicates make room for other tools.", true),
-    mmrLambda: share("1: by score alone; 0: as different as possible.", 0.7),
+    enableIntentClassification: flag("Whether requests are classified by intent.", true),
+    useLlmForIntent: flag(
+      "Whether a classifier that you inject determines the intent. If it fails, keywords determine it.",
+      false,
+    ),
+    enableMmr: flag(
+      "Whether near-duplicates of a better tool are ranked lower (MMR, maximal marginal relevance).",
+      true,
+    ),
+    mmrLambda: share("Balance of MMR. 1: rank by score only; 0: rank as diversely as possible.", 0.7),
     scoreThreshold: share(
-      "Tools with a lower semantic score are left out; the default never leaves out every tool.",
+      "Minimum semantic score of a tool. The default value always keeps the best three tools; another value may leave none.",
       0.5,
     ),
     refuse: choice(
-      "When a request is answered with no tools: never, when it is confident that nothing fits, or as soon as that is likely.",
+      "When a search returns no tools. never: it always returns the nearest tools; confident: if it is confident that no tool fits; eager: as soon as it is likely that no tool fits.",
       ["never", "confident", "eager"],
       "confident",
     ),
-    learning: object("Learning from use, within each tenant.", {
-      enabled: flag("Whether calls that follow a retrieval change later rankings.", false),
-      halfLifeDays: whole("Days after which what was learned counts half.", 1, 3650, 14),
-      weight: share("Weight of what was learned, next to the other signals.", 0.08),
+    learning: object("Learning from past calls, separately for each tenant.", {
+      enabled: flag("Whether the calls that follow a search change later rankings.", false),
+      halfLifeDays: whole("Half-life of learned evidence, in days.", 1, 3650, 14),
+      weight: share("Weight of learned evidence. It is added to the other weights.", 0.08),
     }),
   }),
   execution: object("How tools are run.", {
-    defaultTimeoutMs: whole("Time one attempt may take, in milliseconds.", 100, 300_000, 30_000),
-    maxRetries: whole("Attempts in total for a call that is safe to retry.", 1, 5, 3),
-    retryBaseMs: whole("First wait between attempts, in milliseconds, doubled each time.", 0, 60_000, 200),
-    circuitBreakerThreshold: whole("Consecutive failures that open a tool's circuit.", 1, 1000, 5),
-    circuitBreakerTimeoutS: whole("Seconds a circuit stays open before one call may probe it.", 1, 86_400, 60),
-    maxConcurrent: whole("Calls that run at once, over all tools.", 1, 100_000, 256),
+    defaultTimeoutMs: whole(
+      "Timeout of one attempt, in milliseconds, if the call and the tool set none.",
+      100,
+      300_000,
+      30_000,
+    ),
+    maxRetries: whole("Maximum number of attempts for a call that is safe to retry, including the first.", 1, 5, 3),
+    retryBaseMs: whole("Delay before the first retry, in milliseconds. It doubles with each retry.", 0, 60_000, 200),
+    circuitBreakerThreshold: whole("Number of consecutive failures that open a tool's circuit breaker.", 1, 1000, 5),
+    circuitBreakerTimeoutS: whole(
+      "How long a circuit breaker stays open before one call may probe the tool, in seconds.",
+      1,
+      86_400,
+      60,
+    ),
+    maxConcurrent: whole("Maximum number of concurrent calls, across all tools.", 1, 100_000, 256),
     maxConcurrentPerEnsemble: whole(
-      "Calls that run at once in one ensemble. Always fewer than max_concurrent; defaults to 32, or to less than half of max_concurrent.",
+      "Maximum number of concurrent calls to the tools of one ensemble, such as an MCP server. Always less than max_concurrent. Defaults to 32, or to less than half of max_concurrent if that is smaller.",
       1,
       100_000,
     ),
-    retryBudget: share("Retries per minute, as a share of the calls to one ensemble.", 0.2),
-    maxResultBytes: whole("Largest result, in bytes.", 1_024, 1_073_741_824, 16_777_216),
-    onFailure: choice("What execute does with a result that is not a success.", ["return", "throw"], "return"),
+    retryBudget: share("Maximum number of retries per minute, as a share of the calls to one ensemble.", 0.2),
+    maxResultBytes: whole("Maximum size of a result, in bytes.", 1_024, 1_073_741_824, 16_777_216),
+    onFailure: choice(
+      "Whether execute returns or throws a result that is not a success.",
+      ["return", "throw"],
+      "return",
+    ),
     resultCache: optional(
-      object("Keeps the results of confirmed read-only tools and gives them again to equal calls. Off if omitted.", {
-        ttlS: whole("Seconds a result is kept.", 1, 86_400, 60),
-        maxBytes: whole(
-          "Largest size of all results together, in bytes of JSON.",
-          1_024,
-          1_099_511_627_776,
-          67_108_864,
-        ),
-        maxEntries: whole("The most results kept.", 1, 10_000_000, 10_000),
-        tools: list("The tools it is for: names, ids or patterns. Defaults to all.", text("A name, id or pattern.")),
-      }),
+      object(
+        "Caches the results of tools that are confirmed to be read-only, and returns them for equal calls. Off if omitted.",
+        {
+          ttlS: whole("How long a result is cached, in seconds.", 1, 86_400, 60),
+          maxBytes: whole(
+            "Maximum total size of the cached results, in bytes of JSON.",
+            1_024,
+            1_099_511_627_776,
+            67_108_864,
+          ),
+          maxEntries: whole("Maximum number of cached results.", 1, 10_000_000, 10_000),
+          tools: list(
+            "Tools whose results are cached: names, ids or patterns. Defaults to all.",
+            text("A name, id or pattern."),
+          ),
+        },
+      ),
     ),
     enableSandbox: flag("Whether functions run in a sandbox.", false),
-    sandboxType: choice("Which sandbox; it counts if enable_sandbox is true.", namesOf("sandboxes"), "none"),
+    sandboxType: choice("The kind of sandbox. Used only if enable_sandbox is true.", namesOf("sandboxes"), "none"),
   }),
-  telemetry: section("Where events go, and what is kept of them.", "sinks", {
+  telemetry: section("Where events are sent, and which data about searches and calls is stored.", "sinks", {
     enabled: flag(
-      "Whether events are written. By default the command line writes them, and the library only when type or level is set.",
+      "Whether events are written. Defaults to true on the command line. In the library, defaults to true if type or level is set.",
     ),
     type: withSpellings(
       choice(
-        "Where they go; console by default. prometheus sends them nowhere: it stands for expose_prometheus.",
+        "Where events are sent. Defaults to console. prometheus sends no events; it has the same effect as expose_prometheus: true.",
         namesOf("sinks"),
       ),
       {
@@ -184,21 +214,34 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
           enabled === false ? { enabled, ...others } : { ...others, exposePrometheus: true },
       },
     ),
-    exposePrometheus: flag("Whether the gateway also serves /metrics, and nothing else, on prometheus_port.", false),
-    prometheusPort: whole("That port; 0 takes a free one.", 0, 65_535, 9090),
-    debugProtocol: flag("Whether every message to and from MCP servers is an event, mcp-message.", false),
-    history: object("What is kept of retrievals and calls, for toolarsenal why and costs.", {
-      enabled: flag("Whether they are kept in the state. Defaults to true if the state outlives the process."),
-      max: whole("Retrievals and calls kept, over all processes that share the state.", 10, 1_000_000, 10_000),
-      maxAgeDays: whole("Days they are kept.", 1, 3650, 7),
-      text: flag("Whether the words of requests and errors are kept, without secrets.", true),
+    exposePrometheus: flag(
+      "Whether the gateway also serves /metrics on a separate port, prometheus_port, which serves nothing else.",
+      false,
+    ),
+    prometheusPort: whole("The port for expose_prometheus. 0 selects a free port.", 0, 65_535, 9090),
+    debugProtocol: flag(
+      "Whether every message to and from MCP servers is written as an event named mcp-message.",
+      false,
+    ),
+    history: object("Stored searches and calls, for `toolarsenal why` and `toolarsenal costs`.", {
+      enabled: flag(
+        "Whether searches and calls are stored in the state. Defaults to true if the state outlives the process.",
+      ),
+      max: whole(
+        "Maximum number of stored searches and calls, across all processes that share the state.",
+        10,
+        1_000_000,
+        10_000,
+      ),
+      maxAgeDays: whole("How long searches and calls are stored, in days.", 1, 3650, 7),
+      text: flag("Whether the text of requests and errors is stored. Secrets are always removed.", true),
     }),
     prices: entry(
-      "Prices, to show money where the gateway counts tokens and costs. Without them it shows tokens and plain numbers.",
+      "Prices, so that the gateway can show costs in money. Without prices it shows tokens and plain numbers.",
       {
-        currency: text("The currency of these prices and of the tools' cost.monetaryCost, as ISO 4217 writes it: USD."),
+        currency: text("ISO 4217 code of the currency of these prices and of the tools' cost.monetaryCost: USD."),
         perMillionInputTokens: schema<number>({
-          description: "What your model's provider charges for a million input tokens.",
+          description: "Price that your model's provider charges for one million input tokens.",
           type: "number",
           minimum: 0,
           maximum: 1_000_000_000,
@@ -208,97 +251,150 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
     ),
   }),
   egress: EGRESS,
-  security: object("What may run, and who must agree.", {
+  security: object("Which tools may run, and which calls a person must approve.", {
     policy: choice(
-      "strict refuses what no rule allows; standard allows what no rule refuses.",
+      "The decision if no rule applies to a call. strict: refuse the call; standard: allow it.",
       ["standard", "strict"],
       "standard",
     ),
-    policyFile: path("A document of rules, or Cedar policies (.cedar), that stands in for the lists below."),
-    sealKey: text("Seals people's tokens in the shared state. Defaults to a key that is kept there too."),
+    policyFile: path(
+      "File with policy rules, or with Cedar policies (.cedar). Replaces require_confirmation, human_in_the_loop, allow and deny.",
+    ),
+    sealKey: text(
+      "Key that encrypts users' tokens in the shared state. Defaults to a generated key that is stored in the same state.",
+    ),
     requireConfirmation: list(
       "Tools whose calls a person must approve: names, ids or patterns.",
       text("A name, id or pattern."),
       ["delete_*", "payment_*", "drop_*", "refund_*"],
     ),
-    humanInTheLoop: list("Further tools whose calls a person must approve.", text("A name, id or pattern."), []),
+    humanInTheLoop: list(
+      "More tools whose calls a person must approve, in addition to require_confirmation.",
+      text("A name, id or pattern."),
+      [],
+    ),
     allow: list("Tools that may run under the strict policy.", text("A name, id or pattern."), []),
     deny: list("Tools that no caller may see or run.", text("A name, id or pattern."), []),
-    allowedDomains: list("Domains that tools may reach.", text("A domain."), []),
-    maxRequestsPerMinute: whole("Calls a minute for each tool. Defaults to 1200 per remote caller.", 1, 1_000_000),
-    rates: object("Calls per minute across all tools, in addition to the limits per tool, and searches.", {
-      tenant: whole("For each tenant.", 1, 1_000_000),
-      principal: whole("For each caller.", 1, 1_000_000),
-      toolset: whole("For each toolset.", 1, 1_000_000),
-      searches: whole("Searches for tools a minute, for each remote caller.", 1, 1_000_000, 1_200),
-    }),
+    allowedDomains: list(
+      "Domains that tools may reach. If empty, tools may reach every public domain.",
+      text("A domain."),
+      [],
+    ),
+    maxRequestsPerMinute: whole(
+      "Maximum calls per minute to each tool. Defaults to 1200 per tool and remote caller.",
+      1,
+      1_000_000,
+    ),
+    rates: object(
+      "Maximum calls per minute across all tools, in addition to the limit of each tool, and maximum searches per minute.",
+      {
+        tenant: whole("Maximum calls per minute of each tenant.", 1, 1_000_000),
+        principal: whole("Maximum calls per minute of each caller.", 1, 1_000_000),
+        toolset: whole("Maximum calls per minute through each toolset.", 1, 1_000_000),
+        searches: whole("Maximum searches for tools per minute of each remote caller.", 1, 1_000_000, 1_200),
+      },
+    ),
     pins: choice(
-      "changes refuses a tool that changed until it is accepted; all hides every tool, and starts no configured command, until it is. Defaults to all under the strict policy, otherwise to changes.",
+      "Which tools need acceptance. changes: a tool whose definition changed is refused until you accept it; all: a new or changed tool is hidden, and a new or changed command is not started, until you accept it. Defaults to all under the strict policy, otherwise to changes.",
       ["off", "changes", "all"],
     ),
-    scan: object("How text is scanned that may hide something or instruct the model.", {
-      definitions: choice("In the definitions that sources provide.", ["off", "flag", "neutralise", "block"], "flag"),
-      arguments: choice("In arguments.", ["off", "flag", "block"], "off"),
-      results: choice("In results.", ["off", "flag", "neutralise", "wrap", "block"], "off"),
+    scan: object("How text is scanned for hidden content and for instructions to the model (prompt injection).", {
+      definitions: choice(
+        "What to do with findings in tool definitions from sources.",
+        ["off", "flag", "neutralise", "block"],
+        "flag",
+      ),
+      arguments: choice("What to do with findings in arguments.", ["off", "flag", "block"], "off"),
+      results: choice("What to do with findings in results.", ["off", "flag", "neutralise", "wrap", "block"], "off"),
       ...scanModes(),
-      severity: choice("The least severity that is blocked.", ["low", "medium", "high", "critical"], "high"),
+      severity: choice(
+        "Lowest severity of findings that are neutralised or blocked.",
+        ["low", "medium", "high", "critical"],
+        "high",
+      ),
       onFailure: choice(
-        "What happens to a text that could not be scanned. Defaults to deny under the strict policy, otherwise to allow.",
+        "Whether a text that cannot be scanned is allowed or denied. Defaults to deny under the strict policy, otherwise to allow.",
         ["allow", "deny"],
       ),
     }),
     certificatePins: texts(
-      "Hosts by name, each with sha256/ and the base64 hash of the public key its certificate must have.",
+      "Certificate pins by host name: sha256/ followed by the base64 hash of the public key that the host's certificate must have.",
       {},
     ),
     approvalWebhook: entry(
-      "Where each call that waits for a person is reported.",
-      { url: text("The address."), secret: text("Signs what is sent: at least 32 characters.") },
+      "Webhook that receives an event for each call that waits for approval.",
+      { url: text("URL of the webhook."), secret: text("Secret that signs the events, at least 32 characters.") },
       ["url"],
     ),
-    confirmationTimeoutS: whole("Seconds a confirmation is kept.", 1, 604_800, 600),
+    confirmationTimeoutS: whole(
+      "How long a call waits for approval, in seconds. After that, the approval request expires.",
+      1,
+      604_800,
+      600,
+    ),
     selfApproval: choice(
-      "Whether the person at this machine may approve their own calls. Defaults to never in the library; on the command line to local, or to never if callers must prove who they are.",
+      "Whether the person at this machine may approve their own calls. Defaults to never in the library. On the command line, defaults to local, or to never if callers must authenticate.",
       ["never", "local"],
     ),
   }),
-  state: section("Where pins, approvals, idempotency keys and limits are kept.", "state", {
+  state: section("The store for pins, approvals, idempotency keys and limits.", "state", {
     ...STATE,
     limits: optional(
       section(
-        "Another store for rates, breakers, places, changes and leases. Defaults to the same one.",
+        "A separate store for rate limits, circuit breakers, concurrency limits, change notices and leases. Defaults to the state's store.",
         "state",
         STATE,
       ),
     ),
   }),
-  audit: section("The record of every call.", "audit", {
+  audit: section("The audit log, which records every call.", "audit", {
     type: choice(
-      "Where it is kept. Defaults to file if a file is set; otherwise nothing is recorded.",
+      "The kind of audit log. Defaults to file if file is set. Otherwise nothing is recorded.",
       namesOf("audit"),
     ),
-    arguments: choice("Whether arguments are kept as a hash and types, or as they are.", ["shape", "full"], "shape"),
-    onFailure: choice("Whether changing calls run while the log fails.", ["refuse", "allow"], "refuse"),
+    arguments: choice(
+      "How arguments are recorded. shape: as a hash and their types; full: with their values.",
+      ["shape", "full"],
+      "shape",
+    ),
+    onFailure: choice(
+      "Whether calls that may change data are refused or allowed while the audit log cannot be written.",
+      ["refuse", "allow"],
+      "refuse",
+    ),
   }),
   sources: list(
-    "Where tools come from. The sections mcp.servers, openapi, a2a.agents, scripts, builtins and ensembles are other spellings.",
+    "The sources of tools. You can also write them in the sections mcp.servers, openapi, a2a.agents, scripts, builtins and ensembles.",
     anySource(),
     [],
   ),
-  mcp: object("MCP servers, and serving as one.", {
+  mcp: object("MCP servers whose tools are used, and the gateway's own MCP server.", {
     servers: list("Servers whose tools are used.", listed("mcp"), []),
-    serveMcp: flag("Accepted for compatibility; `toolarsenal serve` always serves MCP.", false),
+    serveMcp: flag("Has no effect, because `toolarsenal serve` always serves MCP. Accepted for compatibility.", false),
     mcpMode: MCP_MODE,
     commonTools: list(
-      "Tools that hybrid mode lists besides the two of dynamic mode. Defaults to the most used ones.",
+      "Tools that hybrid mode lists in addition to the two meta-tools of dynamic mode. Defaults to the most used tools.",
       text("A tool's id, or a pattern."),
       [],
     ),
-    clientQuirks: flag("Fits lists of tools to the limits of known clients, by their names.", true),
+    clientQuirks: flag(
+      "Whether lists of tools are adapted to the limits of known clients. Clients are recognised by name.",
+      true,
+    ),
     envPassthrough: ENV_PASSTHROUGH,
-    startupWaitMs: whole("How long a request waits for servers on their first connection.", 0, 600_000, 10_000),
-    taskAfterMs: whole("Milliseconds after which a call of a client with tasks becomes one.", 0, 600_000, 5_000),
-    taskTtlS: whole("How long a task is kept, from its creation, in seconds.", 60, 604_800, 3_600),
+    startupWaitMs: whole(
+      "How long a request waits for servers that are connecting for the first time, in milliseconds.",
+      0,
+      600_000,
+      10_000,
+    ),
+    taskAfterMs: whole(
+      "Time after which a running call becomes an MCP task, in milliseconds. Only for clients that support tasks.",
+      0,
+      600_000,
+      5_000,
+    ),
+    taskTtlS: whole("How long an MCP task is kept after its creation, in seconds.", 60, 604_800, 3_600),
   }),
   programs: PROGRAMS,
   toolsets: list("Curated views over the tools, each with an access policy.", CONFIGURED_TOOLSET, []),
@@ -308,71 +404,74 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
     [],
   ),
   openapi: list("OpenAPI documents whose operations are used as tools.", listed("openapi"), []),
-  server: object("How toolarsenal serve listens.", {
-    host: text("The address it listens on; anything but loopback needs tokens or auth.", "127.0.0.1"),
-    port: whole("The port it listens on; 0 takes a free one.", 0, 65_535, 8080),
-    publicUrl: text("The URL that clients use: https://example.com, https://example.com/tools. Defaults to its own."),
-    allowedHosts: list("Further names by which clients may call it.", text("A host name."), []),
+  server: object("The HTTP server of `toolarsenal serve`.", {
+    host: text("Address to listen on. Any address other than loopback needs tokens or auth.", "127.0.0.1"),
+    port: whole("Port to listen on. 0 selects a free port.", 0, 65_535, 8080),
+    publicUrl: text(
+      "URL that clients use to reach the gateway: https://example.com or https://example.com/tools. Defaults to the address it listens on.",
+    ),
+    allowedHosts: list("More host names that clients may use to reach the gateway.", text("A host name."), []),
     allowedOrigins: list(
-      "Origins of web pages that may call it, besides its own: http://localhost:6274.",
+      "Origins of web pages that may call the gateway, in addition to its own: http://localhost:6274.",
       text("An origin."),
       [],
     ),
     tls: TLS,
     drainTimeoutS: whole(
-      "Seconds that running calls may take to finish when the gateway stops; then they are cut off.",
+      "How long running calls may continue when the gateway stops, in seconds. Then they are aborted.",
       0,
       86_400,
       8,
     ),
     shutdownDelayS: whole(
-      "Seconds in which the gateway still takes requests after it was asked to stop, while /readyz answers 503, so that load balancers send no more.",
+      "How long the gateway still accepts requests after it was asked to stop, in seconds. Meanwhile /readyz answers 503, so load balancers stop sending requests.",
       0,
       600,
       0,
     ),
-    operatorRole: text("The role that a caller needs to operate the gateway over REST.", "operator"),
+    operatorRole: text("Role that a caller needs for the operator's operations of the REST API.", "operator"),
     allowCommands: flag(
-      "Whether remote operators may add servers that run commands here, read files, or are in a private network.",
+      "Whether remote operators may add sources that run commands on this machine, read its files, or are in a private network.",
       false,
     ),
     metrics: choice(
-      "Who may read /metrics: callers with the role operator or metrics, or everybody who can connect.",
+      "Who may read /metrics. operator: callers with the role operator or metrics; open: everyone who can connect.",
       ["operator", "open"],
       "operator",
     ),
     tokens: texts(
-      "Callers by name, each with its bearer token. If empty, everyone who can connect is the local operator.",
+      "Bearer tokens of callers, by the caller's name. If tokens and auth are both empty, everyone who can connect is treated as the local operator.",
       {},
     ),
-    auth: optional(object("More ways to authenticate callers; one is enough.", proofs())),
+    auth: optional(object("More ways to authenticate callers. A caller needs only one of them.", proofs())),
   }),
   teams: TEAMS,
-  a2a: object("Other agents, and serving as one.", {
+  a2a: object("A2A agents whose skills are used, and the gateway's own A2A agent.", {
     agents: list("Agents whose skills are used.", listed("a2a"), []),
-    serveA2a: flag("Whether the agent is also served on a port of its own, a2a_port.", false),
-    a2aPort: whole("The agent's own port. Used if serve_a2a is true.", 1, 65_535, 8080),
+    serveA2a: flag("Whether the agent is also served on a separate port, a2a_port.", false),
+    a2aPort: whole("The agent's separate port. Used only if serve_a2a is true.", 1, 65_535, 8080),
     name: text("The agent's name on its card.", "ToolArsenal"),
-    description: text("What the card says of the agent. The number of tools is added."),
-    provider: entry("Who runs the agent.", { organization: text("Its name."), url: text("Its website.") }, [
-      "organization",
-      "url",
-    ]),
-    expose: list("Toolsets that other agents can address, by name. Defaults to all.", text("A toolset.")),
-    taskTtlS: whole("Seconds that a task is kept after its last change.", 60, 31_536_000, 86_400),
+    description: text("Description of the agent on its card. The number of tools is appended."),
+    provider: entry(
+      "The organization that runs the agent.",
+      { organization: text("Name of the organization."), url: text("URL of its website.") },
+      ["organization", "url"],
+    ),
+    expose: list("Names of the toolsets that other agents can use. Defaults to all.", text("A toolset.")),
+    taskTtlS: whole("How long a task is kept after its last change, in seconds.", 60, 31_536_000, 86_400),
     messagesPerMinute: whole(
-      "The most messages that one caller can send in a minute. The local operator is not limited.",
+      "Maximum messages per minute from one caller. The local operator is not limited.",
       1,
       1_000_000,
       600,
     ),
     pushOrigins: list(
-      "Origins to which push notifications may be sent although they are private, such as http://10.0.0.7:9000.",
+      "Private origins that may receive push notifications, such as http://10.0.0.7:9000. Other private addresses are refused.",
       text("An origin."),
       [],
     ),
     signingKey: text(
-      "The private key that signs the agent card, as PEM or JWK: a reference to a secret, such as file:card-key.pem.",
+      "Private key that signs the agent card, as PEM or JWK. Write a secret reference, such as file:card-key.pem.",
     ),
   }),
   scripts: list("Source files whose functions are tools.", listed("scripts"), []),
@@ -380,6 +479,6 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
   arsenal: SHORT_FORM,
   registries: REGISTRIES,
   modules: list("Modules that register tools: each default export is called with the arsenal.", text("A path."), []),
-  autoSync: flag("Whether retrieve and execute first index what is pending.", true),
-  syncOnRegister: flag("Whether register starts indexing at once.", false),
+  autoSync: flag("Whether retrieve and execute first index tools that were registered or changed.", true),
+  syncOnRegister: flag("Whether register starts indexing immediately.", false),
 });

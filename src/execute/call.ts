@@ -60,7 +60,7 @@ export const TOOL_CALL = hinted(
         onlyInCode: true,
       }),
       /** The timeout of one attempt, 100 to 300,000 ms. Defaults to the tool's own, then to the configured one. */
-      timeoutMs: hinted(number("Milliseconds that one attempt may take.", LIMITS.timeoutMinMs, LIMITS.timeoutMaxMs), {
+      timeoutMs: hinted(number("Timeout of one attempt, in milliseconds.", LIMITS.timeoutMinMs, LIMITS.timeoutMaxMs), {
         problem: "is out of range",
         fix: "Give 100 to 300000 milliseconds, or leave it out.",
       }),

@@ -30,7 +30,7 @@ export const TOOL_DRAFT = hinted(
       /** The text that the model reads and the search indexes. A short description is completed from the name and the parameters. */
       description: hinted(
         schema<string | undefined>({
-          description: "What the model reads, and what the search looks at.",
+          description: "Description for the model and for the search.",
           type: "string",
         }),
         { check: checkDescription },
@@ -48,7 +48,7 @@ export const TOOL_DRAFT = hinted(
       extendedDescription: refined(text("More about it, up to 10,000 characters."), {
         maxLength: LIMITS.extendedDescriptionMax,
       }),
-      examples: refined(list("Requests that it serves, in a user's words. At most 10.", text("A request.")), {
+      examples: refined(list("Example requests that the tool serves, in a user's words. At most 10.", text("A request.")), {
         maxItems: LIMITS.examples,
       }),
       tags: list("Words to filter by.", text("A tag.")),

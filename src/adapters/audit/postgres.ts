@@ -36,7 +36,6 @@ const PATIENCE_MS = 15_000;
 /** How long the server waits for a silent process that holds the lock on the log's end. */
 const SILENCE = "5s";
 
-/** The number of lines to read at once. */
 const PAGE = 1_000;
 
 /** Keeps the audit log in a PostgreSQL table that any number of processes may write. All records form one chain. */
@@ -139,9 +138,7 @@ export function postgresAuditTable(place: LogTable) {
   const opened = open(place);
   const { postgres, table, ready } = opened;
   return {
-    /** Yields every line, oldest first. */
     lines: () => auditLines(opened),
-    /** Returns the last lines, oldest first. */
     async last(count: number): Promise<readonly string[]> {
       await ready();
       const sql = `SELECT line FROM (SELECT seq, line FROM ${table} ORDER BY seq DESC LIMIT $1) AS last ORDER BY seq`;
@@ -183,8 +180,8 @@ function failure(cause: unknown): ArsenalError {
 }
 
 export const config = object("A PostgreSQL table.", {
-  url: text("For postgres: the address of the database. A password inside it is best a reference."),
-  schema: text("For postgres: the schema the table is in. It is created. Defaults to toolarsenal."),
+  url: text("For postgres: URL of the database. Write its password as a secret reference."),
+  schema: text("For postgres: the schema that contains the table. It is created if missing. Defaults to toolarsenal."),
 });
 
 export const needs = { url: "Write postgres://USER@HOST:5432/DATABASE." };

@@ -34,7 +34,7 @@ export function memoryEngine({
 
 export const config = setting.object("In memory, with an optional snapshot file.", {
   snapshot: setting.path(
-    "For memory: a file that keeps the tools between runs; their index and vectors are in a file next to it. Optional.",
+    "For memory: file that keeps the tools between runs. Their index and vectors are kept in a second file next to it. If omitted, tools are lost when the process ends.",
   ),
 });
 

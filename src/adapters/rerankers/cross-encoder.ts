@@ -62,11 +62,11 @@ function jina(title: string, model?: string): Format {
   };
 }
 
-export const config = object("A cross-encoder behind a /rerank address.", {
-  format: choice("For cross_encoder: the server's protocol. Defaults to jina if api_base ends with /v1, else to tei.", [
-    "tei",
-    "jina",
-  ]),
+export const config = object("A cross-encoder on a server with a /rerank endpoint.", {
+  format: choice(
+    "For cross_encoder: the server's protocol. Defaults to jina if api_base ends with /v1, otherwise to tei.",
+    ["tei", "jina"],
+  ),
 });
 
 export const needs = { apiBase: "Set it to the address before /rerank: http://HOST:8080." };

@@ -91,9 +91,7 @@ function byKey<Value>(texts: readonly string[], valueOf: (text: string) => Value
   return Object.fromEntries(texts.map((text, at) => [keyOf(at), valueOf(text)]));
 }
 
-/**
- * Converts the grades to scores. Refuses a response without exactly one grade for each tool, because the search's own order is better than a guess.
- */
+/** Converts the grades to scores. Refuses a response without exactly one grade for each tool, because the search's own order is better than a guess. */
 function readGrades(title: string, answer: unknown, count: number): readonly number[] {
   const choices = isPlainObject(answer) ? answer["choices"] : undefined;
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
@@ -120,9 +118,9 @@ function parse(text: string): unknown {
   }
 }
 
-export const config = object("A chat model behind an OpenAI-compatible address.", {
+export const config = object("A chat model on a server with an OpenAI-compatible API.", {
   temperature: schema<number>({
-    description: "For llm: the temperature that is sent. Optional: some models accept only their own.",
+    description: "For llm: sampling temperature. Not sent if omitted, because some models accept only their default.",
     type: "number",
     minimum: 0,
     maximum: 2,

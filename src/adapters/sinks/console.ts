@@ -95,19 +95,23 @@ function ignore(): void {
 }
 
 const LEVELS = ["debug", "info", "warn", "error"] as const;
-const levelOf = (stage: string) => choice(`For ${stage}.`, LEVELS);
+const levelOf = (stage: string) => choice(`Lowest level of events about ${stage}.`, LEVELS);
 
 export const config = object("One line per event on stderr.", {
-  level: choice("The quietest event that is shown; warn by default.", LEVELS),
-  logFormat: choice("JSON, or lines for people. auto is pretty on a terminal.", ["auto", "json", "pretty"], "auto"),
-  logLevels: object("The quietest event that is shown of single stages; the others follow level.", {
-    register: levelOf("tools and servers that come and go"),
+  level: choice("Lowest level of events that are shown. Defaults to warn.", LEVELS),
+  logFormat: choice(
+    "Format of the lines. json: JSON; pretty: readable text; auto: pretty on a terminal, otherwise json.",
+    ["auto", "json", "pretty"],
+    "auto",
+  ),
+  logLevels: object("Lowest level of events that are shown, for single stages. Other stages use level.", {
+    register: levelOf("added and removed tools and servers"),
     catalog: levelOf("indexing and embedding"),
-    retrieve: levelOf("retrievals"),
+    retrieve: levelOf("searches"),
     guard: levelOf("policy, approvals, pins, scans and audit"),
     execute: levelOf("calls"),
     state: levelOf("the shared state"),
-    observe: levelOf("telemetry itself"),
+    observe: levelOf("telemetry"),
     serve: levelOf("the gateway"),
   } satisfies Record<LogStage, unknown>),
 });

@@ -64,7 +64,6 @@ export function datadogSink(options: DatadogSinkOptions = {}, around: DatadogPar
     for (const datagram of datagrams(lines)) await sendDatagram(socket, datagram);
   }
 
-  /** Returns counters as increments, and gauges as values. */
   async function readMetrics(): Promise<readonly string[]> {
     const families = (await (await metrics?.())?.collect()) ?? [];
     return families.flatMap(({ name, type, series }) =>
@@ -156,11 +155,11 @@ function datagrams(lines: readonly string[]): readonly string[] {
   return open === "" ? full : [...full, open];
 }
 
-export const config = object("Metrics by DogStatsD, and traces and logs by OTLP, for a Datadog Agent.", {
+export const config = object("Sends metrics by DogStatsD, and traces and logs by OTLP, to a Datadog Agent.", {
   datadog: optional(
     object("The Datadog Agent.", {
-      host: text("Its address.", "127.0.0.1"),
-      port: whole("Its DogStatsD port.", 1, 65_535, 8125),
+      host: text("Host name or IP address of the Datadog Agent.", "127.0.0.1"),
+      port: whole("DogStatsD port of the Datadog Agent.", 1, 65_535, 8125),
       tags: texts("Tags of every metric, such as env: prod.", {}),
       intervalMs: whole("How often counters and gauges are sent, in milliseconds.", 100, 3_600_000, 10_000),
     }),
@@ -184,7 +183,6 @@ export async function create({ datadog, ...others }: Settings, surroundings: Sur
 /** How long a refusal from another machine may take. */
 const REFUSAL_MS = 250;
 
-/** Rejects if a datagram is refused in time. */
 function refusalOf(socket: Socket, clock: Clock): Promise<void> {
   return new Promise((resolve, reject) => {
     const cancel = clock.after(REFUSAL_MS, resolve);

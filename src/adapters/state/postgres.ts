@@ -133,7 +133,9 @@ function createDocuments(database: StateDatabase): State {
 }
 
 export const config = setting.object("A PostgreSQL database.", {
-  schema: setting.text("For postgres: the schema the tables are in. It is created. Defaults to toolarsenal."),
+  schema: setting.text(
+    "For postgres: the schema that contains the tables. It is created if missing. Defaults to toolarsenal.",
+  ),
 });
 
 export const needs = { url: "Write postgres://USER@HOST:5432/DATABASE." };

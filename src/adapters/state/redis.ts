@@ -97,7 +97,7 @@ export function redisState(options: RedisStateOptions): SharedState {
 
 export const config = setting.object("A Redis or Valkey server.", {
   keyPrefix: setting.text(
-    "For redis: begins every key, so that several arsenals can share a server. Defaults to 'toolarsenal:'.",
+    "For redis: prefix of every key, so that several arsenals can share a server. Defaults to 'toolarsenal:'.",
   ),
 });
 

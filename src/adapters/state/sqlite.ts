@@ -121,9 +121,9 @@ function createDocuments(file: StateFile, clock: Clock): State {
   };
 }
 
-export const config = setting.object("A SQLite file, which several processes may share.", {
+export const config = setting.object("A SQLite file, which several processes can share.", {
   file: setting.path(
-    "For sqlite: the file, which several processes may share. Without a type, a file means sqlite. Defaults to ./.toolarsenal/state.sqlite. ':memory:' keeps everything in memory.",
+    "For sqlite: the database file, which several processes can share. If type is omitted, setting file selects sqlite. Defaults to ./.toolarsenal/state.sqlite. ':memory:' keeps everything in memory.",
   ),
 });
 

@@ -21,7 +21,7 @@ describe("settings that do not go together", () => {
       { builtins: { webSearch: { apiKey: "tvly-0123456789" as "env:KEY" } } },
       "Write env:NAME, with the environment variable that holds the key.",
     ],
-    ["audit.file", { audit: { type: "file" } }, "Name the file that the log is kept in."],
+    ["audit.file", { audit: { type: "file" } }, "Set it to the path of the log file."],
     [
       "audit.keyFile",
       { audit: { type: "postgres", url: "postgres://db" } },

@@ -148,16 +148,29 @@ function failure(file: string, cause: unknown): ArsenalError {
   return fixable("AUDIT_FAILED", problem, fix, { field: "audit.file", value: file, cause });
 }
 
-export const config = object("A hash-chained file.", {
-  file: path("The file it is kept in. If omitted, nothing is recorded."),
-  keyFile: path("The Ed25519 key that signs it, created on first use. Defaults to the log's file with .key appended."),
-  secret: text("Signs it instead of a key: at least 32 characters, best from the environment."),
-  checkpointEvery: whole("Records from one signed checkpoint to the next.", 1, 1_000_000, 1_000),
-  fsync: choice("batch: a kept record survives a power failure; close: the process.", ["batch", "close"], "batch"),
-  maxFileBytes: whole("Size in bytes at which a new file is started.", 1_024, Number.MAX_SAFE_INTEGER, 67_108_864),
+export const config = object("A hash-chained log file.", {
+  file: path("The file of the audit log. If omitted, nothing is recorded."),
+  keyFile: path(
+    "File with the Ed25519 key that signs the log. It is created on first use. Defaults to the path of the log with .key appended.",
+  ),
+  secret: text(
+    "Secret that signs the log instead of a key, at least 32 characters. Write it as env:NAME.",
+  ),
+  checkpointEvery: whole("Number of records between two signed checkpoints.", 1, 1_000_000, 1_000),
+  fsync: choice(
+    "When records are flushed to disk. batch: with each batch, so stored records survive a power failure; close: when the log is closed, so stored records survive a crash of the process only.",
+    ["batch", "close"],
+    "batch",
+  ),
+  maxFileBytes: whole(
+    "Size of a file at which a new file is started, in bytes.",
+    1_024,
+    Number.MAX_SAFE_INTEGER,
+    67_108_864,
+  ),
 });
 
-export const needs = { file: "Name the file that the log is kept in." };
+export const needs = { file: "Set it to the path of the log file." };
 
 export function create(
   { file = "", keyFile, checkpointEvery, fsync, maxFileBytes }: Filled<typeof config>,

@@ -49,7 +49,7 @@ const DIMENSIONS: Readonly<Record<string, number>> = {
 
 export const needs = { model: "Set it to the model's id: BAAI/bge-small-en-v1.5." };
 
-export const config = object("Hugging Face's inference API, or a server of Text Embeddings Inference.", {
+export const config = object("Hugging Face's inference API, or a Text Embeddings Inference server.", {
   ...REMOTE_SETTINGS,
   ...PREFIX_SETTINGS,
 });

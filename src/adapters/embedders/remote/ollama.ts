@@ -41,7 +41,7 @@ export function ollamaEmbedder(settings: OllamaEmbedderSettings = {}, surroundin
   });
 }
 
-export const config = object("A server of Ollama.", { ...REMOTE_SETTINGS, ...PREFIX_SETTINGS });
+export const config = object("An Ollama server.", { ...REMOTE_SETTINGS, ...PREFIX_SETTINGS });
 
 export { ollamaEmbedder as create };
 

@@ -4,11 +4,13 @@ import type { Prefixes } from "./remote-embedder.ts";
 /** Prefix settings. Some models were trained with a prefix, which these providers do not add themselves. */
 export const PREFIX_SETTINGS = {
   queryPrefix: schema<string>({
-    description: "Prefix of a request. Defaults to the prefix the model was trained with, if known.",
+    description:
+      "Text put in front of a request before it is embedded. Defaults to the prefix that the model was trained with, if known.",
     type: "string",
   }),
   toolPrefix: schema<string>({
-    description: "Prefix of a tool's text. Defaults to the prefix the model was trained with, if known.",
+    description:
+      "Text put in front of a tool's text before it is embedded. Defaults to the prefix that the model was trained with, if known.",
     type: "string",
   }),
 };
@@ -27,7 +29,6 @@ const FAMILIES: readonly (readonly [name: RegExp, prefixes: Prefixes])[] = [
   [/\bembeddinggemma/i, { query: "task: search result | query: ", tool: "title: none | text: " }],
 ];
 
-/** Returns the prefixes for a model. */
 export function prefixesOf(model: string, { queryPrefix, toolPrefix }: PrefixSettings): Prefixes {
   const known = FAMILIES.find(([name]) => name.test(model))?.[1];
   return { query: queryPrefix ?? known?.query ?? "", tool: toolPrefix ?? known?.tool ?? "" };

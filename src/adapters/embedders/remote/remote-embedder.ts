@@ -12,14 +12,18 @@ import { createSelfCalibration } from "./self-calibration.ts";
 
 /** Settings of every remote embedder. The section `embedder` adds model, api_key, api_base, batch_size and max_retries. */
 export const REMOTE_SETTINGS = {
-  dimension: whole("Length of the vectors. Needed for a model whose length is not known.", 1, 65_536),
-  maxConcurrent: whole("The most concurrent requests to the embedder's API. Defaults to 4.", 1, 256),
-  timeoutMs: whole(
-    "Time one request to the embedder's API may take, in milliseconds. Defaults to 30000.",
-    100,
-    600_000,
+  dimension: whole(
+    "Number of dimensions of the vectors. Needed only for models that ToolArsenal does not know.",
+    1,
+    65_536,
   ),
-  maxInputBytes: whole("Bytes of a text that are sent; the rest is cut off. Defaults to 8000.", 16, 1_000_000),
+  maxConcurrent: whole("Maximum number of concurrent requests to the embedder's API. Defaults to 4.", 1, 256),
+  timeoutMs: whole("Timeout of one request to the embedder's API, in milliseconds. Defaults to 30000.", 100, 600_000),
+  maxInputBytes: whole(
+    "Maximum size of one text, in bytes. The rest of a longer text is cut off. Defaults to 8000.",
+    16,
+    1_000_000,
+  ),
 };
 
 /** The settings of a remote embedder. */
@@ -34,14 +38,12 @@ export interface RemoteEmbedderSettings extends InputsOf<typeof REMOTE_SETTINGS>
   readonly maxRetries?: number;
 }
 
-/** A provider: its endpoint, request body and response format. */
 export interface RemoteProvider {
   /** The name in messages: `OpenAI`. */
   readonly title: string;
   /** The first part of the model's name: `openai`. */
   readonly name: string;
   readonly model: string;
-  /** The dimensions of known models. */
   readonly dimensions: Readonly<Record<string, number>>;
   readonly url: string;
   readonly apiKey?: string | undefined;

@@ -228,8 +228,11 @@ function toPostgres({ url, client }: PostgresEngineOptions, schema: string): Pos
 }
 
 export const config = setting.object("A PostgreSQL database with pgvector, shared by any number of processes.", {
-  schema: setting.text("For postgres: the schema that the tables are in. It is created.", "toolarsenal"),
-  vectors: setting.flag("For postgres: false to search by words only, without pgvector.", true),
+  schema: setting.text("For postgres: the schema that contains the tables. It is created if missing.", "toolarsenal"),
+  vectors: setting.flag(
+    "For postgres: whether vectors are stored with pgvector. If false, tools are searched by words only.",
+    true,
+  ),
 });
 
 export const needs = { url: "Write postgres://USER@HOST:5432/DATABASE." };

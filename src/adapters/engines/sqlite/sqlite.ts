@@ -194,7 +194,6 @@ function changedOf(database: Database, tools: readonly Tool[]): readonly Tool[] 
   return tools.filter(({ id, contentHash }) => hashes.get(id) !== contentHash);
 }
 
-/** Prepares the row of a tool. */
 function prepare(tool: Tool) {
   const texts = toolFields(tool);
   const { key, otherTerms } = toMentionable(texts);
@@ -298,7 +297,6 @@ function nextRevision(database: Database): number {
   );
 }
 
-/** Converts errors of the file to messages with a fix. */
 function translating<Value>(file: string, step: () => Value): Value {
   try {
     return step();
@@ -310,7 +308,10 @@ function translating<Value>(file: string, step: () => Value): Value {
 }
 
 export const config = setting.object("One SQLite file that keeps tools, words and vectors between runs.", {
-  file: setting.path("For sqlite: the database file. It and its folder are created.", "./.toolarsenal/catalog.sqlite"),
+  file: setting.path(
+    "For sqlite: the database file. The file and its folder are created if missing.",
+    "./.toolarsenal/catalog.sqlite",
+  ),
 });
 
 export function create(

@@ -14,9 +14,7 @@ const LOOK_EVERY_MS = 500;
 /** Compared if no key has the name, so the timing does not reveal existing names. */
 const NO_KEY = { hash: `sha256:${"0".repeat(64)}` } as StoredKey;
 
-/**
- * Authenticates callers by keys of the form `ta_NAME_SECRET`, sent as `X-API-Key` or `Authorization: Bearer …`. Only hashes of the keys are stored.
- */
+/** Authenticates callers by keys of the form `ta_NAME_SECRET`, sent as `X-API-Key` or `Authorization: Bearer …`. Only hashes of the keys are stored. */
 export function apiKeys(options: { readonly keys: readonly StoredKey[]; readonly clock?: Clock }): Identity {
   const byName = toMap(options.keys);
   return identityOver(() => byName, options.clock);
@@ -109,8 +107,10 @@ function wrongKey(name: string, why: string, fix: string): ArsenalError {
 export const config = setting.entry(
   "Callers with API keys.",
   {
-    file: setting.path("The file that `toolarsenal keys` writes and only its user can read."),
-    state: setting.flag("Keep the keys in the shared state instead, so that every process knows them."),
+    file: setting.path("File with the keys, written by `toolarsenal keys` and readable only by its user."),
+    state: setting.flag(
+      "Whether the keys are kept in the shared state instead of a file, so that every process accepts them.",
+    ),
   },
   [],
 );

@@ -32,7 +32,6 @@ export interface JwtOptions {
   /** Allows users to sign in to the dashboard through the issuer. If omitted, they need an API key. */
   readonly signIn?: SignInSettings;
   readonly egress?: Egress;
-  /** Resolves the secret of `signIn`. */
   readonly secrets?: Secrets;
   readonly clock?: Clock;
 }
@@ -49,9 +48,7 @@ const DEFAULT_ALGORITHMS: readonly JwtAlgorithm[] = ["RS256", "PS256", "ES256", 
 /** The tolerated difference between the clocks of two machines, in seconds. */
 const LEEWAY_S = 30;
 
-/**
- * Authenticates callers by access tokens of an OAuth 2 or OpenID Connect issuer. The tokens are JWTs, signed with a key that the issuer publishes.
- */
+/** Authenticates callers by access tokens of an OAuth 2 or OpenID Connect issuer. The tokens are JWTs, signed with a key that the issuer publishes. */
 export function jwtIdentity(options: JwtOptions): Identity {
   const { issuer, clock = systemClock, scopes: needed = [], capabilities = [], claims = {} } = options;
   const { algorithms = DEFAULT_ALGORITHMS } = options;
@@ -162,36 +159,44 @@ function wrong(field: string, value: unknown, fix: string): ArsenalError {
 export const config = entry(
   "Callers with access tokens of an OAuth 2 or OpenID Connect issuer.",
   {
-    issuer: text("The issuer, as its tokens have it in iss."),
-    audience: list("aud must contain one of these. Defaults to the URL that was called.", text("An audience.")),
-    jwksUri: text("Where the issuer's keys are. Found through its metadata by default."),
+    issuer: text("URL of the issuer, exactly as in the iss claim of its tokens."),
+    audience: list(
+      "Accepted audiences: the aud claim must contain one of them. Defaults to the URL that the caller called.",
+      text("An audience."),
+    ),
+    jwksUri: text("URL of the issuer's keys (JWKS). Defaults to the URL in the issuer's metadata."),
     algorithms: list(
-      "Signatures that are accepted. Defaults to RS256, PS256, ES256, EdDSA and Ed25519.",
+      "Accepted signature algorithms. Defaults to RS256, PS256, ES256, EdDSA and Ed25519.",
       choice("An algorithm.", JWT_ALGORITHMS),
     ),
-    scopes: list("Scopes that every token needs, all of them.", text("A scope.")),
+    scopes: list("Scopes that every token must have.", text("A scope.")),
     capabilities: list(
       "Capabilities of every caller, in addition to those in its token.",
       choice("A capability.", CAPABILITIES),
     ),
     claims: optional(
-      object("The claims that describe the caller: each a name, or a path with dots.", {
-        id: text("Who it is; defaults to sub."),
-        tenant: text("Its tenant; a token without it is then refused. Not read by default."),
-        roles: text("Its roles; defaults to roles."),
-        capabilities: text("What it may touch; defaults to capabilities."),
-        scopes: text("Its scopes; defaults to scope, or else scp."),
-        groups: text("Its groups, which tenants map to roles; defaults to groups."),
+      object("Names of the token's claims that describe the caller. Write nested claims as a path with dots.", {
+        id: text("Claim with the caller's id. Defaults to sub."),
+        tenant: text(
+          "Claim with the caller's tenant. If set, a token without this claim is refused. Not read by default.",
+        ),
+        roles: text("Claim with the caller's roles. Defaults to roles."),
+        capabilities: text("Claim with the caller's capabilities. Defaults to capabilities."),
+        scopes: text("Claim with the caller's scopes. Defaults to scope, or to scp if the token has no scope."),
+        groups: text("Claim with the caller's groups, which tenants map to roles. Defaults to groups."),
       }),
     ),
     signIn: entry(
-      "Lets people sign in to the dashboard through the issuer. The gateway is then a client there, with the redirect address PUBLIC_URL/ui/sign-in/callback.",
+      "Lets people sign in to the dashboard through the issuer. Register the gateway there as a client with the redirect URI PUBLIC_URL/ui/sign-in/callback.",
       {
-        clientId: text("The gateway's client id at the issuer."),
-        clientSecret: text("The client's secret, or where it is (env:NAME). Public clients have none."),
-        scopes: list("What to ask for. Defaults to openid and the scopes that every token needs.", text("A scope.")),
+        clientId: text("Client id of the gateway at the issuer."),
+        clientSecret: text("The client's secret, or a secret reference such as env:NAME. Omit it for a public client."),
+        scopes: list(
+          "Scopes to request. Defaults to openid and the scopes that every token must have.",
+          text("A scope."),
+        ),
         parameters: texts(
-          "More parameters of the request, such as Auth0's audience. An empty resource leaves that one out.",
+          "More parameters of the authorization request, such as Auth0's audience. An empty resource removes the parameter resource.",
         ),
       },
       ["clientId"],

@@ -7,28 +7,33 @@ import { choice, flag, type InputOf, object, optional, text, texts, whole } from
 import type { Attributes } from "./attributes.ts";
 import { type Signal, SIGNALS } from "./otlp.ts";
 
-export const config = object("Traces, logs and metrics for an OpenTelemetry collector.", {
-  level: choice("The quietest event that is written; warn by default.", ["debug", "info", "warn", "error"]),
+export const config = object("Sends traces, logs and metrics to an OpenTelemetry collector.", {
+  level: choice("Lowest level of events that are written. Defaults to warn.", ["debug", "info", "warn", "error"]),
   serviceName: text(
-    "The name that telemetry is sent under. Defaults to OTEL_SERVICE_NAME, then service.name in OTEL_RESOURCE_ATTRIBUTES, then tool_arsenal.",
+    "Service name in the telemetry. Defaults to OTEL_SERVICE_NAME, then to service.name in OTEL_RESOURCE_ATTRIBUTES, then to tool_arsenal.",
   ),
   otlpEndpoint: text("The same as otlp.endpoint."),
   captureContent: flag(
-    "Whether spans contain the words of requests. Defaults to OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT, then to false.",
+    "Whether spans contain the text of requests. Defaults to OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT, then to false.",
   ),
   otlp: optional(
     object("How telemetry is sent. Omitted settings default to the OTEL_EXPORTER_OTLP_… environment variables.", {
-      endpoint: text("Address of the collector, without /v1/traces. Defaults to http://localhost:4318."),
+      endpoint: text("URL of the collector, without /v1/traces. Defaults to http://localhost:4318."),
       headers: texts("Headers of every request. Values may be references to secrets."),
-      protocol: choice("How requests are encoded; http/protobuf by default.", ["http/protobuf", "http/json"]),
-      compression: choice("How requests are compressed; none by default.", ["none", "gzip"]),
-      timeoutMs: whole("Time one request may take, in milliseconds; 10,000 by default.", 1, 600_000),
-      traces: flag("Whether traces are sent; true by default."),
-      logs: flag("Whether logs are sent; true by default."),
-      metrics: flag("Whether metrics are sent; true by default."),
-      queueSize: whole("Events that wait for each signal. Beyond it the oldest are dropped.", 1, 1_000_000, 4096),
-      batchSize: whole("Events in one request.", 1, 100_000, 512),
-      delayMs: whole("The longest that an event waits for others, in milliseconds.", 1, 600_000, 5000),
+      protocol: choice("How requests are encoded. Defaults to http/protobuf.", ["http/protobuf", "http/json"]),
+      compression: choice("How requests are compressed. Defaults to none.", ["none", "gzip"]),
+      timeoutMs: whole("Timeout of one request, in milliseconds. Defaults to 10000.", 1, 600_000),
+      traces: flag("Whether traces are sent. Defaults to true."),
+      logs: flag("Whether logs are sent. Defaults to true."),
+      metrics: flag("Whether metrics are sent. Defaults to true."),
+      queueSize: whole(
+        "Maximum number of queued events per signal. If the queue is full, the oldest event is dropped.",
+        1,
+        1_000_000,
+        4096,
+      ),
+      batchSize: whole("Maximum number of events in one request.", 1, 100_000, 512),
+      delayMs: whole("Maximum time that an event waits for a batch, in milliseconds.", 1, 600_000, 5000),
       metricsDelayMs: whole("How often metrics are sent, in milliseconds.", 100, 86_400_000, 60_000),
     }),
   ),

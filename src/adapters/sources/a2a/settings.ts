@@ -2,33 +2,47 @@ import { choice, entry, flag, type InputOf, path, text, whole } from "../../../t
 import { credentials, secretTexts } from "../credentials/settings.ts";
 
 const TLS = entry(
-  "A client certificate, for agents that ask for mutual TLS.",
+  "Client certificate, for agents that require mutual TLS.",
   {
-    cert: path("PEM file of the certificate."),
-    key: path("PEM file of its private key, without a passphrase."),
-    ca: path("PEM file of the certificates that the agent's own may be signed by."),
+    cert: path("PEM file with the client certificate."),
+    key: path("PEM file with the certificate's private key, without a passphrase."),
+    ca: path("PEM file with the certificate authorities that may sign the agent's certificate."),
   },
   ["cert", "key"],
 );
 
 export const config = entry(
-  "One agent.",
+  "One A2A agent.",
   {
-    name: text("The agent's name, and the namespace of its tools."),
-    url: text("The agent's address, or the address of its card."),
-    namespace: text("Another namespace for its tools."),
-    endpoint: text("Where the agent is called, instead of the address in its card. The credentials go there."),
-    transport: choice("The binding to use; by default the first in the card.", ["jsonrpc", "http+json"]),
+    name: text("Name of the agent, and namespace of its tools."),
+    url: text("URL of the agent or of its card."),
+    namespace: text("Namespace of the agent's tools. Defaults to its name."),
+    endpoint: text(
+      "URL at which the agent is called, instead of the URL in its card. The credentials are sent to this URL.",
+    ),
+    transport: choice("The A2A protocol binding. Defaults to the first binding in the card.", ["jsonrpc", "http+json"]),
     credentials: credentials("the card's"),
-    headers: secretTexts("Headers sent with every request; a value such as env:NAME refers to a secret."),
+    headers: secretTexts("Headers sent with every request. A value may be a secret reference such as env:NAME."),
     tls: TLS,
-    trustedKeys: path("Keys that may sign the card: a JWKS file, or its address."),
-    requireSignature: flag("Whether cards without a signature by a trusted key are refused."),
-    refreshS: whole("Seconds between two reads of the card; 300 by default, 0 for never.", 0, 86_400),
-    maxCardBytes: whole("Bytes of the card; 1048576 by default.", 1_024, 67_108_864),
-    maxAnswerBytes: whole("Bytes of one answer or stream; 16777216 by default.", 1_024, 1_073_741_824),
-    timeoutMs: whole("Time one call may take, in milliseconds.", 1, 2_147_483_647),
-    maxConcurrent: whole("Calls at once.", 1, 100_000),
+    trustedKeys: path("Keys that may sign the card: path or URL of a JWKS file."),
+    requireSignature: flag("Whether a card that no trusted key has signed is refused. Defaults to false."),
+    refreshS: whole("How often the card is read again, in seconds. 0: never. Defaults to 300.", 0, 86_400),
+    maxCardBytes: whole("Maximum size of the card, in bytes. Defaults to 1048576.", 1_024, 67_108_864),
+    maxAnswerBytes: whole(
+      "Maximum size of one response or stream, in bytes. Defaults to 16777216.",
+      1_024,
+      1_073_741_824,
+    ),
+    timeoutMs: whole(
+      "Timeout of one call, in milliseconds. Defaults to execution.default_timeout_ms.",
+      1,
+      2_147_483_647,
+    ),
+    maxConcurrent: whole(
+      "Maximum number of concurrent calls to the agent. Defaults to execution.max_concurrent_per_ensemble.",
+      1,
+      100_000,
+    ),
   },
   ["name", "url"],
 );

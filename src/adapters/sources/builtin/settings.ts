@@ -25,30 +25,34 @@ const CODE_SANDBOXES = Object.keys(sandboxes).filter(
 ) as readonly Exclude<keyof typeof sandboxes, "none" | "subprocess">[];
 
 const API_KEY: Shape<SecretReference, SecretReference, true> = {
-  description: "A reference to the key of the Tavily API, never the key itself. Looked up with each call.",
+  description: "Secret reference to the API key for Tavily, never the key itself. It is resolved with each call.",
   type: "string",
   minLength: 1,
   default: "env:TAVILY_API_KEY",
 };
 
-export const config = object("The tools that come with the package.", {
-  name: text("The ensemble's name, and the namespace of the tools; builtin by default."),
-  tools: list("Which of them to enable.", choice("A tool.", BUILTIN_TOOLS), []),
-  webSearch: object("For web-search.", {
+export const config = object("The tools that ship with the package.", {
+  name: text("Name of the ensemble, and namespace of the tools. Defaults to builtin."),
+  tools: list("The tools to enable.", choice("A tool.", BUILTIN_TOOLS), []),
+  webSearch: object("Settings of web-search.", {
     apiKey: API_KEY,
-    url: text("Another address of the API. It may be on this machine or a private network."),
+    url: text("URL of the API, instead of Tavily's. It may be on this machine or in a private network."),
   }),
-  files: object("For file-read and file-write.", {
-    roots: list("Folders that files may be read and written in. Required for these tools.", folder("A folder."), []),
-    maxBytes: whole("Largest file, in bytes.", 1, 1_073_741_824, 1_048_576),
+  files: object("Settings of file-read and file-write.", {
+    roots: list(
+      "Folders in which file-read and file-write may read and write files. Required if one of them is enabled.",
+      folder("A folder."),
+      [],
+    ),
+    maxBytes: whole("Maximum size of a file, in bytes.", 1, 1_073_741_824, 1_048_576),
   }),
-  http: object("For http-get.", {
-    allowedDomains: list("Domains it may reach. Defaults to any public one.", text("A domain.")),
-    maxBytes: whole("Largest response, in bytes.", 1, 1_073_741_824, 1_048_576),
+  http: object("Settings of http-get.", {
+    allowedDomains: list("Domains that http-get may reach. Defaults to every public domain.", text("A domain.")),
+    maxBytes: whole("Maximum size of a response, in bytes.", 1, 1_073_741_824, 1_048_576),
   }),
-  code: object("For code-execute.", {
+  code: object("Settings of code-execute.", {
     sandbox: choice(
-      "Where code that a model wrote runs. Not in subprocess: code there can end the gateway.",
+      "Sandbox for code that a model wrote. subprocess is not offered, because code in it could kill the gateway.",
       CODE_SANDBOXES,
       "isolate",
     ),

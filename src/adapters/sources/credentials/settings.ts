@@ -26,19 +26,19 @@ const reference = (description: string): Shape<SecretReference, SecretReference,
   schema({ description, type: "string", minLength: 1 });
 
 const BASIC = entry(
-  "For http basic.",
-  { username: secretText("The name."), password: reference("A reference to the password.") },
+  "For the scheme http basic.",
+  { username: secretText("The user name."), password: reference("A secret reference to the password.") },
   ["username"],
 );
 
 const CLIENT = entry(
   "For oauth2 with the flow clientCredentials.",
   {
-    clientId: secretText("The client's id."),
-    clientSecret: reference("A reference to its secret."),
-    tokenUrl: text("Instead of the address in the document or card."),
-    scopes: list("Instead of the scopes that each operation asks for.", text("A scope.")),
-    sendIn: choice("Where id and secret are sent; header by default.", ["header", "body"]),
+    clientId: secretText("The client id."),
+    clientSecret: reference("A secret reference to the client secret."),
+    tokenUrl: text("URL of the token endpoint. Defaults to the URL in the document or card."),
+    scopes: list("Scopes to request. Defaults to the scopes that each operation needs.", text("A scope.")),
+    sendIn: choice("Where the client id and secret are sent. Defaults to header.", ["header", "body"]),
   },
   ["clientId", "clientSecret"],
 );
@@ -50,12 +50,12 @@ const USER = entry(
       "user: each caller signs in. user_or_gateway: callers who have not signed in use the client's own token (clientCredentials).",
       ["user", "user_or_gateway"],
     ),
-    clientId: secretText("The client's id."),
-    clientSecret: reference("A reference to its secret. Omitted for a public client."),
-    authorizationUrl: text("Instead of the address in the document."),
-    tokenUrl: text("Instead of the address in the document."),
-    scopes: list("Instead of the scopes that the operations ask for.", text("A scope.")),
-    sendIn: choice("Where id and secret are sent; header by default.", ["header", "body"]),
+    clientId: secretText("The client id."),
+    clientSecret: reference("A secret reference to the client secret. Omit it for a public client."),
+    authorizationUrl: text("URL of the authorization endpoint. Defaults to the URL in the document."),
+    tokenUrl: text("URL of the token endpoint. Defaults to the URL in the document."),
+    scopes: list("Scopes to request. Defaults to the scopes that the operations need.", text("A scope.")),
+    sendIn: choice("Where the client id and secret are sent. Defaults to header.", ["header", "body"]),
   },
   ["account", "clientId"],
 );
@@ -81,10 +81,10 @@ export function credentials(
   { signIn = false }: { readonly signIn?: boolean } = {},
 ): Shape<Readonly<Record<string, Credential>>, Readonly<Record<string, Credential>>, false> {
   return schema({
-    description: `By the name of ${whose} security scheme: a reference to a secret (env:NAME), { username, password } or { client_id, client_secret }${signIn ? ", with account: user if callers sign in" : ""}.`,
+    description: `Credentials by the name of ${whose} security scheme: a secret reference (env:NAME), { username, password } or { client_id, client_secret }${signIn ? ". Add account: user if each caller signs in" : ""}.`,
     type: "object",
     additionalProperties: {
-      anyOf: [reference("A reference to a key or token."), BASIC, CLIENT, ...(signIn ? [USER] : [])],
+      anyOf: [reference("A secret reference to a key or token."), BASIC, CLIENT, ...(signIn ? [USER] : [])],
     },
   });
 }

@@ -4,7 +4,7 @@ export const config = entry(
   "TOML descriptors of ensembles.",
   {
     paths: list(
-      "Files, folders, or patterns with * in the last part; each file is an ensemble.",
+      "Files, folders, or patterns with * in the last part. Each file is one ensemble.",
       path("A file, folder or pattern."),
     ),
   },

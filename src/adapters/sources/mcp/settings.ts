@@ -27,33 +27,39 @@ const TRANSPORTS = ["stdio", "http", "streamable-http", "sse", "ws", "websocket"
 
 const PROGRAM = {
   command: schema<string | readonly string[]>({
-    description: "The program, or the program and its arguments.",
+    description: "The program to start, or a list with the program and its arguments.",
     anyOf: [
       { type: "string", minLength: 1 },
       { type: "array", items: { type: "string" }, minItems: 1 },
     ],
   }),
   args: list("Arguments of the program.", schema<string>({ type: "string" })),
-  env: texts("Environment of the program, in addition to what every program needs (PATH, HOME, locale)."),
-  cwd: folder("Folder the program runs in."),
+  env: texts(
+    "Environment variables of the program, in addition to those that every program gets (PATH, HOME, locale).",
+  ),
+  cwd: folder("Working directory of the program."),
 };
 
 /** Limits of a program. They come last, because forms show settings in this order. */
 const LIMITS = {
   limits: optional(
     object(
-      "Limits of the program and, each for itself, of the programs it starts. Linux only, with the program prlimit.",
+      "Limits of the program. Each process that it starts has the same limits. Linux only; needs the program prlimit.",
       {
-        memoryMb: whole("Memory that a process may use, in megabytes.", 16, 1_048_576),
-        cpuSeconds: whole("Processor time that a process may use before it is ended, in seconds.", 1, 31_536_000),
-        openFiles: whole("Files and connections that a process may have open.", 16, 1_048_576),
+        memoryMb: whole("Maximum memory of a process, in megabytes.", 16, 1_048_576),
+        cpuSeconds: whole(
+          "Maximum CPU time of a process, in seconds. After that, the process is killed.",
+          1,
+          31_536_000,
+        ),
+        openFiles: whole("Maximum number of open files and connections of a process.", 16, 1_048_576),
       },
     ),
   ),
 };
 
 const SOCKET = {
-  url: text("The server's address."),
+  url: text("URL of the server."),
   headers: texts("Headers sent to the server."),
 };
 
@@ -61,42 +67,46 @@ const HTTP = {
   ...SOCKET,
   oauth: optional(
     object(
-      "How to get a token if the server asks for one. Everything has a default: a public client, registered as the server allows.",
+      "OAuth settings, used if the server requires a token. All have defaults: a public client, registered in a way that the server supports.",
       {
-        clientId: text("Id of a client that is registered already."),
-        clientSecret: text("Its secret."),
-        privateKey: text("Key in PEM that signs for this client instead of a secret (private_key_jwt)."),
-        privateKeyAlgorithm: text("The key's algorithm. Defaults to ES256."),
-        issuer: text("The authorization server that id and secret belong to; they are sent to no other."),
-        clientMetadataUrl: text("Address of a document that describes this client."),
-        scope: text("Scopes to ask for, between spaces."),
+        clientId: text("Client id of a registered client."),
+        clientSecret: text("Secret of the registered client."),
+        privateKey: text("Private key (PEM) that authenticates the client instead of a secret (private_key_jwt)."),
+        privateKeyAlgorithm: text("Signature algorithm of the private key. Defaults to ES256."),
+        issuer: text(
+          "URL of the authorization server that issued the client id and secret. They are never sent to another server.",
+        ),
+        clientMetadataUrl: text("URL of a client metadata document that describes this client."),
+        scope: text("Scopes to request, separated by spaces."),
         grant: choice(
-          "authorization_code asks a person once; client_credentials needs an id and a secret or key; id_jag needs identity.",
+          "How the gateway gets a token. authorization_code: a person signs in once; client_credentials: with client_id and a secret or key; id_jag: with the settings under identity.",
           ["authorization_code", "client_credentials", "id_jag"],
         ),
         identity: entry(
-          "An identity provider that vouches for callers at the server's authorization server (ID-JAG), so that no person signs in.",
+          "Identity provider whose tokens the server's authorization server accepts (ID-JAG), so that no person signs in.",
           {
-            issuer: text("Address of the identity provider."),
-            tokenUrl: text("Its token endpoint. Defaults to the one in its metadata."),
-            clientId: text("Id of the gateway's client there."),
-            clientSecret: text("Its secret. Omitted for a public client."),
-            token: text("Reference to the identity token (OpenID Connect); with {principal} each caller has one."),
+            issuer: text("URL of the identity provider."),
+            tokenUrl: text("URL of the provider's token endpoint. Defaults to the URL in its metadata."),
+            clientId: text("Client id of the gateway at the identity provider."),
+            clientSecret: text("Secret of that client. Omit it for a public client."),
+            token: text(
+              "Secret reference to the OpenID Connect identity token. If it contains {principal}, each caller has its own token.",
+            ),
           },
           ["issuer", "clientId", "token"],
         ),
         account: choice(
-          "gateway: one login serves every caller, the default. user: each caller signs in. user_or_gateway: callers who have not signed in use the login of the gateway.",
+          "Whose login is used. gateway: one login for all callers; user: each caller signs in; user_or_gateway: callers who have not signed in use the gateway's login. Defaults to gateway.",
           ["gateway", "user", "user_or_gateway"],
         ),
-        redirectPort: whole("Port of the redirect address, if the client was registered with one.", 1, 65_535),
-        tokenFile: path("File the tokens are kept in. Defaults to one in the user's configuration folder."),
+        redirectPort: whole("Port of the redirect URI, if the client is registered with a fixed port.", 1, 65_535),
+        tokenFile: path("File that stores the tokens. Defaults to a file in the user's configuration folder."),
       },
     ),
   ),
 };
 
-const kind = <const Kind extends string>(...kinds: readonly Kind[]) => choice("How it is reached.", kinds);
+const kind = <const Kind extends string>(...kinds: readonly Kind[]) => choice("How the server is reached.", kinds);
 const STDIO_TRANSPORT = entry("A program.", { kind: kind("stdio"), ...PROGRAM, ...LIMITS }, ["kind", "command"]);
 const HTTP_TRANSPORT = entry("An address.", { kind: kind("http", "sse"), ...HTTP }, ["kind", "url"]);
 const SOCKET_TRANSPORT = entry("A WebSocket.", { kind: kind("websocket"), ...SOCKET }, ["kind", "url"]);
@@ -104,7 +114,7 @@ const SOCKET_TRANSPORT = entry("A WebSocket.", { kind: kind("websocket"), ...SOC
 export const config = entry(
   "One MCP server.",
   {
-    name: text("The server's name."),
+    name: text("Name of the server."),
     transport: schema<
       | (typeof TRANSPORTS)[number]
       | InputOf<typeof STDIO_TRANSPORT>
@@ -112,33 +122,39 @@ export const config = entry(
       | InputOf<typeof SOCKET_TRANSPORT>
     >({
       description:
-        "How it is reached: one of stdio, http, sse and websocket, or an object with kind and the settings below. Defaults to what command or url suggests.",
+        "How the server is reached: stdio, http, sse or websocket, or an object with kind and the settings of that kind. Defaults to stdio if command is set, and to the kind that fits the URL if url is set.",
       anyOf: [{ enum: TRANSPORTS }, STDIO_TRANSPORT, HTTP_TRANSPORT, SOCKET_TRANSPORT],
     }),
-    type: choice("The same as transport, where it does not name the kind of source.", TRANSPORTS),
+    type: choice("The same as transport. In an entry of sources, type is the kind of source instead.", TRANSPORTS),
     ...PROGRAM,
     ...HTTP,
     endpoint: text("The same as url."),
-    namespace: text("Namespace of its tools. Defaults to the server's name."),
-    timeoutMs: whole("Time one call may take, in milliseconds. Defaults to 60000.", 1, MAX_TIMEOUT_MS),
+    namespace: text("Namespace of the server's tools. Defaults to its name."),
+    timeoutMs: whole("Timeout of one call, in milliseconds. Defaults to 60000.", 1, MAX_TIMEOUT_MS),
     connectTimeoutMs: whole(
-      "Time that connecting and listing may take, each, in milliseconds. Defaults to 30000.",
+      "Timeout for connecting, and for listing the tools, in milliseconds. Defaults to 30000.",
       1,
       MAX_TIMEOUT_MS,
     ),
     maxConcurrent: whole(
-      "Calls at once, over all callers. Defaults to execution.max_concurrent_per_ensemble.",
+      "Maximum number of concurrent calls to the server, across all callers. Defaults to execution.max_concurrent_per_ensemble.",
       1,
       100_000,
     ),
-    maxConnections: whole("Connections at once, if callers need their own. Defaults to 8.", 1, 10_000),
+    maxConnections: whole(
+      "Maximum number of concurrent connections, if each caller needs its own. Defaults to 8.",
+      1,
+      10_000,
+    ),
     maxMessageBytes: whole(
-      "Longest message taken from the server, in bytes; a longer result fails. Defaults to 16777216.",
+      "Maximum size of a message from the server, in bytes. A call with a larger result fails. Defaults to 16777216.",
       1024,
       1_073_741_824,
     ),
-    maxTools: whole("Tools taken from the server at most. Defaults to 5000.", 1, 1_000_000),
-    trustAnnotations: flag("Whether its annotations (read-only, idempotent) are trusted. Defaults to false."),
+    maxTools: whole("Maximum number of tools of the server. Defaults to 5000.", 1, 1_000_000),
+    trustAnnotations: flag(
+      "Whether the server's tool annotations (read-only, idempotent) are trusted. Defaults to false.",
+    ),
     ...LIMITS,
   },
   ["name"],

@@ -15,9 +15,9 @@ import { credentials, secretTexts } from "../credentials/settings.ts";
 
 const filter = (description: string) =>
   optional(
-    object(`${description} * stands for any characters.`, {
+    object(`${description} In a pattern, * matches any characters.`, {
       tags: list("Tags of operations.", text("A tag.")),
-      paths: list("Paths as the document writes them.", text("A path, such as /repos/{owner}/*.")),
+      paths: list("Paths, exactly as in the document.", text("A path, such as /repos/{owner}/*.")),
       methods: list("HTTP methods.", text("A method.")),
       operationIds: list("Ids of operations.", text("An operationId.")),
     }),
@@ -26,28 +26,37 @@ const filter = (description: string) =>
 export const config = entry(
   "One OpenAPI document.",
   {
-    name: text("The API's name, and the namespace of its tools."),
+    name: text("Name of the API, and namespace of its tools."),
     document: schema<string | object>({
-      description: "OpenAPI 2.0, 3.0, 3.1 or 3.2, JSON or YAML: a path, an address, or the document itself.",
+      description:
+        "The OpenAPI document (2.0, 3.0, 3.1 or 3.2, as JSON or YAML): a path, a URL, or the document itself.",
       anyOf: [{ type: "string", minLength: 1, format: "path" }, { type: "object" }],
     }),
-    namespace: text("Another namespace for its tools."),
-    server: text("Where the API is, instead of the servers that the document names."),
+    namespace: text("Namespace of the API's tools. Defaults to its name."),
+    server: text("Base URL of the API. Defaults to the server in the document."),
     baseUrl: text("The same as server."),
-    serverVariables: texts("Values for the variables in the document's server addresses."),
+    serverVariables: texts("Values for the variables in the document's server URLs."),
     credentials: credentials("the document's", { signIn: true }),
-    headers: secretTexts("Headers sent with every request; a value such as env:NAME refers to a secret."),
-    include: filter("Only operations that match all of these lists."),
-    exclude: filter("Never operations that match one of these lists."),
+    headers: secretTexts("Headers sent with every request. A value may be a secret reference such as env:NAME."),
+    include: filter("Uses only operations that match every list given here."),
+    exclude: filter("Leaves out operations that match any list given here."),
     trustMethods: flag(
-      "Whether the API keeps what HTTP says of its methods: GET changes nothing, PUT and DELETE can be repeated.",
+      "Whether the API follows the HTTP rules for methods: GET changes nothing, and PUT and DELETE can be repeated safely. Defaults to false.",
     ),
-    filesFrom: folder("A folder whose files may be sent by path. Without it, files are given as text or base64."),
-    maxToolBytes: whole("Bytes of a tool's definition; 32768 by default.", 1_024, 16_777_216),
-    maxDocumentBytes: whole("Bytes of the document; 67108864 by default.", 1_024, 1_073_741_824),
-    maxAnswerBytes: whole("Bytes of an answer; 16777216 by default.", 1_024, 1_073_741_824),
-    timeoutMs: whole("Time one call may take, in milliseconds.", 1, 2_147_483_647),
-    maxConcurrent: whole("Calls at once.", 1, 100_000),
+    filesFrom: folder("Folder with files that calls may send by path. If omitted, calls pass files as text or base64."),
+    maxToolBytes: whole("Maximum size of a tool's definition, in bytes. Defaults to 32768.", 1_024, 16_777_216),
+    maxDocumentBytes: whole("Maximum size of the document, in bytes. Defaults to 67108864.", 1_024, 1_073_741_824),
+    maxAnswerBytes: whole("Maximum size of a response, in bytes. Defaults to 16777216.", 1_024, 1_073_741_824),
+    timeoutMs: whole(
+      "Timeout of one call, in milliseconds. Defaults to execution.default_timeout_ms.",
+      1,
+      2_147_483_647,
+    ),
+    maxConcurrent: whole(
+      "Maximum number of concurrent calls to the API. Defaults to execution.max_concurrent_per_ensemble.",
+      1,
+      100_000,
+    ),
   },
   ["name", "document"],
 );

@@ -4,22 +4,34 @@ import { secretTexts } from "../credentials/settings.ts";
 export const config = entry(
   "Source files whose functions are tools.",
   {
-    name: text("The ensemble's name, and the namespace of its tools; scripts by default."),
+    name: text("Name of the ensemble, and namespace of its tools. Defaults to scripts."),
     paths: list(
-      "Files, folders, and patterns such as ./tools/*.py. Of a folder, the TypeScript, JavaScript, Python and bash files right inside it.",
+      "Files, folders, and patterns such as ./tools/*.py. A folder means the TypeScript, JavaScript, Python and bash files in it, without subfolders.",
       path("A file, folder or pattern."),
     ),
-    namespace: text("Another namespace for its tools."),
+    namespace: text("Namespace of the tools. Defaults to the ensemble's name."),
     env: secretTexts(
-      "Environment variables of the tools, which get PATH and LANG besides; a value such as env:NAME refers to a secret.",
+      "Environment variables of the tools, in addition to PATH and LANG. A value may be a secret reference such as env:NAME.",
     ),
-    cwd: folder("The folder that tools run in. Defaults to the folder of their file."),
-    python: text("Command or path of Python 3.9 or newer; python3 by default."),
-    bash: text("Command or path of bash; bash by default."),
-    timeoutMs: whole("Time one call may take, in milliseconds; 60000 by default.", 1, 2_147_483_647),
-    maxMemoryBytes: whole("Bytes of memory one call may take; 1073741824 by default.", 1_048_576, 1_099_511_627_776),
-    maxOutputBytes: whole("Bytes that one call may print and return; 1048576 by default.", 1_024, 1_073_741_824),
-    maxConcurrent: whole("Calls at once.", 1, 100_000),
+    cwd: folder("Working directory of the tools. Defaults to the folder of each tool's file."),
+    python: text("Command or path of Python 3.9 or newer. Defaults to python3."),
+    bash: text("Command or path of bash. Defaults to bash."),
+    timeoutMs: whole("Timeout of one call, in milliseconds. Defaults to 60000.", 1, 2_147_483_647),
+    maxMemoryBytes: whole(
+      "Maximum memory of one call, in bytes. Defaults to 1073741824.",
+      1_048_576,
+      1_099_511_627_776,
+    ),
+    maxOutputBytes: whole(
+      "Maximum size of the output and the result of one call, in bytes. Defaults to 1048576.",
+      1_024,
+      1_073_741_824,
+    ),
+    maxConcurrent: whole(
+      "Maximum number of concurrent calls. Defaults to execution.max_concurrent_per_ensemble.",
+      1,
+      100_000,
+    ),
   },
   ["paths"],
 );

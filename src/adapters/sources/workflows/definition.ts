@@ -30,7 +30,7 @@ const stepId = hinted(text("The step's name in expressions and in `needs`."), {
 
 const toolName = text("The id of the tool, such as billing.refund_user.");
 
-const values = anything("The arguments. `${{ … }}` stands for the value of an expression.");
+const values = anything("The arguments. `${{ … }}` is replaced by the value of the expression.");
 
 export const COMPENSATION = entry(
   "The call that undoes the step if a later one fails. Its expressions can use `result`, the result of the step.",
@@ -46,14 +46,18 @@ export const WORKFLOW_STEP = entry(
     arguments: values,
     /** The question for the person. The step ends when a person has approved. */
     approval: text(
-      "What a person is asked to approve, instead of a tool. `${{ … }}` stands for the value of an expression.",
+      "A question for a person to approve, instead of a tool. `${{ … }}` is replaced by the value of the expression.",
     ),
-    needs: strings("The steps that end before this one starts, besides those that its expressions use."),
+    needs: strings(
+      "Ids of steps that must end before this step starts, in addition to the steps that its expressions use.",
+    ),
     if: text("An expression. The step is skipped unless it is true."),
-    forEach: text("An expression for a list. The step runs once for each `item`, and its result is a list."),
-    parallel: whole("Items at once.", 1, 64),
-    retries: whole("Further attempts at a call that is safe to repeat.", 0, 4),
-    timeoutMs: number("Milliseconds that one attempt may take.", LIMITS.timeoutMinMs, LIMITS.timeoutMaxMs),
+    forEach: text(
+      "An expression that returns a list. The step runs once for each `item` of the list, and its result is a list.",
+    ),
+    parallel: whole("Maximum number of items that run concurrently. Defaults to the `parallel` of the source.", 1, 64),
+    retries: whole("Maximum number of retries of a call that is safe to retry.", 0, 4),
+    timeoutMs: number("Timeout of one attempt, in milliseconds.", LIMITS.timeoutMinMs, LIMITS.timeoutMaxMs),
     compensate: COMPENSATION,
   },
   ["id"],
@@ -63,29 +67,29 @@ export const WORKFLOW_STEP = entry(
 export interface WorkflowStep extends InputOf<typeof WORKFLOW_STEP> {}
 
 export const WORKFLOW = entry(
-  "A workflow: tools that are composed into one tool.",
+  "A workflow: several tool calls that together are one tool.",
   {
     name: text("The name of the tool."),
-    description: text("What the model reads, and what the search looks at."),
+    description: text("Description for the model and for the search."),
     title: text("A short name for people."),
-    examples: refined(list("Requests that it serves, in a user's words.", text("A request.")), {
+    examples: refined(list("Example requests that the workflow serves, in a user's words.", text("A request.")), {
       maxItems: LIMITS.examples,
     }),
-    tags: strings("Words to filter by."),
+    tags: strings("Words by which callers filter tools."),
     inputs: schema<JsonSchema>({
       description: "JSON Schema of the inputs: an object with `properties`.",
       type: "object",
     }),
     steps: refined(
-      list<WorkflowStep>("The steps. Those that need nothing from each other run at once.", WORKFLOW_STEP),
+      list<WorkflowStep>("The steps. Steps that do not depend on each other run concurrently.", WORKFLOW_STEP),
       {
         maxItems: MOST_STEPS,
       },
     ),
     result: schema<unknown>({
-      description: "The result: any value with `${{ … }}` in it. Defaults to the result of the last step.",
+      description: "The result: any value that may contain `${{ … }}`. Defaults to the result of the last step.",
     }),
-    timeoutMs: number("Milliseconds that a caller waits for a run.", LIMITS.timeoutMinMs, LIMITS.timeoutMaxMs),
+    timeoutMs: number("How long a caller waits for a run, in milliseconds.", LIMITS.timeoutMinMs, LIMITS.timeoutMaxMs),
   },
   ["name", "description", "steps"],
 );

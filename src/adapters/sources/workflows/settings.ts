@@ -3,14 +3,18 @@ import { entry, type InputOf, list, path, text, whole } from "../../../tool/shap
 export const config = entry(
   "Workflow files, each of which is a tool that calls other tools.",
   {
-    name: text("The ensemble's name, and the namespace of its tools; workflows by default."),
+    name: text("Name of the ensemble, and namespace of its tools. Defaults to workflows."),
     paths: list(
-      "Files, folders, and patterns such as ./flows/*.yaml. Of a folder, the YAML, TypeScript and JavaScript files right inside it.",
+      "Files, folders, and patterns such as ./flows/*.yaml. A folder means the YAML, TypeScript and JavaScript files in it, without subfolders.",
       path("A file, folder or pattern."),
     ),
-    namespace: text("Another namespace for its tools."),
-    parallel: whole("Calls of one run at once; 8 by default.", 1, 64),
-    maxConcurrent: whole("Runs at once.", 1, 100_000),
+    namespace: text("Namespace of the workflows' tools. Defaults to the ensemble's name."),
+    parallel: whole("Maximum number of concurrent calls in one run. Defaults to 8.", 1, 64),
+    maxConcurrent: whole(
+      "Maximum number of concurrent runs. Defaults to execution.max_concurrent_per_ensemble.",
+      1,
+      100_000,
+    ),
   },
   ["paths"],
 );
