@@ -9,7 +9,10 @@ export interface StandardSchema<Input = unknown, Output = Input> {
     readonly types?: { readonly input: Input; readonly output: Output } | undefined;
     /** Present for libraries that also implement Standard JSON Schema (Zod 4.2, ArkType 2.1.28, `toStandardJsonSchema` of Valibot). */
     readonly jsonSchema?: {
-      readonly input: (options: { readonly target: "draft-2020-12" }) => Record<string, unknown>;
+      readonly input: (options: {
+        readonly target: "draft-2020-12";
+        readonly libraryOptions?: Record<string, unknown> | undefined;
+      }) => Record<string, unknown>;
     };
   };
 }

@@ -51,7 +51,29 @@ describe("toParameters", () => {
     expect(() => toParameters(schema)).toThrow(vendor);
   });
 
-  it("passes on why a schema cannot be converted", () => {
-    expect(() => toParameters(z.object({ when: z.date() }))).toThrow(/zod schema that has no JSON Schema: .*Date/);
+  it("passes on why a schema cannot be converted, and where", () => {
+    const schema = z.object({ any: z.any(), at: z.array(z.object({ when: z.date().optional() })) });
+    expect(() => toParameters(schema)).toThrow(/zod schema that has no JSON Schema at at\.items\.when: .*Date/);
+  });
+
+  it("describes the dates and bigints that Zod coerces as what JSON has for them", async () => {
+    const { parameters, validate } = toParameters(
+      z.object({
+        from: z.coerce.date().describe("The first day."),
+        to: z.coerce.date().optional(),
+        n: z.coerce.bigint(),
+      }),
+    );
+    expect(parameters).toMatchObject({
+      properties: {
+        from: { type: "string", format: "date-time", description: "The first day." },
+        to: { type: "string", format: "date-time" },
+        n: { type: "integer" },
+      },
+      required: ["from", "n"],
+    });
+    expect(await validate?.({ from: "2026-05-01T00:00:00Z", n: 5 })).toEqual({
+      value: { from: new Date("2026-05-01T00:00:00Z"), n: 5n },
+    });
   });
 });

@@ -24,11 +24,16 @@ export function toParameters(schema: ParametersSchema): ConvertedParameters {
   try {
     parameters = jsonSchema.input({ target: "draft-2020-12" });
   } catch (cause) {
-    throw refusal(
-      `is a ${vendor} schema that has no JSON Schema: ${messageOf(cause)}`,
-      "Replace the part it names by one that JSON Schema can express, or write parameters as JSON Schema.",
-      cause,
-    );
+    const coerced = vendor === "zod" ? withCoercions(jsonSchema) : {};
+    if (coerced.parameters === undefined) {
+      const part = coerced.part === undefined ? "" : ` at ${coerced.part}`;
+      throw refusal(
+        `is a ${vendor} schema that has no JSON Schema${part}: ${messageOf(cause)}`,
+        "Replace the part it names by one that JSON Schema can express, or write parameters as JSON Schema.",
+        cause,
+      );
+    }
+    parameters = coerced.parameters;
   }
   if (!isPlainObject(parameters)) {
     throw refusal(`is a ${vendor} schema whose JSON Schema is ${showValue(parameters)}`, "Use an object schema.");
@@ -48,6 +53,46 @@ export function isStandardSchema(value: unknown): value is StandardSchema {
 export function isConvertedSchema(value: object): boolean {
   const isPlain = Object.getPrototypeOf(value) === Object.prototype;
   return isPlain && Object.hasOwn(value, "~standard") && !Object.keys(value).includes("~standard");
+}
+
+/** What `z.coerce.date()` and `z.coerce.bigint()` read from JSON. Zod itself gives neither of them a JSON Schema. */
+const COERCED: Readonly<Record<string, SchemaDraft>> = {
+  date: { type: "string", format: "date-time" },
+  bigint: { type: "integer" },
+};
+
+/** Zod types that accept any JSON value, or that have the JSON Schema of the type inside them. */
+const OPEN_TYPES: ReadonlySet<unknown> = new Set(["any", "unknown", "pipe", "lazy", "promise"]);
+
+/** A part that JSON Schema can express has one of these. */
+const KINDS: readonly string[] = ["type", "enum", "const", "not", "anyOf", "oneOf", "allOf", "$ref"];
+
+interface ZodPart {
+  readonly zodSchema: { readonly _zod: { readonly def: Readonly<Record<string, unknown>> } };
+  readonly jsonSchema: SchemaDraft;
+  readonly path: readonly PropertyKey[];
+}
+
+/** Converts a Zod schema that coerces dates and bigints. Returns the path of the part that prevents it if another part has no JSON Schema. */
+function withCoercions({ input }: NonNullable<StandardSchema["~standard"]["jsonSchema"]>): {
+  readonly parameters?: Record<string, unknown>;
+  readonly part?: string;
+} {
+  const parts: string[] = [];
+  const override = ({ zodSchema, jsonSchema, path }: ZodPart): void => {
+    const { type, coerce, innerType } = zodSchema._zod.def;
+    if (KINDS.some((keyword) => keyword in jsonSchema) || innerType !== undefined || OPEN_TYPES.has(type)) return;
+    const coerced = coerce === true ? COERCED[type as string] : undefined;
+    if (coerced === undefined) parts.push(path.filter((step) => step !== "properties").join("."));
+    else Object.assign(jsonSchema, coerced);
+  };
+  const options = { target: "draft-2020-12", libraryOptions: { unrepresentable: "any", override } } as const;
+  try {
+    const parameters = input(options);
+    return parts[0] === undefined ? { parameters } : { part: parts[0] };
+  } catch {
+    return {};
+  }
 }
 
 const HOW_TO_CONVERT: Readonly<Record<string, string>> = {
