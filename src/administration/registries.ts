@@ -54,7 +54,7 @@ export function createRegistryAdministration({ config, egress, clock }: Parts): 
   }
 
   async function findOptions(signal: AbortSignal) {
-    const { defaultCache } = await import("../adapters/embedders/cached.ts");
+    const { defaultCache } = await import("../adapters/embedders/cache-folder.ts");
     return { cache: defaultCache(environment), clock, signal };
   }
 

@@ -1,11 +1,11 @@
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
-import { homedir, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Embedder } from "../../catalog/embedder.port.ts";
 import { embedderContract } from "../../testing/embedder.contract.ts";
 import { createHashingEmbedder } from "../../testing/hashing-embedder.ts";
-import { cachedEmbedder, cacheFolder } from "./cached.ts";
+import { cachedEmbedder } from "./cached.ts";
 
 async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "vectors-"));
@@ -97,20 +97,5 @@ describe("cached embedder [000-5.2-embedder]", () => {
     await cached.close?.();
     expect(closed).toBe(true);
     expect(cachedEmbedder(createHashingEmbedder()).ready).toBe(true);
-  });
-});
-
-describe("cacheFolder", () => {
-  it.each([
-    ["linux", {}, join(homedir(), ".cache", "toolarsenal")],
-    ["darwin", {}, join(homedir(), "Library", "Caches", "toolarsenal")],
-    ["win32", {}, join(homedir(), "AppData", "Local", "toolarsenal", "cache")],
-    ["win32", { LOCALAPPDATA: "local" }, join("local", "toolarsenal", "cache")],
-    ["linux", { XDG_CACHE_HOME: join(tmpdir(), "x") }, join(tmpdir(), "x", "toolarsenal")],
-    ["linux", { XDG_CACHE_HOME: "relative" }, join(homedir(), ".cache", "toolarsenal")],
-    ["darwin", { XDG_CACHE_HOME: join(tmpdir(), "x") }, join(tmpdir(), "x", "toolarsenal")],
-    ["linux", { TOOLARSENAL_CACHE: "mine", XDG_CACHE_HOME: tmpdir() }, "mine"],
-  ] as const)("follows the conventions of %s with %o", (platform, environment, expected) => {
-    expect(cacheFolder(environment, platform)).toBe(expected);
   });
 });

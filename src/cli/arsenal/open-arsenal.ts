@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { defaultCache } from "../../adapters/embedders/cached.ts";
+import { defaultCache } from "../../adapters/embedders/cache-folder.ts";
 import type { TierName } from "../../adapters/embedders/shipped-tiers.ts";
 import { internalsOf, ToolArsenal } from "../../arsenal.ts";
 import { showProblem } from "../../config/clients/server-problem.ts";
@@ -14,7 +14,6 @@ import { boot } from "../../config/start/boot.ts";
 import { localOperator } from "../../guard/principal.ts";
 import type { EventName } from "../../observe/events.ts";
 import type { Input, Option, Terminal } from "../command.ts";
-import { createDemoArsenal } from "../demo/create-demo-arsenal.ts";
 import { toldFailure } from "../serve/upstream-status.ts";
 import { eventSink, protocolSink } from "../terminal/event-sink.ts";
 import { forOperator } from "./local-approvals.ts";
@@ -114,6 +113,7 @@ export async function openArsenal(
       terminal.err.write("No arsenal.yaml in this folder. Using the demo catalog.\n");
       warnOfOwnFolders({ embedder: {}, state: {} }, terminal);
     }
+    const { createDemoArsenal } = await import("../demo/create-demo-arsenal.ts");
     return createDemoArsenal(parts, { place: terminal, tier, llm });
   }
   const configured = await loadConfigured(files, terminal);

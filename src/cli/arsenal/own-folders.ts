@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { defaultCache } from "../../adapters/embedders/cached.ts";
+import { defaultCache } from "../../adapters/embedders/cache-folder.ts";
 import { stateType } from "../../config/load/chosen-adapters.ts";
 import type { ResolvedConfig } from "../../config/load/resolve-config.ts";
 import type { Terminal } from "../command.ts";

@@ -1,4 +1,4 @@
-import { defaultCache } from "../../adapters/embedders/cached.ts";
+import { defaultCache } from "../../adapters/embedders/cache-folder.ts";
 import type { TierName } from "../../adapters/embedders/shipped-tiers.ts";
 import { internalsOf, ToolArsenal } from "../../arsenal.ts";
 import type { RoutingConfig } from "../../config/config.ts";

@@ -2,7 +2,6 @@ import { statSync } from "node:fs";
 import { dirname } from "node:path";
 import { stateFile } from "../../config/load/chosen-adapters.ts";
 import type { ResolvedConfig } from "../../config/load/resolve-config.ts";
-import { checkAdapters } from "../../config/start/check-adapters.ts";
 import { count } from "../../errors/show-value.ts";
 import { createProxyRoutes, showProxy } from "../../guard/egress/proxy.ts";
 import type { Identity } from "../../guard/identity.port.ts";
@@ -83,6 +82,7 @@ export function checkRoute({ configured: { config }, terminal: { environment } }
 
 /** Runs the check of each configured adapter that has one: stores, models, collectors. */
 export async function checkParts({ configured: { config }, terminal }: GatewayPlan): Promise<readonly Finding[]> {
+  const { checkAdapters } = await import("../../config/start/check-adapters.ts");
   const surroundings = createSurroundings(config, terminal);
   try {
     const reports = await checkAdapters(config, surroundings);

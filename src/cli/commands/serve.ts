@@ -24,7 +24,6 @@ import { forOperator, pruneApprovals } from "../arsenal/local-approvals.ts";
 import { problemsOf, stopAtErrors } from "../checks/checks.ts";
 import { planGateway } from "../checks/gateway.ts";
 import { warnOfOwnFolders } from "../arsenal/own-folders.ts";
-import { createDemoArsenal } from "../demo/create-demo-arsenal.ts";
 import { readChoice, readNumber, wrongInput } from "../input.ts";
 import { createAnnouncer } from "../serve/announce.ts";
 import { closeInTime } from "../serve/close-in-time.ts";
@@ -79,7 +78,7 @@ export const command: Command = {
     if (!json) warnOfOwnFolders(config, terminal);
     const operated = forOperator(config, terminal, files.config);
     const arsenal = isDemo
-      ? await createDemoArsenal({ environment }, { place: terminal })
+      ? await (await import("../demo/create-demo-arsenal.ts")).createDemoArsenal({ environment }, { place: terminal })
       : createConfiguredArsenal(operated, { ...terminal, json, debugProtocol: flags.has("debug-protocol") });
     const approveCommand = operated.approvals?.command;
     const announcer = createAnnouncer({ arsenal, input, terminal, mode: mode ?? mcp.mcpMode, toolset, approveCommand });

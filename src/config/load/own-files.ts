@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, extname, join, relative, resolve } from "node:path";
-import { defaultCache } from "../../adapters/embedders/cached.ts";
+import { defaultCache } from "../../adapters/embedders/cache-folder.ts";
 import { defaultTokenFile } from "../../adapters/sources/mcp/oauth/token-file.ts";
 import { readReference, referencesIn } from "../../guard/secrets/reference.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { defaultCache } from "../../../adapters/embedders/cached.ts";
+import { defaultCache } from "../../../adapters/embedders/cache-folder.ts";
 import type { Surroundings } from "../../../adapters/surroundings.ts";
 import { fixable } from "../../../errors/arsenal-error.ts";
 import { showValue } from "../../../errors/show-value.ts";

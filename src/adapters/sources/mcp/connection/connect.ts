@@ -12,7 +12,7 @@ import { createLiveConnection, type LiveConnection } from "./live-connection.ts"
 import { type JsonObject, META, type RpcNotification } from "../../../../mcp/protocol.ts";
 import type { OAuthProvider } from "../oauth/provider.ts";
 import type { HttpSettings, McpServerSettings, StdioSettings, WebSocketSettings } from "../settings.ts";
-import { type StreamableHttp, streamableHttpTransport } from "../transports/streamable-http.ts";
+import type { StreamableHttp } from "../transports/streamable-http.ts";
 import { createTap } from "../transports/tap.ts";
 import { untilAborted } from "../../../../base/turns/until-aborted.ts";
 
@@ -116,6 +116,7 @@ async function connectStreamable(
   http: HttpSettings,
   options: ConnectOptions,
 ): Promise<McpConnection> {
+  const { streamableHttpTransport } = await import("../transports/streamable-http.ts");
   try {
     return await connectHttp(settings, http, options, streamableHttpTransport);
   } catch (error) {
