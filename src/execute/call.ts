@@ -54,7 +54,7 @@ export const TOOL_CALL = hinted(
         fix: "Give an object with one member for each parameter.",
       }),
       /** False runs the tool even if `execution.result_cache` holds its result, which the new one then replaces. Defaults to true. */
-      cache: flag("False runs the tool even if its result is cached. Defaults to true."),
+      cache: flag("Whether a cached result may be returned. False always runs the tool. Defaults to true."),
       /** False lets the tool's own source check the arguments. The caller then gets the errors of the source. */
       checkArguments: hinted(flag("False leaves checking the arguments to the tool's own source."), {
         onlyInCode: true,
@@ -65,18 +65,21 @@ export const TOOL_CALL = hinted(
         fix: "Give 100 to 300000 milliseconds, or leave it out.",
       }),
       /** When the caller stops waiting, in milliseconds since the epoch. Limits the whole call with all waits and attempts. Defaults to none. */
-      deadline: deadline("When you stop waiting. Bounds the whole call."),
+      deadline: deadline("Time limit for the whole call, including retries."),
       /**
        * The maximum number of attempts, 1 to 5. If 0 or omitted, the setting of the ensemble applies, then the configured one. Only calls that are
        * safe to repeat are retried.
        */
-      retryCount: hinted(whole("Attempts in all. 0: the default.", 0, 5), {
-        problem: "is out of range",
-        fix: "Give a whole number from 0 to 5, or leave it out.",
-      }),
+      retryCount: hinted(
+        whole("Maximum number of attempts, including the first. 0 means the configured number.", 0, 5),
+        {
+          problem: "is out of range",
+          fix: "Give a whole number from 0 to 5, or leave it out.",
+        },
+      ),
       /** True requires an approval even if the policy does not. False never removes one. */
-      requireConfirmation: flag("True asks for a person's approval whatever the policy says."),
-      confirmationId: id("The approved confirmation that this call redeems."),
+      requireConfirmation: flag("True requires a person's approval, even if the policy does not."),
+      confirmationId: id("Id of the approval with which this call runs."),
       /**
        * Identifies this call among the caller's calls of the tool, 1 to 255 characters. A repeated call with the same key returns the first result
        * and runs nothing. With other arguments, it is refused. Keys are kept for a day.
@@ -84,7 +87,7 @@ export const TOOL_CALL = hinted(
       idempotencyKey: hinted(
         refined(
           text(
-            "Repeating the call with the same key returns the first result and runs nothing. Also the header `Idempotency-Key`.",
+            "Idempotency key. Repeating the call with the same key returns the first result without running the tool again. The header `Idempotency-Key` has the same effect.",
           ),
           { maxLength: 255 },
         ),
@@ -95,9 +98,9 @@ export const TOOL_CALL = hinted(
         },
       ),
       /** The trace of the call. Other programs can continue the trace if the id has 32 hexadecimal digits. Defaults to a new trace. */
-      traceId: id("Your trace id. Defaults to that of the header `traceparent`."),
+      traceId: id("Your trace id. Defaults to the trace id in the header `traceparent`."),
       /** The caller's span: 16 hexadecimal digits. */
-      parentSpanId: id("Your span. Defaults to that of the header `traceparent`."),
+      parentSpanId: id("Your span id. Defaults to the span id in the header `traceparent`."),
       /** False if the caller does not record its trace. Its spans are then not exported, and upstreams get the flag too. Defaults to true. */
       sampled: hinted(flag("False if you do not record the trace. Defaults to true."), { onlyInCode: true }),
       /** The header `tracestate` (W3C Trace Context), which is passed to upstreams. An invalid value is ignored. */
@@ -114,7 +117,7 @@ export const TOOL_CALL = hinted(
       toolset: id("Limits the request to the tools of this toolset."),
       inRun: hinted(flag("True for a call that a program or a workflow makes."), { onlyInCode: true }),
       /** Passed to the handler unchanged. */
-      auxdata: anything("Passed to the handler as it is."),
+      auxdata: anything("Your own data, passed to the handler unchanged."),
       /** The client's request behind the call, for surfaces that speak a source's protocol. Only handlers of that source receive it. */
       request: hinted(schema<SourceRequest>({ description: "The client's request behind the call.", type: "object" }), {
         onlyInCode: true,
@@ -139,7 +142,7 @@ export const BATCH = hinted(
   openEntry(
     "Several calls.",
     {
-      calls: hinted(refined(list<ToolCall>("The calls; over REST, at most 100.", TOOL_CALL), { maxItems: 100 }), {
+      calls: hinted(refined(list<ToolCall>("The calls. Over REST, at most 100.", TOOL_CALL), { maxItems: 100 }), {
         // A malformed call gets its own result. Code may pass any number of calls.
         fits: Array.isArray,
         problem: "is not an array",
@@ -151,15 +154,15 @@ export const BATCH = hinted(
        */
       strategy: hinted(
         choice(
-          "`adaptive`, the default, runs neighbours at once if they are confirmed read-only, and the rest in order.",
+          "How the calls run. `parallel`: all at once; `sequential`: one after the other; `adaptive`: adjacent calls run at once if their tools are confirmed read-only, and other calls run in order. Defaults to `adaptive`.",
           ["parallel", "sequential", "adaptive"],
         ),
         { problem: "is unknown", fix: 'Give "parallel", "sequential" or "adaptive".' },
       ),
       /** True cancels the unfinished calls once one call fails. */
-      failFast: hinted(flag("Cancels what has not finished once a call fails."), { fix: "Give true or false." }),
+      failFast: hinted(flag("Cancels the unfinished calls when one call fails."), { fix: "Give true or false." }),
       /** The deadline of every call without an earlier deadline of its own. */
-      deadline: deadline("The deadline of every call that has no earlier one."),
+      deadline: deadline("Time limit for the whole batch. It applies to every call without an earlier deadline."),
       signal,
     },
     ["calls"],

@@ -6,13 +6,13 @@ import { CAPABILITIES, type Capability, type Tool } from "../tool/tool.ts";
 
 export const PRINCIPAL = hinted(
   entry(
-    "The caller. It has no roles, scopes or capabilities unless they are named.",
+    "The caller. Roles, scopes and capabilities default to none.",
     {
       id: text("The caller's id."),
       tenant: text("The caller's tenant."),
       roles: list("The caller's roles.", text("A role."), []),
       capabilities: list("The caller's capabilities.", choice("A capability.", CAPABILITIES), []),
-      scopes: list("The caller's scopes; * stands for all.", text("A scope."), []),
+      scopes: list("The caller's scopes. * means all scopes.", text("A scope."), []),
       local: hinted(flag("True for the local operator, who runs the arsenal.", false), { onlyInCode: true }),
     },
     ["id"],

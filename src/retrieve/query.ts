@@ -59,7 +59,7 @@ const some = <Item>(description: string, item: Shape<Item>): Shape<readonly Item
   refined(list(description, item), { maxItems: MOST_NAMES });
 const name = (description: string): Shape<string, string, false> =>
   refined(text(description), { maxLength: MAX_NAME_LENGTH });
-const tool = refined(string("An id or a name."), { maxLength: MAX_NAME_LENGTH });
+const tool = refined(string("A tool's id or name."), { maxLength: MAX_NAME_LENGTH });
 const capabilities = (description: string): Shape<readonly Capability[], readonly Capability[], false> =>
   some(description, choice("A capability.", CAPABILITIES));
 
@@ -74,7 +74,7 @@ const MESSAGE = hinted(
       /** Text, or the parts that the model's API uses instead. Null or omitted if the model only called a tool. */
       content: hinted(
         schema<string | readonly unknown[] | null | undefined>({
-          description: "Text, or the parts that the model's API uses instead.",
+          description: "The text, or a list of content parts as in the model's API.",
           anyOf: [{ type: "string" }, { type: "array", items: {} }, { type: "null" }],
         }),
         {
@@ -99,11 +99,11 @@ const CONTEXT = hinted(
     "The request and its conversation.",
     {
       query: hinted(
-        refined(text("What the user wants, in words: at most 16,384 characters."), { maxLength: MAX_QUERY_LENGTH }),
+        refined(text("The user's request, as text, up to 16,384 characters."), { maxLength: MAX_QUERY_LENGTH }),
         { shorten: "Say in a few sentences what is wanted; put the rest into recentMessages." },
       ),
       conversationSummary: hinted(
-        refined(string("What was said so far, in short: at most 65,536 characters."), { maxLength: 65_536 }),
+        refined(string("A summary of the conversation so far, up to 65,536 characters."), { maxLength: 65_536 }),
         { shorten: "Summarise it." },
       ),
       /**
@@ -122,9 +122,9 @@ const CONTEXT = hinted(
       toolsAlreadyUsed: some("Ids or names of tools that this conversation has used.", tool),
       toolsFailed: some("Ids or names of tools that failed in this conversation.", tool),
       /** The intent of the request, if the caller knows it. Defaults to a classification. */
-      inferredIntent: choice("What the request is about, if you know.", INTENTS),
-      userCapabilities: capabilities("What the user may do. Defaults to everything."),
-      requireConfirmationFor: capabilities("Tools with one of these are marked as needing confirmation."),
+      inferredIntent: choice("The intent of the request, if you know it.", INTENTS),
+      userCapabilities: capabilities("The capabilities of the user. Defaults to all."),
+      requireConfirmationFor: capabilities("Tools with one of these capabilities are marked as needing confirmation."),
     },
     ["query"],
   ),
@@ -140,28 +140,28 @@ export const TOOL_QUERY = hinted(
     {
       context: CONTEXT,
       /** 1 to 50. Defaults to 5. */
-      limit: hinted(whole("At most this many tools. Defaults to 5.", 1, MOST_TOOLS), {
+      limit: hinted(whole("Maximum number of tools. Defaults to 5.", 1, MOST_TOOLS), {
         fix: `Ask for 1 to ${MOST_TOOLS} tools; a model chooses best among few.`,
       }),
       /** Omits tools with a lower semantic score, even if none remain. In [0, 1]. Defaults to the configured one; 0 also implies `refuse: "never"`. */
-      scoreThreshold: share("Leaves out tools with a lower semantic score. Defaults to the configured one."),
+      scoreThreshold: share("Minimum semantic score of a tool. Defaults to `routing.score_threshold`."),
       /**
        * When to return no tools: `confident` refuses at most 2 % of the requests that a tool could serve, `eager` about 5 %, `never` always returns
        * the nearest tools. Defaults to the configured `routing.refuse`, which is `confident`.
        */
-      refuse: choice("When to return no tools because nothing fits. Defaults to the configured one.", REFUSE_MODES),
+      refuse: choice("When to return no tools because no tool fits. Defaults to `routing.refuse`.", REFUSE_MODES),
       namespaces: some("Only tools of these namespaces.", name("A namespace.")),
-      requiredCapabilities: capabilities("Only tools that declare all of these."),
-      excludedCapabilities: capabilities("No tool that declares any of these."),
+      requiredCapabilities: capabilities("Only tools that declare all of these capabilities."),
+      excludedCapabilities: capabilities("Leaves out tools that declare any of these capabilities."),
       sources: some("Only tools from these sources.", choice("A source.", TOOL_SOURCES)),
       tags: some("Only tools with one of these tags.", name("A tag.")),
       excludeDeprecated: flag("Leaves out deprecated tools. Defaults to true."),
       /** Omits tools whose circuit is open. Defaults to true. */
       excludeUnhealthy: flag("Leaves out tools that keep failing. Defaults to true."),
-      enableReranking: flag("Lets the configured reranker order the best candidates again. Defaults to false."),
-      includeDependencies: flag("Adds tools that a chosen tool requires. Defaults to true."),
-      diversityFactor: share("0: by score alone. 1: as different from each other as possible."),
-      explain: flag("Explains every score, also of the best tools left out."),
+      enableReranking: flag("Reorders the best candidates with the configured reranker. Defaults to false."),
+      includeDependencies: flag("Adds the tools that a returned tool requires. Defaults to true."),
+      diversityFactor: share("Diversity of the results. 0: rank by score only; 1: rank as diversely as possible."),
+      explain: flag("Explains the score of every returned tool, and of the best tools that were left out."),
       /** The caller. Tools that the principal may not see are not found. */
       principal: hinted(schema<Principal>({ description: "The caller. Defaults to the local operator." }), {
         fits: isPrincipal,
@@ -173,14 +173,16 @@ export const TOOL_QUERY = hinted(
        * Also finds tools that the caller may not call, each with `refused`. An operator without a tenant then finds every tool; other callers find
        * the tools that the policy lets them see. Defaults to false.
        */
-      includeRefused: flag("Also finds tools that you may not call, each with `refused`. Defaults to false."),
+      includeRefused: flag(
+        "Also finds tools that you may not call. Each of them has a member `refused`. Defaults to false.",
+      ),
       /** Also finds skills of MCP servers whose resources the caller may read, as `skills` of the result. Defaults to false. */
-      includeSkills: flag("Also finds skills of MCP servers, as `skills`. Defaults to false."),
+      includeSkills: flag("Also finds skills of MCP servers and returns them as `skills`. Defaults to false."),
       toolset: name("Limits the request to the tools of this toolset."),
       /** The trace of the request. Other programs can continue the trace if the id has 32 hexadecimal digits. Defaults to a new trace. */
-      traceId: name("Your trace id. Defaults to that of the header `traceparent`."),
+      traceId: name("Your trace id. Defaults to the trace id in the header `traceparent`."),
       /** The parent span: 16 hexadecimal digits. */
-      parentSpanId: name("Your span. Defaults to that of the header `traceparent`."),
+      parentSpanId: name("Your span id. Defaults to the span id in the header `traceparent`."),
       /** False if the caller does not record its trace. Its spans are then not exported. Defaults to true. */
       sampled: hinted(flag("False if you do not record the trace. Defaults to true."), { onlyInCode: true }),
       /** The header `tracestate` (W3C Trace Context). An invalid value is ignored. */

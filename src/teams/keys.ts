@@ -6,15 +6,15 @@ import { entry, type Filled, flag, refined, string, text, time } from "../tool/s
 import { type Grant, GRANT } from "./tenant.ts";
 
 export const KEY = entry(
-  "An API key, without the key itself.",
+  "An API key, without its secret text.",
   {
-    name: refined(text("The name in the key, and the id of its caller."), { pattern: KEY_NAME.source }),
-    tenant: string("The tenant of its caller. Omitted if it has none."),
+    name: refined(text("The name of the key. It is also the id of its caller."), { pattern: KEY_NAME.source }),
+    tenant: string("The tenant of the key's caller. Omitted if the caller belongs to no tenant."),
     ...GRANT.properties,
-    createdAt: time("When it was created. Omitted for keys of earlier releases."),
-    expiresAt: time("When it expires. Omitted: never."),
-    previousUntil: time("Until when the key before the last rotation is accepted too."),
-    expired: flag("True if it has expired."),
+    createdAt: time("When the key was created. Omitted for keys of earlier releases."),
+    expiresAt: time("When the key expires. Omitted if it never expires."),
+    previousUntil: time("Until when the previous secret is still accepted after a rotation."),
+    expired: flag("True if the key has expired."),
   },
   ["name", "roles", "capabilities", "scopes"],
 );

@@ -22,26 +22,28 @@ export const QUOTA_UNITS = ["calls", "tokens", "cost"] as const;
 export const QUOTA_PERIODS = ["day", "month"] as const;
 
 const RIGHTS = {
-  roles: refined(list("Roles: `operator`, `approver`, or those of your policy.", text("A role.")), { maxItems: 32 }),
+  roles: refined(list("Roles: `operator`, `approver`, or roles that your policy uses.", text("A role.")), {
+    maxItems: 32,
+  }),
   capabilities: list("Capabilities.", choice("A capability.", CAPABILITIES)),
-  scopes: refined(list("Scopes; `*` stands for all.", text("A scope.")), { maxItems: 256 }),
+  scopes: refined(list("Scopes. `*` means all scopes.", text("A scope.")), { maxItems: 256 }),
 };
 
-export const GRANT = entry("What a caller may do.", RIGHTS);
+export const GRANT = entry("The rights of a caller.", RIGHTS);
 
 /** The rights of a member or a key. */
 export interface Grant extends InputOf<typeof GRANT> {}
 
 export const QUOTA = entry(
-  "The most calls, tokens or cost of a tenant in a day or month, by UTC.",
+  "A limit on the calls, tokens or cost of a tenant in a day or month (UTC).",
   {
     unit: choice(
-      "What is counted: calls, the estimated tokens of arguments and results, or the cost that tools declare.",
+      "The counted unit: calls, the estimated tokens of arguments and results, or the cost that tools declare.",
       QUOTA_UNITS,
     ),
-    period: choice("When counting begins anew.", QUOTA_PERIODS),
-    soft: refined(number("Sends an alert once it is reached."), { exclusiveMinimum: 0, maximum: 1e9 }),
-    hard: refined(number("Sends an alert once it is reached, and refuses calls that exceed it."), {
+    period: choice("The period after which the counter resets.", QUOTA_PERIODS),
+    soft: refined(number("Soft limit. Sends an alert when it is reached."), { exclusiveMinimum: 0, maximum: 1e9 }),
+    hard: refined(number("Hard limit. Sends an alert when it is reached, and refuses calls that exceed it."), {
       exclusiveMinimum: 0,
       maximum: 1e9,
     }),
@@ -53,12 +55,18 @@ export const QUOTA = entry(
 export interface Quota extends InputOf<typeof QUOTA> {}
 
 export const BUDGET = entry(
-  "An amount that a tenant means to spend. It refuses nothing; a quota does.",
+  "The planned spending of a tenant. A budget sends alerts but refuses no calls; use a quota to refuse calls.",
   {
     period: choice("The period of the budget.", QUOTA_PERIODS),
-    amount: refined(number("In the currency that tools declare their cost in."), { exclusiveMinimum: 0, maximum: 1e9 }),
+    amount: refined(number("The amount, in the currency in which tools declare their cost."), {
+      exclusiveMinimum: 0,
+      maximum: 1e9,
+    }),
     alertAt: refined(
-      list("Sends an alert at these percentages. Default 50, 80 and 100.", whole("Percent.", 1, 1_000)),
+      list(
+        "Percentages of the amount at which an alert is sent. Defaults to 50, 80 and 100.",
+        whole("Percent.", 1, 1_000),
+      ),
       {
         maxItems: 10,
       },
@@ -71,28 +79,34 @@ export const BUDGET = entry(
 export interface Budget extends InputOf<typeof BUDGET> {}
 
 export const GROUP = entry(
-  "People of a group, as their tokens name it, belong to the tenant and have these rights.",
-  { group: refined(text("The group."), { maxLength: 256 }), ...RIGHTS },
+  "Maps a group of the issuer to the tenant: callers whose token names the group belong to the tenant and have these rights.",
+  { group: refined(text("The name of the group in the token."), { maxLength: 256 }), ...RIGHTS },
   ["group"],
 );
 
 /** Maps an issuer's group to a tenant and its rights. */
 export interface Group extends InputOf<typeof GROUP> {}
 
-export const TENANT_SETTINGS = entry("Settings of a tenant. Omitted ones stay as they are.", {
-  name: refined(text("A name for people to read."), { maxLength: 200 }),
-  state: choice("A suspended tenant's callers are refused, and their open streams end.", ["active", "suspended"]),
+export const TENANT_SETTINGS = entry("Settings of a tenant. Omitted settings stay unchanged.", {
+  name: refined(text("A display name."), { maxLength: 200 }),
+  state: choice("The state of the tenant. Callers of a suspended tenant are refused, and their open streams end.", [
+    "active",
+    "suspended",
+  ]),
   toolsets: refined(
     list(
-      "The toolsets whose tools its callers see. `*` stands for every tool, and is the default.",
+      "The toolsets whose tools the tenant's callers see. `*` means every tool. Defaults to `*`.",
       text("A toolset."),
     ),
     { maxItems: 256 },
   ),
-  quotas: refined(list("The quotas; each unit and period once.", QUOTA), { maxItems: 6 }),
-  budgets: refined(list("The budgets; each period once.", BUDGET), { maxItems: 2 }),
-  groups: refined(list("Groups of an OpenID Connect issuer that belong to it.", GROUP), { maxItems: 256 }),
-  webhook: refined(string("The address that its alerts are also sent to. Empty: none."), { maxLength: 2_048 }),
+  quotas: refined(list("The quotas, at most one for each unit and period.", QUOTA), { maxItems: 6 }),
+  budgets: refined(list("The budgets, at most one for each period.", BUDGET), { maxItems: 2 }),
+  groups: refined(list("Groups of an OpenID Connect issuer that belong to the tenant.", GROUP), { maxItems: 256 }),
+  webhook: refined(
+    string("URL of a webhook that also receives the tenant's alerts. An empty string removes the webhook."),
+    { maxLength: 2_048 },
+  ),
 });
 
 /** The settings of a tenant that an operator may change. */
@@ -101,10 +115,10 @@ export interface TenantSettings extends InputOf<typeof TENANT_SETTINGS> {}
 export const TENANT = entry(
   "A tenant.",
   {
-    id: refined(text("The tenant's id, as callers carry it."), { pattern: TENANT_ID }),
+    id: refined(text("The tenant's id, as in keys and tokens."), { pattern: TENANT_ID }),
     ...TENANT_SETTINGS.properties,
-    createdAt: time("When it was created."),
-    changedAt: time("When it was last changed."),
+    createdAt: time("When the tenant was created."),
+    changedAt: time("When the tenant was last changed."),
   },
   ["id", "state", "toolsets", "quotas", "budgets", "groups", "createdAt", "changedAt"],
 );
@@ -115,7 +129,7 @@ export interface Tenant extends Filled<typeof TENANT> {}
 export const MEMBER = entry(
   "A person who signs in at an issuer and belongs to a tenant.",
   {
-    id: refined(text("The person's id: the claim that `server.auth.jwt.claims.id` names, by default `sub`."), {
+    id: refined(text("The person's id: the value of the claim in `server.auth.jwt.claims.id`, by default `sub`."), {
       maxLength: 256,
     }),
     tenant: text("The tenant."),

@@ -26,7 +26,7 @@ export const TOOL_DRAFT = hinted(
     "A tool to register. Only the name is required.",
     {
       /** Any spelling: `getWeather` and `get-weather` become `get_weather`, and calls can use either. */
-      name: hinted(string("Any spelling: `getWeather` becomes `get_weather`."), { check: checkName }),
+      name: hinted(string("The name, in any spelling: `getWeather` becomes `get_weather`."), { check: checkName }),
       /** The text that the model reads and the search indexes. A short description is completed from the name and the parameters. */
       description: hinted(
         schema<string | undefined>({
@@ -44,40 +44,45 @@ export const TOOL_DRAFT = hinted(
         check: checkNamespace,
       }),
       version: hinted(string("`major.minor.patch`"), { check: checkVersion }),
-      title: text("A short name for people."),
-      extendedDescription: refined(text("More about it, up to 10,000 characters."), {
+      title: text("A short display name."),
+      extendedDescription: refined(text("A longer description, up to 10,000 characters."), {
         maxLength: LIMITS.extendedDescriptionMax,
       }),
-      examples: refined(list("Example requests that the tool serves, in a user's words. At most 10.", text("A request.")), {
-        maxItems: LIMITS.examples,
-      }),
-      tags: list("Words to filter by.", text("A tag.")),
-      category: text("One word for what kind of tool it is."),
+      examples: refined(
+        list("Example requests that the tool serves, in a user's words. At most 10.", text("A request.")),
+        {
+          maxItems: LIMITS.examples,
+        },
+      ),
+      tags: list("Words by which callers filter tools.", text("A tag.")),
+      category: text("The kind of tool, in one word."),
       returns: schema<JsonSchema>({ description: "JSON Schema of the result.", type: "object" }),
       source: choice("Where the tool comes from.", TOOL_SOURCES),
-      sourceUri: text("The address of its source."),
+      sourceUri: text("URI of the tool's source."),
       sourceName: string("The name that the source itself uses."),
       sourceMeta: anything("Other fields from the source."),
       ensemble: hinted(text("The ensemble that the tool belongs to."), { onlyInCode: true }),
       capabilities: list(
-        "What it can touch. A caller needs all of them.",
+        "The kinds of data and actions that the tool can affect. A caller needs all of these capabilities.",
         choice("A capability of a tool.", CAPABILITIES),
       ),
       riskLevel: choice("How much harm a wrong call can do.", RISK_LEVELS),
-      requiredScopes: list("Scopes that a caller needs.", text("A scope.")),
-      requiresConfirmation: flag("A person must approve each call."),
-      annotations: entry("What it does to the world.", ANNOTATIONS.properties),
+      requiredScopes: list("Scopes that a caller needs. All of them are required.", text("A scope.")),
+      requiresConfirmation: flag("Whether a person must approve each call."),
+      annotations: entry("The tool's side effects.", ANNOTATIONS.properties),
       dependencies: list<Dependency>("Relations to other tools.", DEPENDENCY),
       cost: COST,
       timeoutMs: number(
-        "Milliseconds that one run may take, 100 to 300,000.",
+        "Timeout of one run, in milliseconds, 100 to 300,000.",
         LIMITS.timeoutMinMs,
         LIMITS.timeoutMaxMs,
       ),
-      metadata: anything("Your own data about the tool. `tenant` names the tenant it belongs to."),
-      createdAt: refined(time("When it was defined."), { minimum: 0 }),
-      deprecated: flag("It should no longer be used."),
-      deprecationMessage: text("Why, and what to do instead."),
+      metadata: anything(
+        "Your own data about the tool. Its member `tenant` is the id of the tenant that owns the tool.",
+      ),
+      createdAt: refined(time("When the tool was defined."), { minimum: 0 }),
+      deprecated: flag("Whether the tool is deprecated."),
+      deprecationMessage: text("Why the tool is deprecated, and what to use instead."),
       supersededBy: text("The id of the tool to use instead."),
     },
     ["name"],

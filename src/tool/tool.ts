@@ -96,13 +96,13 @@ export interface Tool {
 }
 
 export const ANNOTATIONS = entry(
-  "What it does to the world, as its source says.",
+  "The tool's side effects, as its source declares them.",
   {
-    readOnly: flag("It changes nothing."),
-    destructive: flag("It may destroy something."),
-    idempotent: flag("Repeating a call has no further effect."),
-    openWorld: flag("It reaches beyond its own service."),
-    confirmed: flag("The operator vouches for these hints. Retrying relies on confirmed hints alone."),
+    readOnly: flag("The tool changes nothing."),
+    destructive: flag("The tool may delete or overwrite data."),
+    idempotent: flag("A repeated call with the same arguments has no further effect."),
+    openWorld: flag("The tool uses other systems than its own service, such as the web."),
+    confirmed: flag("The operator has confirmed these hints. Only confirmed hints allow retries."),
   },
   ["confirmed"],
 );
@@ -117,7 +117,7 @@ export const DEPENDENCY = entry(
   {
     tool: text("The other tool's id, or its name within the same namespace."),
     type: choice("How the tools relate.", DEPENDENCY_TYPES),
-    reason: text("Why."),
+    reason: text("The reason for the relation."),
   },
   ["tool", "type"],
 );
@@ -125,12 +125,12 @@ export const DEPENDENCY = entry(
 /** A relation to another tool. */
 export interface Dependency extends InputOf<typeof DEPENDENCY> {}
 
-export const COST = entry("What one call costs. Omitted members are unknown.", {
-  estimatedLatencyMs: number("Milliseconds that a call takes.", 0),
-  monetaryCost: number("Per call, in one currency of your choice.", 0),
-  rateLimit: number("Calls a minute that the tool allows.", 0),
+export const COST = entry("The cost of one call. Omitted members are unknown.", {
+  estimatedLatencyMs: number("The expected duration of a call, in milliseconds.", 0),
+  monetaryCost: number("The price of one call, in a currency that is the same for all tools.", 0),
+  rateLimit: number("Maximum calls per minute to the tool.", 0),
   /** The tokens that the definition adds to a prompt. Defaults to an estimate. */
-  contextTokens: number("Tokens that the definition adds to a prompt.", 0),
+  contextTokens: number("Number of tokens that the tool's definition adds to a prompt.", 0),
 });
 
 /** The cost of one call. An omitted field is unknown and does not affect ranking. */

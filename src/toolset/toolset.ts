@@ -23,23 +23,23 @@ export const MOST_CALLS = 1_000_000;
 const some = (description: string, item: string): Shape<readonly string[], readonly string[], false> =>
   refined(list(description, text(item)), { minItems: 1 });
 
-export const ACCESS_POLICY = entry("Who may use it, and how much. For everyone else it does not exist.", {
-  allowedTenants: some("Tenants that may use it. Defaults to all.", "A tenant."),
-  allowedRoles: some("Roles that may use it; one is enough. Defaults to all.", "A role."),
+export const ACCESS_POLICY = entry("Who may use the toolset, and how often. Other callers cannot see it.", {
+  allowedTenants: some("Tenants that may use the toolset. Defaults to all.", "A tenant."),
+  allowedRoles: some("Roles that may use the toolset. A caller needs one of them. Defaults to all.", "A role."),
   rateLimit: entry(
-    "How often its tools may be called, over all callers and processes.",
-    { requestsPerMinute: whole("Calls a minute.", 1, MOST_CALLS) },
+    "Rate limit of the toolset's tools, across all callers and processes.",
+    { requestsPerMinute: whole("Maximum calls per minute.", 1, MOST_CALLS) },
     ["requestsPerMinute"],
   ),
   /** Also refuses calls that cannot be recorded. By default, the arsenal's own setting applies. */
-  auditLog: flag("Whether calls are refused that the audit log cannot record. It needs an audit log."),
+  auditLog: flag("Whether a call is refused if the audit log cannot record it. Needs an audit log."),
 });
 
 /** The access policy of a toolset. For callers who may not use it, the toolset does not exist. */
 export interface AccessPolicy extends InputOf<typeof ACCESS_POLICY> {}
 
 const INCLUDE = entry(
-  "Which tools it has. Several values of one key mean any of them; different keys must all hold. {} means every tool.",
+  "Selects the toolset's tools. A tool must match one value of every key given. {} selects every tool.",
   {
     namespaces: some("Namespaces.", "A namespace."),
     tags: some("Tags of tools.", "A tag."),
@@ -47,13 +47,13 @@ const INCLUDE = entry(
     categories: some("Categories of tools.", "A category."),
     sources: refined(list("Sources.", choice("A source.", TOOL_SOURCES)), { minItems: 1 }),
     where: schema<ToolFilter>({
-      description: "Any other condition, as a filter: { not: { risks: [high] } }.",
+      description: "Any other condition, as a tool filter: { not: { risks: [high] } }.",
       type: "object",
     }),
   },
 );
 
-const exclude = some("Ids of tools that it never has.", "An id: namespace.name.");
+const exclude = some("Ids of tools that are never in the toolset.", "An id: namespace.name.");
 
 /** Selects the tools of a toolset. Several values of one kind mean any of them; different kinds must all hold; `exclude` always wins. */
 export interface Selection extends InputOf<typeof INCLUDE> {
@@ -64,11 +64,16 @@ export interface Selection extends InputOf<typeof INCLUDE> {
 /** The members of every toolset, in the configuration and in the program. */
 const members = {
   /** `^[a-z0-9][a-z0-9_-]{0,63}$`, because the name is part of an address, `/mcp/toolsets/NAME`. */
-  name: text("Its name, in lowercase: part of its address, /mcp/toolsets/NAME."),
-  description: string("What it is for."),
+  name: text("Name of the toolset, in lower case. It is part of the toolset's URL, /mcp/toolsets/NAME."),
+  description: string("The purpose of the toolset."),
   tags: list("Labels of the toolset itself.", text("A label.")),
-  owner: text("Who it belongs to. The caller of this id may always use it."),
-  mode: choice("What MCP clients of it are shown. Defaults to mcp.mcp_mode.", ["dynamic", "static", "hybrid", "code"]),
+  owner: text("Id of the caller who owns the toolset. The owner may always use it."),
+  mode: choice("Which tools MCP clients of the toolset see. Defaults to mcp.mcp_mode.", [
+    "dynamic",
+    "static",
+    "hybrid",
+    "code",
+  ]),
 };
 
 /** One toolset of the configuration. Its tools are listed under `include`, so that a misplaced key cannot open the toolset to every tool. */
@@ -79,10 +84,10 @@ export const CONFIGURED_TOOLSET = entry(
     description: refined(members.description, { minLength: 1 }),
     include: INCLUDE,
     exclude,
-    view: choice("live: tools that match later appear. frozen: only the ids under include.tools. Defaults to live.", [
-      "live",
-      "frozen",
-    ]),
+    view: choice(
+      "live: tools that match later are added. frozen: the toolset has only the ids in include.tools. Defaults to live.",
+      ["live", "frozen"],
+    ),
     policy: ACCESS_POLICY,
   },
   ["name", "include"],
@@ -93,14 +98,15 @@ export const TOOLSET = entry(
   {
     ...members,
     filter: schema<ToolFilter>({
-      description: "Which tools it has. Callers without the role operator get the ids of those that they may call.",
+      description:
+        "Selects the toolset's tools. Callers without the role operator get only the ids of tools that they may call.",
       type: "object",
     }),
-    view: choice("Whether tools that match later appear.", ["live", "frozen"]),
+    view: choice("Whether tools that match later are added: live adds them, frozen does not.", ["live", "frozen"]),
     policy: ACCESS_POLICY,
     /** The time when this process first had a toolset with this name, in milliseconds since the epoch. */
-    createdAt: time("When the gateway first had it."),
-    updatedAt: time("When it was last replaced."),
+    createdAt: time("When the toolset was first configured."),
+    updatedAt: time("When the toolset was last changed."),
   },
   ["name", "description", "tags", "filter", "view", "policy", "createdAt", "updatedAt"],
 );

@@ -15,14 +15,14 @@ export interface DocumentParts {
   readonly isSecured: boolean;
 }
 
-const ABOUT = `Find and run the tools of a ToolArsenal gateway. The JSON is what the library's methods take and return.
+const ABOUT = `Find and run the tools of a ToolArsenal gateway. Requests and responses have the same JSON as the arguments and results of the library's methods.
 
-Refusals are \`application/problem+json\` with a \`code\`, what happened and how to fix it. Every answer carries \`X-Request-Id\`: yours, if you sent one. \`traceparent\` carries on your trace.`;
+Errors are \`application/problem+json\` with a \`code\`, a message and a fix. Every response has an \`X-Request-Id\`: yours, if you sent one. Send \`traceparent\` to continue your trace.`;
 
 const TAGS: Readonly<Record<string, string>> = {
   Search: "Find the tools that fit a request.",
-  Execute: "Run tools, under policy.",
-  Tools: "Look at tools, add and remove them.",
+  Execute: "Run tools under the policy.",
+  Tools: "List, add and remove tools.",
   Toolsets: "Curated views over the catalog.",
   Gateway: "The gateway itself.",
 };
@@ -35,7 +35,7 @@ const EVERYWHERE: Readonly<Record<number, string>> = {
   413: "The body is too large: `INPUT_INVALID`.",
   415: "The body is not JSON: `INPUT_INVALID`.",
   500: "Something failed inside the gateway: `INTERNAL_ERROR`, `STORE_FAILED`.",
-  503: "The gateway is shutting down, or a part of it cannot be reached. Try again after `Retry-After`: `CLOSED`, `SOURCE_UNAVAILABLE`.",
+  503: "The gateway is shutting down, or a part of it cannot be reached. Retry after `Retry-After`: `CLOSED`, `SOURCE_UNAVAILABLE`.",
 };
 
 /** Writes the OpenAPI 3.1 document of the operations. */
@@ -78,7 +78,8 @@ function describe(operation: Operation, isSecured: boolean): object {
     headers = {},
   } = operation;
   const named = role?.split(" or ").map((each) => `\`${each}\``);
-  const needs = named && `Needs the role ${named.join(" or ")}${tenants === "none" ? ", and no tenant" : ""}.`;
+  const needs =
+    named && `Needs the role ${named.join(" or ")}${tenants === "none" ? ", and a caller without a tenant" : ""}.`;
   const text = [description, needs].filter((each) => each !== undefined).join(" ");
   const schema = { type: "string" };
   const parameters = [
@@ -124,7 +125,7 @@ function parametersOf(schema: JsonSchema | undefined, place: "path" | "query"): 
 
 function answersOf({ answers, method }: Operation): Record<string, object> {
   const hasVersion = method === "get" && Object.values(answers).some(({ headers = {} }) => "ETag" in headers);
-  const unchanged = { description: "It has not changed since the version that `If-None-Match` names." };
+  const unchanged = { description: "The version in `If-None-Match` is still current." };
   return { ...mapped(answers, answerOf), ...(hasVersion && { 304: unchanged }) };
 }
 
@@ -159,12 +160,12 @@ function problemsOf(
   };
   if (isSecured) add(401, "Missing or invalid credentials: `UNAUTHENTICATED`.");
   for (const code of problems) add(statusOf[code] ?? toWire(code).httpStatus, `\`${code}\`: ${ERROR_CODES[code]}`);
-  for (const status of statuses) texts[status] ??= "It cannot be done.";
+  for (const status of statuses) texts[status] ??= "The operation failed.";
   return mapped(texts, (description, status) => ({
     description,
     headers: headersOf({
       "X-Request-Id": "The id of the request.",
-      ...((status === "429" || status === "503") && { "Retry-After": "Seconds after which to try again." }),
+      ...((status === "429" || status === "503") && { "Retry-After": "How long to wait before a retry, in seconds." }),
     }),
     content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
   }));

@@ -153,9 +153,7 @@ export const config = object("A hash-chained log file.", {
   keyFile: path(
     "File with the Ed25519 key that signs the log. It is created on first use. Defaults to the path of the log with .key appended.",
   ),
-  secret: text(
-    "Secret that signs the log instead of a key, at least 32 characters. Write it as env:NAME.",
-  ),
+  secret: text("Secret that signs the log instead of a key, at least 32 characters. Write it as env:NAME."),
   checkpointEvery: whole("Number of records between two signed checkpoints.", 1, 1_000_000, 1_000),
   fsync: choice(
     "When records are flushed to disk. batch: with each batch, so stored records survive a power failure; close: when the log is closed, so stored records survive a crash of the process only.",

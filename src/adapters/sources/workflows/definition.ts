@@ -71,7 +71,7 @@ export const WORKFLOW = entry(
   {
     name: text("The name of the tool."),
     description: text("Description for the model and for the search."),
-    title: text("A short name for people."),
+    title: text("A short display name."),
     examples: refined(list("Example requests that the workflow serves, in a user's words.", text("A request.")), {
       maxItems: LIMITS.examples,
     }),

@@ -6,19 +6,19 @@ import { anything, choice, entry, list, refined, string, text, time, whole } fro
 
 const operation = operationsOf({ tag: "Approvals", role: "approver" });
 
-const params = entry("", { id: string("The approval's id, from the answer to the call.") }, ["id"]);
+const params = entry("", { id: string("The approval's id, from the response to the call.") }, ["id"]);
 
 const APPROVAL = entry(
-  "A call that waits for a person.",
+  "A call that waits for approval.",
   {
-    id: string("Its id."),
-    toolId: string("The tool that is to be called."),
+    id: string("The approval's id."),
+    toolId: string("The id of the tool to call."),
     arguments: anything("The arguments. The call runs with exactly these."),
-    requestedBy: string("Who asked."),
+    requestedBy: string("The caller who made the call."),
     reason: string("Why the call needs approval."),
     state: choice("An approved call waits until the caller repeats it.", ["pending", "approved"]),
-    requestedAt: time("When it was requested."),
-    expiresAt: time("When it expires."),
+    requestedAt: time("When the approval was requested."),
+    expiresAt: time("When the approval expires."),
     traceId: string("The trace of the call."),
   },
   ["id", "toolId", "arguments", "requestedBy", "reason", "state", "requestedAt", "expiresAt"],
@@ -27,16 +27,16 @@ const APPROVAL = entry(
 const DECIDED = entry(
   "A call that an approver has answered.",
   {
-    id: string("Its id."),
-    toolId: string("The tool that was to be called."),
-    requestedBy: string("Who asked."),
+    id: string("The approval's id."),
+    toolId: string("The id of the tool."),
+    requestedBy: string("The caller who made the call."),
     reason: string("Why the call needed approval."),
-    requestedAt: time("When it was requested."),
+    requestedAt: time("When the approval was requested."),
     traceId: string("The trace of the call."),
     outcome: choice("The approver's answer.", ["approved", "denied"]),
-    decidedBy: string("Who answered."),
-    decidedAt: time("When it was answered."),
-    note: string("The reason, if the approver gave one."),
+    decidedBy: string("The approver."),
+    decidedAt: time("When the approver answered."),
+    note: string("The approver's reason, if given."),
   },
   ["id", "toolId", "requestedBy", "reason", "requestedAt", "outcome", "decidedBy", "decidedAt"],
 );
@@ -57,16 +57,21 @@ function answering(verdict: "approve" | "deny", summary: string, description: st
     params,
     // The body cannot change the call: it is approved unchanged, or denied.
     body: entry("", {
-      note: refined(text("Why. It is kept with the decision and in the audit log; the caller does not get it."), {
-        maxLength: 1_000,
-      }),
+      note: refined(
+        text(
+          "The reason for the decision. It is stored with the decision and in the audit log, and is not shown to the caller.",
+        ),
+        {
+          maxLength: 1_000,
+        },
+      ),
     }),
     maxBytes: 8_192,
     answers: {
       200: answer(
-        "It is settled.",
+        "The decision is recorded.",
         {
-          id: string("Its id."),
+          id: string("The approval's id."),
           outcome: choice("The approver's answer.", ["approved", "denied"]),
         },
         ["id", "outcome"],
@@ -85,18 +90,22 @@ function answering(verdict: "approve" | "deny", summary: string, description: st
 export const approvalOperations: readonly Operation[] = [
   operation("listApprovals", "GET /approvals", {
     summary: "List the calls that you may approve",
-    description: "Your own calls and those of other tenants are left out.",
+    description: "Leaves out your own calls and calls of other tenants.",
     query: entry("", {
-      limit: whole("Approvals on a page. Default 100.", 1, 1_000),
+      limit: whole("Maximum number of approvals on a page. Defaults to 100.", 1, 1_000),
       cursor: refined(text("`next` of the previous page."), { maxLength: 1_024 }),
-      decided: whole("Also list this many of the latest answered calls of the last day. Default 0.", 0, 100),
+      decided: whole(
+        "Number of answered calls to list as well, latest first, from the last day. Defaults to 0.",
+        0,
+        100,
+      ),
     }),
     answers: {
       200: answer(
-        "One page. It may be shorter than the limit, because it ends after 1 MiB of arguments.",
+        "One page. It may have fewer entries than the limit, because a page holds at most 1 MiB of arguments.",
         {
           approvals: list("Oldest first.", APPROVAL),
-          next: string("The cursor of the next page. Omitted on the last."),
+          next: string("The cursor of the next page. Omitted on the last page."),
           decided: list("The latest answered calls, newest first, if `decided` is set.", DECIDED),
         },
         ["approvals"],
@@ -125,6 +134,6 @@ export const approvalOperations: readonly Operation[] = [
       return { refused: fixable("APPROVAL_INVALID", problem, "List the approvals that wait.", details), status: 404 };
     },
   }),
-  answering("approve", "Let a call run", "It runs once, when the caller makes it again with the same arguments."),
-  answering("deny", "Refuse a call", "Callers may deny their own calls, to withdraw them."),
+  answering("approve", "Approve a call", "The call runs once, when the caller repeats it with the same arguments."),
+  answering("deny", "Deny a call", "Callers may deny their own calls to withdraw them."),
 ];

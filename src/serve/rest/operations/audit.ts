@@ -10,10 +10,10 @@ const operation = operationsOf({ tag: "Audit", role: "operator" });
 const short = (description: string) => refined(text(description), { maxLength: 1_024 });
 
 const HEAD = entry(
-  "The end of the log: as checked now, or as you stored it after an earlier check.",
+  "The end of the log, as found by this check or stored after an earlier check.",
   {
     seq: whole("The sequence number of the last record.", 0),
-    hash: refined(string("SHA-256 of everything up to it."), { pattern: "^[0-9a-f]{64}$" }),
+    hash: refined(string("SHA-256 of all records up to the last."), { pattern: "^[0-9a-f]{64}$" }),
   },
   ["seq", "hash"],
 );
@@ -21,8 +21,8 @@ const HEAD = entry(
 const RECORD = openEntry(
   "",
   {
-    seq: whole("Its position in the log."),
-    at: number("Milliseconds since the epoch."),
+    seq: whole("The record's sequence number in the log."),
+    at: number("The time of the record, in milliseconds since the epoch."),
     kind: string("The kind of the record."),
   },
   ["seq", "at", "kind"],
@@ -32,7 +32,7 @@ const PAGE = openEntry(
   "",
   {
     records: list("", RECORD),
-    next: string("The cursor of the next page. Omitted on the last."),
+    next: string("The cursor of the next page. Omitted on the last page."),
   },
   ["records"],
 );
@@ -40,13 +40,13 @@ const PAGE = openEntry(
 const VERIFIED = openEntry(
   "",
   {
-    ok: flag("Whether every record is as it was written."),
+    ok: flag("Whether every record is unchanged."),
     records: whole("The number of records."),
     head: HEAD,
-    signedUpTo: whole("The last record that a checked signature covers."),
-    missing: whole("How many records its `gap` records report as missing. Omitted if there are none."),
-    seq: whole("The first record that is not as it was written."),
-    reason: string("What is wrong with it."),
+    signedUpTo: whole("The sequence number of the last record that a verified signature covers."),
+    missing: whole("The number of records that `gap` records report as missing. Omitted if no record is missing."),
+    seq: whole("The sequence number of the first changed record."),
+    reason: string("What is wrong with that record."),
   },
   ["ok"],
 );
@@ -55,19 +55,19 @@ export const auditOperations: readonly Operation[] = [
   operation("queryAudit", "GET /audit", {
     summary: "Read the audit log, newest records first",
     description:
-      "All filters must match. A page may hold fewer records than asked for, or none, and still have a `next`: a bounded part of the log is read for each page. An operator who belongs to a tenant sees the calls of that tenant.",
+      "All filters must match. For each page, only a limited part of the log is read, so a page with `next` may have fewer records than the limit, or none. An operator who belongs to a tenant sees the calls of that tenant.",
     query: entry("", {
       kind: short(
         "`call`, `approval`, `pin-accepted`, `operator-action`, `connection`, `scan-failed`, `gap`, `checkpoint`, …",
       ),
-      tool: short("A tool's id, or what else an operator changed."),
+      tool: short("The id of the tool, or the name of the thing that an operator changed."),
       action: short("The operator's action: `addEnsemble`, `deleteTool`, …"),
-      principal: short("The id of the principal that called, requested, answered, accepted or changed something."),
+      principal: short("The id of the caller, requester, approver or operator."),
       trace: short("A trace id."),
-      status: short("How a call or an operator's action ended, or the outcome of an approval."),
-      from: short("Only records from this time on: 2026-05-04T12:00:00Z."),
+      status: short("The outcome of a call, an approval or an operator's action."),
+      from: short("Only records from this time or later: 2026-05-04T12:00:00Z."),
       to: short("Only records before this time."),
-      limit: whole("Records on a page. Default 50.", 1, 1_000),
+      limit: whole("Maximum number of records on a page. Defaults to 50.", 1, 1_000),
       cursor: short("`next` of the previous page."),
     }),
     answers: { 200: { description: "One page.", schema: PAGE } },

@@ -7,13 +7,13 @@ import { CALLBACK, signInCookie } from "../../ui/connections.ts";
 const operation = operationsOf({ tag: "Connections" });
 
 const CONNECTION = entry(
-  "A server that callers sign in to themselves.",
+  "A server to which each caller signs in.",
   {
     server: string("The server's name."),
-    url: string("The server's address."),
-    signedIn: flag("True if you are signed in: your calls carry your own token."),
+    url: string("The server's URL."),
+    signedIn: flag("True if you are signed in, so your calls use your own token."),
     scope: string("The granted scopes, if the authorization server named them."),
-    hasFallback: flag("True if your calls use the login of the gateway until you sign in."),
+    hasFallback: flag("True if your calls use the gateway's login until you sign in."),
   },
   ["server", "url", "signedIn", "hasFallback"],
 );
@@ -23,20 +23,26 @@ const params = entry("", { server: string("The server's name.") }, ["server"]);
 /** Operations with which a caller signs in to servers. Answers never contain a token. */
 export const connectionOperations: readonly Operation[] = [
   operation("listConnections", "GET /connections", {
-    summary: "List the servers that you sign in to yourself",
+    summary: "List the servers to which each caller signs in",
     needsTools: true,
-    answers: { 200: answer("By name.", { connections: list("By name.", CONNECTION) }, ["connections"]) },
+    answers: {
+      200: answer("The servers, ordered by name.", { connections: list("Ordered by name.", CONNECTION) }, [
+        "connections",
+      ]),
+    },
     run: async ({ principal }, { connections }) => ({
       body: { connections: (await connections?.list(principal)) ?? [] },
     }),
   }),
   operation("signInConnection", "POST /connections/{server}/sign-in", {
-    summary: "Start to sign in to a server",
+    summary: "Start signing in to a server",
     description:
-      "Open `url` in the browser that made this request: the answer sets a cookie that the browser needs when it comes back.",
+      "Open `url` in the same browser that made this request. The response sets a cookie that the browser needs when it returns to the gateway.",
     params,
     needsTools: true,
-    answers: { 200: answer("Where to go.", { url: string("The page of the authorization server.") }, ["url"]) },
+    answers: {
+      200: answer("The address to open.", { url: string("The sign-in page of the authorization server.") }, ["url"]),
+    },
     problems: ["ENSEMBLE_NOT_FOUND", "TRANSPORT_FAILED", "SOURCE_UNAVAILABLE", "PROTOCOL_ERROR"],
     async run({ params: { server }, principal, signal, header }, context) {
       const address = context.addressFor?.(header("host")) ?? context.address();
@@ -47,7 +53,7 @@ export const connectionOperations: readonly Operation[] = [
   }),
   operation("signOutConnection", "DELETE /connections/{server}", {
     summary: "Sign out of a server",
-    description: "Forgets your tokens in every process within a second, and has the authorization server revoke them.",
+    description: "Deletes your tokens in every process within a second, and revokes them at the authorization server.",
     params,
     answers: {
       200: answer("Done.", { signedOut: flag("False if you were not signed in.") }, ["signedOut"]),

@@ -13,15 +13,14 @@ const params = entry("", { name: string("The ensemble's name.") }, ["name"]);
 const problems = ["ENSEMBLE_NOT_FOUND"] as const;
 
 const LINE = entry(
-  "One line.",
+  "One line of a server's log.",
   {
-    id: whole("Increases with every line."),
+    id: whole("The line's id. It increases with every line."),
     at: time("The time of the line."),
-    from: choice("Standard error of a program, a log message of the server, or an observation of the gateway.", [
-      "stderr",
-      "mcp",
-      "gateway",
-    ]),
+    from: choice(
+      "The origin of the line: standard error of the program, a log message of the server, or a note by the gateway.",
+      ["stderr", "mcp", "gateway"],
+    ),
     level: string("The severity that the server states."),
     text: string("The line, without secrets and terminal escapes."),
   },
@@ -32,11 +31,11 @@ export const STATUS = openEntry(
   "",
   {
     name: { type: "string" },
-    source: { enum: TOOL_SOURCES, description: "Where its tools come from." },
+    source: { enum: TOOL_SOURCES, description: "The kind of source of the ensemble's tools." },
     state: { enum: ["connecting", "connected", "failed", "disconnected"] },
-    problem: string("Why it is not connected, or why its tools could not be listed."),
+    problem: string("Why the ensemble is not connected, or why its tools could not be listed."),
     tools: whole("The number of registered tools."),
-    persisted: flag("False if it was added over this API; it is then gone after a restart."),
+    persisted: flag("False if the ensemble was added over this API. It is then lost after a restart."),
   },
   ["name", "source", "state", "tools", "persisted"],
 );
@@ -48,7 +47,7 @@ const ADDED = openEntry(
     tools: whole("The number of added tools."),
     persisted: {
       const: false,
-      description: "It lasts until the process ends. Write it into the configuration to keep it.",
+      description: "The ensemble lasts until the process ends. To keep it, write it into the configuration.",
     },
   },
   ["name", "tools", "persisted"],
@@ -61,7 +60,7 @@ function changing(
   return operation(`${action}Ensemble`, `POST /ensembles/{name}/${action}`, {
     ...about,
     params,
-    answers: { 200: { description: "Its state afterwards.", schema: STATUS } },
+    answers: { 200: { description: "The ensemble's state after the operation.", schema: STATUS } },
     problems,
     targets: ({ params: { name } }) => [name],
     async run({ params: { name }, principal, signal }, context) {
@@ -74,7 +73,7 @@ function changing(
 export const ensembleOperations: readonly Operation[] = [
   operation("listEnsembles", "GET /ensembles", {
     summary: "List the ensembles and their state",
-    description: "An operator of a tenant sees those whose tools the tenant may use.",
+    description: "An operator of a tenant sees the ensembles whose tools the tenant may use.",
     tenants: "own",
     answers: {
       200: {
@@ -93,7 +92,7 @@ export const ensembleOperations: readonly Operation[] = [
     summary: "Get the state of one ensemble",
     tenants: "own",
     params,
-    answers: { 200: { description: "Its state.", schema: STATUS } },
+    answers: { 200: { description: "The ensemble's state.", schema: STATUS } },
     problems,
     async run({ params: { name }, principal }, context) {
       const { ensembles, seenEnsembles } = administrationOf(context);
@@ -101,12 +100,12 @@ export const ensembleOperations: readonly Operation[] = [
     },
   }),
   operation("getEnsembleLog", "GET /ensembles/{name}/log", {
-    summary: "Read what an MCP server wrote lately",
+    summary: "Read the latest log lines of an MCP server",
     description:
-      "The latest 200 lines in the process that answers: standard error of the server's program, its MCP log messages, and when it connected or failed. Also has them for a server that could not be added.",
+      "The latest 200 lines, as recorded by the process that responds: standard error of the server's program, its MCP log messages, and when it connected or failed. Also available for a server that could not be added.",
     params,
     query: entry("", { after: whole("Only lines with a greater id.", 0) }),
-    answers: { 200: answer("The lines, newest last.", { lines: list("Newest last.", LINE) }, ["lines"]) },
+    answers: { 200: answer("The lines, oldest first.", { lines: list("Oldest first.", LINE) }, ["lines"]) },
     problems,
     async run({ params: { name }, query: { after } }, context) {
       return { body: { lines: administrationOf(context).ensembles.log(name, { after }) } };
@@ -117,20 +116,20 @@ export const ensembleOperations: readonly Operation[] = [
   changing("reload", { summary: "List an ensemble's tools again, from its files or its server" }),
   changing("restart", {
     summary: "Disconnect an ensemble and connect it again",
-    description: "Starts the program of a server again. Calls under way fail; the tools come back with the same ids.",
+    description: "Restarts the program of a server. Running calls fail. The tools return with the same ids.",
   }),
   operation("listSourceTypes", "GET /source-types", {
     summary: "List the types of sources that can be added, and the settings of each",
     answers: {
-      200: answer("By type.", { types: anything("The JSON Schema of the settings, by type.") }, ["types"]),
+      200: answer("The types.", { types: anything("The JSON Schema of the settings, by type.") }, ["types"]),
     },
     async run() {
       return { body: { types: SOURCES } };
     },
   }),
   operation("addEnsemble", "POST /ensembles", {
-    summary: "Add a source of tools, such as an MCP server, an OpenAPI document or another agent",
-    description: "It lasts until the process ends.",
+    summary: "Add a source of tools, such as an MCP server, an OpenAPI document or an A2A agent",
+    description: "The source lasts until the process ends.",
     body: ANY_SOURCE,
     examples: {
       document: {
@@ -149,7 +148,7 @@ export const ensembleOperations: readonly Operation[] = [
     },
     // The body may contain a whole document.
     maxBytes: 4 * 1024 * 1024,
-    answers: { 201: { description: "Its tools are registered.", schema: ADDED } },
+    answers: { 201: { description: "The ensemble was added, and its tools are registered.", schema: ADDED } },
     problems: ["SOURCE_UNAVAILABLE", "CONFIG_INVALID", "CLOSED"],
     statusOf: { SOURCE_UNAVAILABLE: 422 },
     // Callers without the role are refused before their settings are read.
@@ -170,7 +169,10 @@ export const ensembleOperations: readonly Operation[] = [
     summary: "Disconnect an ensemble and remove it",
     params,
     answers: {
-      204: { description: "It was removed. If the configuration names it, it is connected again at the next start." },
+      204: {
+        description:
+          "The ensemble was removed. If it is in the configuration, it is connected again at the next start.",
+      },
     },
     problems,
     targets: ({ params: { name } }) => [name],

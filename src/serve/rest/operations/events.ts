@@ -7,18 +7,18 @@ import { administrationOf } from "./administered.ts";
 const operation = operationsOf({ tag: "Events", role: "operator" });
 
 const EVENT = entry(
-  "One thing that happened.",
+  "One event.",
   {
-    name: string("Its name, such as `call-finished`."),
+    name: string("The event's name, such as `call-finished`."),
     level: choice("The severity.", EVENT_LEVELS),
-    at: time("When it happened."),
-    data: anything("What happened. It holds no arguments, results or secrets."),
+    at: time("When the event happened."),
+    data: anything("The event's data, without arguments, results or secrets."),
   },
   ["name", "level", "at", "data"],
 );
 
 const GAP = entry(
-  "Reports that events are missing.",
+  "Reports that the stream has missed events.",
   {
     name: choice("Always `gap`.", ["gap"]),
     level: choice("Always `warn`.", ["warn"]),
@@ -26,8 +26,8 @@ const GAP = entry(
     data: entry(
       "The missing events.",
       {
-        missed: whole("How many events, of all kinds. Omitted if that is not known."),
-        reason: string("Why they are missing."),
+        missed: whole("The number of missing events of all kinds. Omitted if the number is unknown."),
+        reason: string("Why the events are missing."),
       },
       ["reason"],
     ),
@@ -37,17 +37,17 @@ const GAP = entry(
 
 export const eventOperations: readonly Operation[] = [
   operation("followEvents", "GET /events", {
-    summary: "Follow what happens in every process on the same state, as server-sent events",
+    summary: "Follow the events of all processes on the same state, as server-sent events",
     description:
-      "The stream has no end. Each entry has an id: send the last one as `Last-Event-ID` to resume after it. A reader that is too slow gets a `gap` and is disconnected. One caller may have 64 readers at once, all callers together 256. Events of other processes come about a second later; those from the first second after nobody listened may be missing. Events name tools that policy hides, too. An operator who belongs to a tenant sees the events of that tenant's calls.",
+      "The stream does not end. Each event has an id. To resume a stream, send the last id as `Last-Event-ID`. A reader that is too slow gets a `gap` and is disconnected. One caller may have 64 readers at once, and all callers together 256. Events of other processes arrive about one second later. If no reader was connected before, events of the first second may be missing. Events also name tools that the policy hides. An operator who belongs to a tenant sees the events of that tenant's calls.",
     query: entry("", {
       names: list(
-        "Only events of these names: `call-finished,ensemble-failed`. Default: all.",
+        "Only events with these names: `call-finished,ensemble-failed`. Defaults to all.",
         choice("", EVENT_NAMES),
       ),
-      level: choice("Only events of this level or a higher one. Default: all.", EVENT_LEVELS),
+      level: choice("Only events of this level or higher. Defaults to all.", EVENT_LEVELS),
     }),
-    headers: { "last-event-id": "The id of the last event that you have." },
+    headers: { "last-event-id": "The id of the last event that you received." },
     endless: true,
     problems: ["RATE_LIMITED"],
     answers: { 200: { description: "Events as they happen.", events: { event: EVENT, gap: GAP } } },

@@ -13,13 +13,13 @@ export const executeOperations: readonly Operation[] = [
   operation("execute", "POST /execute", {
     summary: "Run a tool",
     description:
-      "Answers 200 with the result, whatever its status, if the tool ran; 202 if a person must approve the call; and the problem of its code if the call was refused before it ran, with the whole result as `result`. With `Accept: text/event-stream`, progress is streamed and the last event is the result.",
+      "Responds with 200 and the result if the tool ran, even if it failed; with 202 if a person must approve the call; and with a problem document if the call was refused before it ran. The problem has the whole result as `result`. With `Accept: text/event-stream`, progress is streamed and the last event is the result.",
     needsTools: true,
     maxBytes: 4 * 1024 * 1024,
     body: TOOL_CALL,
     headers: {
       "Idempotency-Key":
-        "A name for this one call. Repeating the call with it returns the first result and runs nothing.",
+        "Your unique key for this call. Repeating the call with the same key returns the first result without running the tool again.",
     },
     examples: { invoice: { toolName: "billing.get_invoice", arguments: { invoiceId: "INV-1042" } } },
     answers: {
@@ -28,7 +28,7 @@ export const executeOperations: readonly Operation[] = [
         schema: TOOL_RESULT,
         events: { progress: PROGRESS, result: TOOL_RESULT },
       },
-      202: { description: "The call waits for a person's approval.", schema: TOOL_RESULT },
+      202: { description: "The call waits for approval.", schema: TOOL_RESULT },
     },
     problems: [
       ...(["CALL_INVALID", "ARGUMENTS_INVALID", "TOOL_NOT_FOUND", "TOOLSET_NOT_FOUND", "HANDLER_MISSING"] as const),
@@ -50,7 +50,7 @@ export const executeOperations: readonly Operation[] = [
   }),
   operation("executeBatch", "POST /batch", {
     summary: "Run several calls",
-    description: "Always answers 200 if the batch itself is valid; the outcome of each call is in its result.",
+    description: "Always responds with 200 if the batch itself is valid. The outcome of each call is in its result.",
     needsTools: true,
     maxBytes: 8 * 1024 * 1024,
     body: BATCH_CALL,

@@ -18,8 +18,10 @@ const INFO = entry(
   "The gateway and the caller.",
   {
     version: string("The version of the gateway."),
-    toolCount: whole("How many tools you may call; for operators who belong to no tenant, how many there are."),
-    scoreThreshold: number("The semantic score below which a search drops a tool."),
+    toolCount: whole(
+      "The number of tools that you may call. For operators who belong to no tenant: the number of all tools.",
+    ),
+    scoreThreshold: number("The semantic score below which a search leaves out a tool."),
     dialects: strings("The formats that tools can be exported in."),
     caller: entry(
       "The authenticated caller.",
@@ -27,7 +29,7 @@ const INFO = entry(
         id: string("Your id."),
         roles: strings("Your roles."),
         tenant: string("Your tenant."),
-        operations: strings("The operations of this API that you may use, by their ids in this document."),
+        operations: strings("The ids of the operations of this API that you may use."),
       },
       ["id", "roles", "operations"],
     ),
@@ -43,7 +45,7 @@ export const gatewayOperations = (all: () => readonly Operation[]): readonly Ope
   ofToolsets("listToolsets", "GET /toolsets", {
     summary: "List the toolsets that you may use",
     description:
-      "An operator who belongs to no tenant gets every toolset, with `refused` if it does not admit the operator.",
+      "An operator who belongs to no tenant gets every toolset. A toolset that the operator may not use has `refused`.",
     answers: {
       200: answer("The toolsets, ordered by name.", { toolsets: list("Ordered by name.", SHOWN_TOOLSET) }, [
         "toolsets",
@@ -100,7 +102,7 @@ export const gatewayOperations = (all: () => readonly Operation[]): readonly Ope
     summary: "Show which parts of the gateway work",
     answers: {
       200: {
-        description: "Each part, and whether it works.",
+        description: "For each part: true if it works.",
         schema: { type: "object", additionalProperties: { type: "boolean" }, description: "Parts by name." },
       },
     },

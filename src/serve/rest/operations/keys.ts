@@ -11,14 +11,14 @@ const usage = operationsOf({ tag: "Usage", role: "operator", feature: "teams" })
 
 const name = KEY.properties.name;
 const params = entry("", { name: refined(string("The key's name."), { maxLength: 63, examples: ["ci"] }) }, ["name"]);
-const expiresAt = refined(text("When it expires: 2026-12-31T00:00:00Z. Default: never."), { maxLength: 64 });
+const expiresAt = refined(text("When the key expires: 2026-12-31T00:00:00Z. Defaults to never."), { maxLength: 64 });
 const tenant = refined(text("A tenant's id."), { maxLength: 256 });
 const { statusOf } = NO_TEAMS;
 const problems = [...NO_TEAMS.problems, "TENANT_NOT_FOUND"] as const;
 
 const NEW_KEY = {
   description: "The key. Its text is shown only once.",
-  schema: entry("", { key: KEY, text: string("The key, to be sent as `X-API-Key` or as a bearer token.") }, [
+  schema: entry("", { key: KEY, text: string("The text of the key. Send it as `X-API-Key` or as a bearer token.") }, [
     "key",
     "text",
   ]),
@@ -28,10 +28,10 @@ const HOUR_MS = 3_600_000;
 
 export const keyOperations: readonly Operation[] = [
   operation("listKeys", "GET /keys", {
-    summary: "List the API keys in the shared state, without the keys themselves",
+    summary: "List the API keys in the shared state, without their secret text",
     description: "An operator who belongs to a tenant sees that tenant's keys.",
     query: entry("", { tenant }),
-    answers: { 200: answer("By name.", { keys: list("By name.", KEY) }, ["keys"]) },
+    answers: { 200: answer("The keys, ordered by name.", { keys: list("Ordered by name.", KEY) }, ["keys"]) },
     problems,
     statusOf,
     run: async ({ query, principal }, context) => ({ body: { keys: await teamsOf(context).keys(query, principal) } }),
@@ -39,7 +39,7 @@ export const keyOperations: readonly Operation[] = [
   operation("createKey", "POST /keys", {
     summary: "Create an API key and show it once",
     description:
-      "Only a hash is kept. You can give only rights that you have; a tenant's operator creates keys of that tenant.",
+      "The gateway stores only a hash of the key. You can grant only rights that you have. An operator of a tenant creates keys of that tenant.",
     body: entry("", { name, tenant, ...GRANT.properties, expiresAt }, ["name"]),
     examples: { "A key that reads data": { name: "ci", tenant: "acme", capabilities: ["read_data"] } },
     answers: { 201: NEW_KEY },
@@ -55,7 +55,7 @@ export const keyOperations: readonly Operation[] = [
     summary: "Replace the secret of a key and show the new one once",
     params,
     body: entry("", {
-      overlapHours: whole("Hours for which the old secret is still accepted. Default 24.", 0, 720),
+      overlapHours: whole("How long the old secret is still accepted, in hours. Defaults to 24.", 0, 720),
       expiresAt,
     }),
     answers: { 200: NEW_KEY },
@@ -69,9 +69,10 @@ export const keyOperations: readonly Operation[] = [
   }),
   operation("revokeKey", "DELETE /keys/{name}", {
     summary: "Revoke a key",
-    description: "Every process on the same state refuses it within a second, and ends the streams that it opened.",
+    description:
+      "Every process on the same state refuses the key within a second, and ends the streams that were opened with it.",
     params,
-    answers: { 204: { description: "It is revoked." } },
+    answers: { 204: { description: "The key is revoked." } },
     problems,
     statusOf,
     targets: ({ params: asked }) => [asked.name],
@@ -86,21 +87,21 @@ const DAY = (description: string) =>
   refined(text(description), { pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$" });
 
 const USAGE_QUERY = entry("", {
-  from: DAY("The first day, by UTC: 2026-05-01. Default: 30 days back."),
-  to: DAY("The last day, included. Default: today."),
+  from: DAY("The first day (UTC): 2026-05-01. Defaults to 30 days ago."),
+  to: DAY("The last day, inclusive. Defaults to today."),
   tenant,
-  by: list("What to add up by. Default: `day,tenant,key,tool`.", choice("", USAGE_PARTS)),
+  by: list("How to group the sums. Defaults to `day,tenant,key,tool`.", choice("", USAGE_PARTS)),
 });
 
 const ROW = entry(
-  "The sums of one day, tenant, key and tool. A field that is not in `by` is empty.",
+  "The sums for one day, tenant, key and tool. Fields that are not in `by` are empty.",
   {
-    day: string("The day, by UTC."),
+    day: string("The day (UTC)."),
     tenant: string("The tenant. Empty for callers without one."),
-    key: string("The name of the key, or the id of another caller."),
+    key: string("The name of the API key, or the id of the caller if it has no key."),
     tool: string("The tool's id."),
-    calls: whole("Calls."),
-    errors: whole("Calls that failed or were refused."),
+    calls: whole("The number of calls."),
+    errors: whole("The number of calls that failed or were refused."),
     tokens: whole("Estimated tokens of arguments and results."),
     cost: number("The cost that the tools declare."),
   },
@@ -109,16 +110,18 @@ const ROW = entry(
 
 export const usageOperations: readonly Operation[] = [
   usage("getUsage", "GET /usage", {
-    summary: "Add up calls, tokens and cost by day, tenant, key and tool",
-    description: "Usage is kept for 400 days. An operator who belongs to a tenant sees that tenant's.",
+    summary: "Sum calls, tokens and cost by day, tenant, key and tool",
+    description: "Usage is stored for 400 days. An operator who belongs to a tenant sees that tenant's usage.",
     query: USAGE_QUERY,
-    answers: { 200: answer("In order.", { usage: list("In order.", ROW) }, ["usage"]) },
+    answers: {
+      200: answer("The sums.", { usage: list("The sums, ordered by day, tenant, key and tool.", ROW) }, ["usage"]),
+    },
     problems,
     statusOf,
     run: async ({ query, principal }, context) => ({ body: { usage: await teamsOf(context).usage(query, principal) } }),
   }),
   usage("exportUsage", "GET /usage.csv", {
-    summary: "The same as CSV",
+    summary: "Sum calls, tokens and cost, as CSV",
     query: USAGE_QUERY,
     answers: { 200: { description: "A header and one line for each sum.", text: "text/csv" } },
     problems,

@@ -25,32 +25,32 @@ import { STATUS } from "./ensembles.ts";
 const operation = operationsOf({ tag: "Observe", role: "operator" });
 
 const PERCENTILES = (description: string) =>
-  entry(description, { p50: number("Half were faster."), p95: number("95 % were faster.") });
+  entry(description, { p50: number("The median."), p95: number("The 95th percentile.") });
 
 const STEP = {
-  startedAt: time("When it began."),
-  durationMs: number("How long it took, in milliseconds."),
+  startedAt: time("When the step started."),
+  durationMs: number("The duration, in milliseconds."),
 } as const;
 
 const RETRIEVAL = openEntry(
   "A past search. `kind` is `retrieval`.",
   {
     kind: { type: "string", const: "retrieval", description: "The kind of the record." },
-    at: time("When it ended."),
-    traceId: string("The trace it is part of."),
-    query: string("The request. Omitted if no text is kept."),
-    principal: string("The caller; omitted for the local operator."),
+    at: time("When the search or call ended."),
+    traceId: string("The trace id."),
+    query: string("The text of the request. Omitted if texts are not stored."),
+    principal: string("The caller. Omitted for the local operator."),
     tenant: string("The tenant of the caller."),
     confidence: number("The probability that the tools fit the request."),
     nothingFits: flag("True if probably no tool fits the request."),
-    durationMs: number("How long it took, in milliseconds."),
-    queryEmbeddingTimeMs: number("The part that embedded the request."),
-    searchTimeMs: number("The part that searched the catalog."),
-    rerankTimeMs: number("The part that reranked."),
+    durationMs: number("The duration, in milliseconds."),
+    queryEmbeddingTimeMs: number("Time for embedding the request, in milliseconds."),
+    searchTimeMs: number("Time for searching the catalog, in milliseconds."),
+    rerankTimeMs: number("Time for reranking, in milliseconds."),
     steps: RETRIEVAL_STEPS,
-    toolIds: strings("The found tools, best first. Only in lists."),
+    toolIds: strings("The ids of the found tools, best first. Only in lists."),
     explanation: refined(RETRIEVAL_RESULT.properties.explanation, {
-      description: "Every signal of every tool that was chosen or left out. Only in traces.",
+      description: "All signals of each tool that was returned or left out. Only in traces.",
     }),
   },
   ["kind", "at", "traceId", "durationMs"],
@@ -60,29 +60,33 @@ const CALL = openEntry(
   "A past call, without its arguments and result. `kind` is `call`.",
   {
     kind: { type: "string", const: "call", description: "The kind of the record." },
-    at: time("When it ended."),
-    traceId: string("The trace it is part of."),
-    spanId: string("Its span."),
-    parentSpanId: string("The span that it is part of."),
-    toolId: string("The tool."),
+    at: time("When the search or call ended."),
+    traceId: string("The trace id."),
+    spanId: string("The call's span id."),
+    parentSpanId: string("The id of the parent span."),
+    toolId: string("The tool's id."),
     ensemble: string("The ensemble of the tool, such as its MCP server."),
     status: string("The outcome."),
-    code: string("The code of its error."),
-    message: string("Why it failed. Omitted if no text is kept."),
+    code: string("The error code."),
+    message: string("Why the call failed. Omitted if texts are not stored."),
     attempts: whole("The number of attempts."),
-    queuedMs: number("Time before its handler was called."),
-    latencyMs: number("Time from the start of its handler to its end, retries included."),
-    principal: string("Who called."),
+    queuedMs: number("Time until the handler was called, in milliseconds."),
+    latencyMs: number("Time from the start of the handler to its end, including retries, in milliseconds."),
+    principal: string("The caller."),
     tenant: string("The tenant of the caller."),
-    cost: number("What it cost, as the tool declares."),
+    cost: number("The cost of the call, as the tool declares it."),
     startedAt: time("When the call arrived."),
-    durationMs: number("The time until the answer, in milliseconds."),
-    steps: entry("The times of its steps.", {
+    durationMs: number("Time until the result, in milliseconds."),
+    steps: entry("The times of the call's steps.", {
       policy: entry("The guard's decision.", STEP),
-      queue: entry("Limits, breaker, and waiting for a turn.", STEP),
+      queue: entry("Checking limits and circuit breaker, and waiting in the queue.", STEP),
       attempts: list(
         "The attempts, in order.",
-        entry("One attempt.", { ...STEP, spanId: string("Its span."), code: string("Why it failed.") }),
+        entry("One attempt.", {
+          ...STEP,
+          spanId: string("The attempt's span id."),
+          code: string("The error code, if the attempt failed."),
+        }),
       ),
     }),
   },
@@ -90,43 +94,47 @@ const CALL = openEntry(
 );
 
 const STATS = entry(
-  "The statistics of one process, and its state.",
+  "The statistics and the state of one process.",
   {
     since: time("When counting began."),
-    calls: whole("Calls that ended."),
-    errors: whole("Calls that neither succeeded nor wait for an approval."),
+    calls: whole("The number of calls that ended."),
+    errors: whole("The number of calls that failed or were refused. Calls that wait for approval do not count."),
     byStatus: { type: "object", additionalProperties: { type: "integer" }, description: "Calls by status." },
     callMs: PERCENTILES("How long calls ran, in milliseconds."),
-    retrievals: whole("Searches."),
+    retrievals: whole("The number of searches."),
     retrievalMs: PERCENTILES("How long searches took, in milliseconds."),
     tokens: entry(
       "Estimated tokens of tool definitions.",
       {
         returned: whole("Tokens of the definitions that searches returned."),
-        saved: whole("Additional tokens if every definition had been sent for each search."),
+        saved: whole("Tokens that were saved, compared with sending every definition for each search."),
         catalog: whole("Tokens of all definitions in the catalog. Omitted for a tenant."),
-        savedCost: number("What the saved tokens would have cost. Omitted if no price is configured."),
+        savedCost: number("The price of the saved tokens. Omitted if no price is configured."),
       },
       ["returned", "saved"],
     ),
-    cost: number("What calls cost, as their tools declare."),
+    cost: number("The cost of the calls, as the tools declare it."),
     currency: string("The currency of every cost: `USD`. Omitted if `telemetry.prices` is not configured."),
-    folded: flag("Some calls of this tenant are counted together with those of others: the figures are too low."),
-    running: whole("Calls that run now. Omitted for a tenant."),
-    waiting: whole("Calls that wait for a place to run. Omitted for a tenant."),
-    approvalsPending: whole("Calls that wait for an approval. Omitted for a tenant."),
-    droppedEvents: whole("Events that a sink lost. Omitted for a tenant."),
-    openBreakers: strings("Tools whose circuit breaker is open, of those you may see."),
+    folded: flag(
+      "True if some calls of this tenant are counted together with calls of other tenants, so the figures are too low.",
+    ),
+    running: whole("The number of running calls. Omitted for a tenant."),
+    waiting: whole("The number of queued calls. Omitted for a tenant."),
+    approvalsPending: whole("The number of calls that wait for approval. Omitted for a tenant."),
+    droppedEvents: whole("The number of events that sinks lost. Omitted for a tenant."),
+    openBreakers: strings("Tools with an open circuit breaker, if you may see them."),
     conflicts: strings(
-      "Tools whose definition in the shared catalog differs from the one in this process. The shared definition is not used.",
+      "Tools whose definition in the shared catalog differs from the definition in this process. The shared definition is not used.",
     ),
     ensembles: list("The sources of tools, and the state of each.", STATUS),
     keeps: entry(
       "Which past records can be read.",
       {
-        audit: flag("Whether there is an audit log."),
-        history: flag("Whether there is a history."),
-        arguments: flag("Whether the audit log holds the arguments of calls, and not only their types."),
+        audit: flag("Whether an audit log is configured."),
+        history: flag("Whether a history is stored."),
+        arguments: flag(
+          "Whether the audit log contains the arguments of calls. If false, it contains only their types.",
+        ),
       },
       ["audit", "history"],
     ),
@@ -135,10 +143,10 @@ const STATS = entry(
       entry(
         "One minute.",
         {
-          at: time("Its start."),
-          calls: whole("Calls that ended in this period."),
-          errors: whole("Failed calls of this period."),
-          p95Ms: number("95 % ran for less than this, in milliseconds."),
+          at: time("The start of the minute."),
+          calls: whole("The number of calls that ended in this minute."),
+          errors: whole("The number of calls that failed in this minute."),
+          p95Ms: number("The 95th percentile of the calls' duration, in milliseconds."),
         },
         ["at", "calls", "errors"],
       ),
@@ -151,7 +159,7 @@ const PAGE = entry(
   "One page.",
   {
     records: list("Searches and calls, newest first.", { anyOf: [RETRIEVAL, CALL] }),
-    next: string("The cursor of the next page. Omitted on the last."),
+    next: string("The cursor of the next page. Omitted on the last page."),
   },
   ["records"],
 );
@@ -159,9 +167,9 @@ const PAGE = entry(
 const TRACE = entry(
   "The stored records of the trace.",
   {
-    traceId: string("The trace."),
-    retrievals: list("Its searches, oldest first.", RETRIEVAL),
-    calls: list("Its calls, oldest first.", CALL),
+    traceId: string("The trace id."),
+    retrievals: list("The trace's searches, oldest first.", RETRIEVAL),
+    calls: list("The trace's calls, oldest first.", CALL),
   },
   ["traceId", "retrievals", "calls"],
 );
@@ -170,13 +178,13 @@ const COSTS = entry(
   "The sums.",
   {
     costs: list(
-      "Most expensive first; days in order.",
+      "The sums, highest cost first. Days are in order of time.",
       entry(
         "One sum.",
         {
           name: string("The tool, tenant or day."),
-          calls: whole("How many calls."),
-          cost: number("What they cost together."),
+          calls: whole("The number of calls."),
+          cost: number("The total cost of the calls."),
         },
         ["name", "calls", "cost"],
       ),
@@ -188,16 +196,16 @@ const COSTS = entry(
 
 export const observeOperations: readonly Operation[] = [
   operation("getStats", "GET /stats", {
-    summary: "Show what this process did since it started, and how it is doing",
+    summary: "Show the statistics and the state of this process since it started",
     description:
-      "Each process counts for itself; percentiles are estimated from histograms. For all processes together, read `/metrics` of each with Prometheus. An operator who belongs to a tenant gets that tenant's figures, without those that are only known of the whole process.",
+      "Each process counts its own calls. Percentiles are estimated from histograms. For the sum of all processes, read `/metrics` of each process with Prometheus. An operator who belongs to a tenant gets only that tenant's figures. Figures that exist only for the whole process are omitted.",
     answers: { 200: { description: "The numbers.", schema: STATS } },
     run: async ({ principal }, context) => ({ body: await administrationOf(context).overview(principal) }),
   }),
   operation("listHistory", "GET /history", {
     summary: "List past searches and calls, newest first",
     description:
-      "The history holds as much as `telemetry.history` says, from all processes on the same state. An operator who belongs to a tenant sees that tenant's.",
+      "The history has the records of all processes on the same state, as configured in `telemetry.history`. An operator who belongs to a tenant sees that tenant's records.",
     query: entry("", {
       kind: choice("Only searches, or only calls.", ["retrieval", "call"]),
       tool: refined(text("Only calls of this tool: its id, or a pattern such as `shop.*`."), { maxLength: 512 }),
@@ -205,7 +213,7 @@ export const observeOperations: readonly Operation[] = [
       ensemble: string("Only calls of the tools of this ensemble, such as an MCP server."),
       from: refined(text("Only records that ended at this time or later: 2026-05-04T12:00:00Z."), { maxLength: 1_024 }),
       to: refined(text("Only records that ended before this time."), { maxLength: 1_024 }),
-      limit: whole("Records on a page. Default 50.", 1, 500),
+      limit: whole("Maximum number of records on a page. Defaults to 50.", 1, 500),
       cursor: refined(string("`next` of the previous page."), { maxLength: 1_024 }),
     }),
     answers: { 200: { description: "One page.", schema: PAGE } },
@@ -226,7 +234,7 @@ export const observeOperations: readonly Operation[] = [
     params: entry(
       "",
       {
-        traceId: refined(string("A trace id, of a result or a record."), {
+        traceId: refined(string("A trace id, from a result or a record."), {
           examples: ["4bf92f3577b34da6a3ce929d0e0e4736"],
         }),
       },
@@ -248,12 +256,12 @@ export const observeOperations: readonly Operation[] = [
     },
   }),
   operation("getCosts", "GET /costs", {
-    summary: "Add up what calls cost, by tool, tenant or day",
+    summary: "Sum the cost of calls by tool, tenant or day",
     description:
-      "Only calls of tools that declare a cost count. An operator who belongs to a tenant sees that tenant's.",
+      "Includes only calls of tools that declare a cost. An operator who belongs to a tenant sees that tenant's costs.",
     query: entry("", {
-      by: choice("The grouping. Default tool.", ["tool", "tenant", "day"]),
-      days: whole("The last days, today included. Default 30.", 1, 400),
+      by: choice("How to group the sums. Defaults to tool.", ["tool", "tenant", "day"]),
+      days: whole("The number of days, including today. Defaults to 30.", 1, 400),
     }),
     answers: { 200: { description: "The sums.", schema: COSTS } },
     problems: ["CONFIG_INVALID"],

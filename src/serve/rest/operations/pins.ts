@@ -11,20 +11,22 @@ const PIN = entry(
   "A tool of a server, its instructions (`NAME#instructions`) or its command (`NAME#command`), with its accepted and its current definition.",
   {
     id: string("The tool's id, or `NAME#instructions`."),
-    ensemble: string("The server or document it belongs to."),
+    ensemble: string("The server or document that the tool belongs to."),
     state: choice(
-      "What is changed or new cannot be called. `conflict`: accepted, but another process wrote another definition into the shared catalog.",
+      "The state of the pin. Tools in the states `changed` and `new` cannot be called. `conflict`: the tool is accepted, but another process wrote a different definition into the shared catalog.",
       PIN_STATES,
     ),
     hash: string("SHA-256 of the current definition."),
     diff: strings(
       "Lines: `-` for the accepted definition, `+` for the current one. Empty if the current one is accepted.",
     ),
-    seenAt: time("When it entered this state."),
-    acceptedBy: string("Who accepted it. Omitted if it was accepted at first sight, or is not accepted."),
-    refusedBy: string("Who decided to keep refusing exactly this version. Omitted if it waits for a decision."),
+    seenAt: time("When the pin entered this state."),
+    acceptedBy: string(
+      "Who accepted the definition. Omitted if it was accepted automatically when first seen, or is not accepted.",
+    ),
+    refusedBy: string("Who decided to keep refusing this version. Omitted if the decision is still open."),
     findings: list(
-      "What the scanner found in it, worst first, if `findings` asks for it. Omitted if it is accepted, or definitions are not scanned.",
+      "The scanner's findings in the current definition, worst first, if `findings` is set. Omitted if the definition is accepted, or if definitions are not scanned.",
       entry(
         "A sign of an attack.",
         {
@@ -32,7 +34,7 @@ const PIN = entry(
           severity: choice("The severity.", SEVERITIES),
           message: string("The meaning of the finding."),
           path: string("The position: `parameters.properties.city.description`."),
-          excerpt: string("The words, shortened."),
+          excerpt: string("The matching text, shortened."),
           hidden: string("The hidden text, if any."),
         },
         ["rule", "severity", "message", "excerpt"],
@@ -45,23 +47,25 @@ const PIN = entry(
 const params = entry("", { id: string("The pin's id.") }, ["id"]);
 
 const HASH = refined(
-  string("The hash from the list, or at least its first 16 digits. Definitions that arrived later are not affected."),
+  string(
+    "The hash of the definition from the list, or at least its first 16 digits. Later definitions are not affected.",
+  ),
   { pattern: "^[0-9a-f]{16,64}$" },
 );
 
 export const pinOperations: readonly Operation[] = [
   operation("listPins", "GET /pins", {
-    summary: "List what servers offer, and what changed since it was accepted",
+    summary: "List the tools and instructions of servers, and their changes since they were accepted",
     role: "operator or approver",
-    description: "An operator or approver of a tenant sees those of servers whose tools the tenant may use.",
+    description: "An operator or approver of a tenant sees the pins of servers whose tools the tenant may use.",
     tenants: "own",
     query: entry("", {
-      state: list("Only those in one of these states: `changed,new`.", choice("", PIN_STATES)),
+      state: list("Only pins in one of these states: `changed,new`.", choice("", PIN_STATES)),
       id: string("Only the pin with this id."),
       whole: flag("Show whole values in `diff`, not excerpts."),
-      findings: flag("Scan what is not accepted, and show the findings."),
+      findings: flag("Scan definitions that are not accepted, and show the findings."),
     }),
-    answers: { 200: answer("By id.", { pins: list("By id.", PIN) }, ["pins"]) },
+    answers: { 200: answer("The pins, ordered by id.", { pins: list("Ordered by id.", PIN) }, ["pins"]) },
     async run({ query: { state: states, ...shown }, principal }, context) {
       const isSeen = await administrationOf(context).seenEnsembles(principal);
       const pins = (await context.arsenal.pins?.list({ states, ...shown })) ?? [];
@@ -71,13 +75,13 @@ export const pinOperations: readonly Operation[] = [
   operation("acceptPin", "POST /pins/{id}/accept", {
     role: "approver",
     tenants: "none",
-    summary: "Accept a tool, or the instructions of a server, as it is now",
+    summary: "Accept the current version of a tool, or of a server's instructions",
     params,
     body: entry("", {
       hash: HASH,
-      confirmAnnotations: flag("Also trust its annotations, such as read-only, for exactly this definition."),
+      confirmAnnotations: flag("Also trust the tool's annotations, such as read-only, for this definition only."),
     }),
-    answers: { 204: { description: "It can be called from now on." } },
+    answers: { 204: { description: "The tool can be called from now on." } },
     statuses: [404],
     run: ({ params: { id }, body, principal }, context) =>
       decide(id, context, (pins) => pins.accept(id, principal, body)),
@@ -85,12 +89,12 @@ export const pinOperations: readonly Operation[] = [
   operation("refusePin", "POST /pins/{id}/refuse", {
     role: "approver",
     tenants: "none",
-    summary: "Keep refusing a tool, or the instructions of a server, as it is now",
+    summary: "Keep refusing the current version of a tool, or of a server's instructions",
     description:
-      "It stays blocked, and no longer waits for a decision. If its server changes it again, it waits again.",
+      "The version stays blocked and needs no further decision. If the server changes it again, the new version needs a decision.",
     params,
     body: entry("", { hash: HASH }),
-    answers: { 204: { description: "It stays blocked." } },
+    answers: { 204: { description: "The version stays blocked." } },
     statuses: [404],
     targets: ({ params: { id } }) => [id],
     run: ({ params: { id }, body, principal }, context) =>

@@ -34,7 +34,7 @@ const RULE = openEntry(
     conditions: strings("The conditions on a call. Empty for a rule about every call."),
     tenants: strings("The tenants whose calls the rule applies to. Omitted if it applies to all tenants."),
     obligations: strings("The obligations of the call."),
-    reason: string("The reason that a caller reads."),
+    reason: string("The reason that is shown to the caller."),
   },
   ["rule", "effect", "conditions"],
 );
@@ -84,11 +84,11 @@ const EXPLAINED = openEntry(
 /** Operations on the policy. They run and count nothing, and request no approval. */
 export const policyOperations: readonly Operation[] = [
   operation("listPolicyRules", "GET /policy/rules", {
-    summary: "List the rules in force, in the order they are looked at",
+    summary: "List the rules in force, in the order in which they are evaluated",
     answers: {
       200: {
         description:
-          "The rules, except rules about other tenants than the operator's. Omitted if the policy cannot list its rules.",
+          "The rules. Rules about other tenants than the operator's are left out. `rules` is omitted if the policy cannot list its rules.",
         schema: openEntry("", { rules: list("", RULE) }),
       },
     },
@@ -102,11 +102,11 @@ export const policyOperations: readonly Operation[] = [
       "",
       {
         toolName: refined(text("The tool's id or name."), { maxLength: 512 }),
-        arguments: anything("The arguments of the call. Default none."),
+        arguments: anything("The arguments of the call. Defaults to none."),
         toolset: string("The toolset that the caller uses."),
         principal: refined(bodyOf(PRINCIPAL), {
           description:
-            "The caller. It has no roles, scopes or capabilities unless they are named. The tenant defaults to yours, if you have one.",
+            "The caller. Roles, scopes and capabilities default to none. The tenant defaults to your tenant, if you have one.",
         }),
       },
       ["toolName", "principal"],
@@ -129,16 +129,19 @@ export const policyOperations: readonly Operation[] = [
   operation("testPolicy", "POST /policy/test", {
     summary: "Check the policy in force, or a draft, against a table of cases",
     description:
-      "An operator who belongs to a tenant asks about that tenant's callers, and, of the policy in force, about tools that it may see.",
+      "An operator who belongs to a tenant may test only that tenant's callers. Against the policy in force, the cases may use only tools that the operator may see.",
     body: entry(
       "",
       {
-        cases: refined(list("As `toolarsenal policy test` takes them: { tool, principal, args, expect, … }.", CASE), {
-          minItems: 1,
-          maxItems: 1_000,
-        }),
+        cases: refined(
+          list("The cases, in the format of `toolarsenal policy test`: { tool, principal, args, expect, … }.", CASE),
+          {
+            minItems: 1,
+            maxItems: 1_000,
+          },
+        ),
         policy: string(
-          "A document of rules, as YAML or JSON, that is judged within 30 seconds. Default: the policy in force.",
+          "The policy to test, as a document of rules in YAML or JSON. The test may take up to 30 seconds. Defaults to the policy in force.",
         ),
       },
       ["cases"],
@@ -158,7 +161,7 @@ export const policyOperations: readonly Operation[] = [
   operation("reloadPolicy", "POST /policy/reload", {
     summary: "Read the policy file again, in every process on the same state",
     tenants: "none",
-    answers: { 204: { description: "Calls follow the file from now on." } },
+    answers: { 204: { description: "New calls use the policy in the file." } },
     problems: ["CONFIG_INVALID"],
     targets: () => [],
     async run(_asked, context) {

@@ -25,56 +25,64 @@ import { fromCursor, toCursor } from "./cursor.ts";
 const operation = operationsOf({ tag: "Programs" });
 
 const CALL = openEntry(
-  "A call of the run.",
+  "A tool call of the run.",
   {
     tool: string("The tool's id."),
     status: choice("The outcome.", EXECUTION_STATUSES),
-    durationMs: number("Milliseconds that it took."),
+    durationMs: number("The duration of the call, in milliseconds."),
   },
   ["tool", "status", "durationMs"],
 );
 
 const ERROR = openEntry(
-  "Why it failed, or the approval that it waits for.",
-  { message: string("What happened."), line: whole("The line of the program.", 0, 1_000_000) },
+  "Why the program failed, or the approval that it waits for.",
+  {
+    message: string("The error message, or the text of the approval."),
+    line: whole("The line of the program.", 0, 1_000_000),
+  },
   ["message"],
 );
 
 const CODE_RESULT = entry(
   "The outcome of a program.",
   {
-    runId: string("The run, which is kept for a day."),
+    runId: string("The id of the run. The run is stored for one day."),
     status: choice("The outcome.", ["success", "failure", "pending_confirmation", "cancelled"]),
-    value: schema({ description: "The value that it returned: any JSON value." }),
+    value: schema({ description: "The value that the program returned: any JSON value." }),
     logs: list("The printed lines.", string("A line.")),
-    calls: list("Its calls, in the order in which they ended.", CALL),
-    truncated: string("Names the part that was cut from the value, and how to get the rest."),
+    calls: list("The program's calls, in the order in which they ended.", CALL),
+    truncated: string("The part of the value that was cut, and how to get the rest."),
     error: ERROR,
-    confirmationId: string("The approval that it waits for."),
-    traceId: string("Its trace."),
+    confirmationId: string("The id of the approval that the program waits for."),
+    traceId: string("The trace id."),
   },
   ["runId", "status", "logs", "calls", "traceId"],
 );
 
 const head = {
-  id: string("Its id."),
+  id: string("The run's id."),
   kind: choice("The kind of the run.", ["program", "workflow"]),
-  title: string("The workflow's name, or the beginning of the program."),
+  title: string("The workflow's name, or the first characters of the program."),
   tool: string("The id of the tool whose call started it: a workflow or a saved program."),
-  depth: whole("1 for a run that no other run called, 2 for one that such a run called, and so on.", 1, 100),
+  depth: whole(
+    "The nesting depth: 1 for a run that no other run started, 2 for a run that such a run started, and so on.",
+    1,
+    100,
+  ),
   owner: string("The caller that started the run."),
   tenant: string("The owner's tenant."),
   toolset: string("The toolset that the run uses."),
   status: choice("The state of the run.", ["running", "waiting", "done", "failed", "cancelled"]),
-  startedAt: time("When it started."),
-  endedAt: time("When it ended."),
-  traceId: string("Its trace, which its calls belong to."),
+  startedAt: time("When the run started."),
+  endedAt: time("When the run ended."),
+  traceId: string("The trace id of the run and its calls."),
   waits: list(
-    "The approvals that it waits for.",
-    entry("An approval.", { tool: string("The tool that is to be called."), confirmationId: string("Its id.") }, [
-      "tool",
-      "confirmationId",
-    ]),
+    "The approvals that the run waits for.",
+    entry(
+      "An approval.",
+      { tool: string("The id of the tool to call."), confirmationId: string("The approval's id.") },
+      ["tool", "confirmationId"],
+    ),
   ),
   error: ERROR,
 };
@@ -87,8 +95,8 @@ const RUN = entry(
   {
     ...head,
     work: anything("The program, or the workflow and its inputs."),
-    calls: list("Its calls, in the order in which they ended.", CALL),
-    result: schema<unknown>({ description: "Its result, if it has ended." }),
+    calls: list("The program's calls, in the order in which they ended.", CALL),
+    result: schema<unknown>({ description: "The result of the run, if it has ended." }),
   },
   [...HEAD_REQUIRED, "work", "calls"],
 );
@@ -131,14 +139,14 @@ export const programOperations: readonly Operation[] = [
   operation("runCode", "POST /programs", {
     summary: "Run a program that calls tools",
     description:
-      "Answers 200 with the outcome, whatever its status, and 202 if a call in it waits for a person's approval. After the answer it goes on by itself; send the same program again for its result.",
+      "Responds with 200 and the outcome, even if the program failed, and with 202 if one of its calls waits for approval. After approval the program continues in the background. To get its result, send the same program again.",
     needsTools: true,
     maxBytes: 1024 * 1024,
     body: entry(
       "A program.",
       {
-        code: text("JavaScript or TypeScript. Its value is what it returns, or its last expression."),
-        input: anything("JSON data for the program's `input`, in place of the value that the program declares."),
+        code: text("The program, in JavaScript or TypeScript. Its value is the returned value or the last expression."),
+        input: anything("JSON data for the program's `input`. Replaces the value that the program declares."),
         toolset: text("Limits the request to the tools of this toolset."),
       },
       ["code"],
@@ -147,8 +155,8 @@ export const programOperations: readonly Operation[] = [
       count: { code: 'const issues = await github.search_issues({ query: "bug" });\ncount(issues, "state")' },
     },
     answers: {
-      200: { description: "It ended.", schema: CODE_RESULT },
-      202: { description: "It waits for a person's approval.", schema: CODE_RESULT },
+      200: { description: "The program ended.", schema: CODE_RESULT },
+      202: { description: "The program waits for approval.", schema: CODE_RESULT },
     },
     problems: ["TOOLSET_NOT_FOUND", "SANDBOX_FAILED", "LIBRARY_MISSING"],
     async run({ body: { code, input, toolset }, principal, signal, trace }, { arsenal }) {
@@ -170,9 +178,9 @@ export const programOperations: readonly Operation[] = [
     summary: "Get the TypeScript declarations of tools",
     needsTools: true,
     body: entry(
-      "Which tools.",
+      "The tools.",
       {
-        tools: refined(list("Names as programs use them, or ids.", text("A name.")), { maxItems: 200 }),
+        tools: refined(list("The tools' names in programs, or their ids.", text("A name.")), { maxItems: 200 }),
         toolset: text("Limits the request to the tools of this toolset."),
       },
       ["tools"],
@@ -188,15 +196,18 @@ export const programOperations: readonly Operation[] = [
   operation("listRuns", "GET /runs", {
     summary: "List the programs and workflows that were run",
     description:
-      "Your own, or those of your tenant if you are an operator. They are kept for a day, up to 1,000 for each caller.",
+      "Lists your own runs, or the runs of your tenant if you are an operator. Runs are stored for one day, up to 1,000 for each caller.",
     query: entry("", {
-      limit: whole("Runs on a page. Default 50.", 1, 200),
+      limit: whole("Maximum number of runs on a page. Defaults to 50.", 1, 200),
       cursor: refined(text("`next` of the previous page."), { maxLength: 1_024 }),
     }),
     answers: {
       200: answer(
-        "One page. It may be short or empty and still have a next one.",
-        { runs: list("Newest first.", RUN_HEAD), next: string("The cursor of the next page. Omitted on the last.") },
+        "One page. A page may have few or no runs although another page follows.",
+        {
+          runs: list("Newest first.", RUN_HEAD),
+          next: string("The cursor of the next page. Omitted on the last page."),
+        },
         ["runs"],
       ),
     },
@@ -221,13 +232,14 @@ export const programOperations: readonly Operation[] = [
     },
   }),
   operation("cancelRun", "POST /runs/{id}/cancel", {
-    summary: "End a program or a workflow and its calls",
+    summary: "Cancel a program or a workflow and its calls",
     params,
     answers: {
-      200: answer("The run has ended.", { id: string("Its id."), cancelled: flag("False if it had already ended.") }, [
-        "id",
-        "cancelled",
-      ]),
+      200: answer(
+        "The run has ended.",
+        { id: string("The run's id."), cancelled: flag("False if the run had already ended.") },
+        ["id", "cancelled"],
+      ),
     },
     statuses: [404],
     async run({ params: { id }, principal }, context) {

@@ -16,84 +16,87 @@ import { administrationOf } from "./administered.ts";
 const operation = operationsOf({ tag: "Registries", role: "operator", tenants: "none" });
 
 const SERVER = {
-  name: string("Its full name: namespace/name."),
+  name: string("The server's full name: namespace/name."),
   publisher: string("The namespace of its publisher."),
   version: string("The version."),
-  description: string("Its purpose, in the publisher's words."),
-  title: string("Its name for people."),
-  registry: string("The registry that has it."),
-  status: string("active, deprecated or deleted."),
-  statusMessage: string("Why."),
+  description: string("The publisher's description of the server."),
+  title: string("The display name."),
+  registry: string("The registry that lists the server."),
+  status: string("The status: active, deprecated or deleted."),
+  statusMessage: string("The reason for the status."),
   publishedAt: string("When the version was published."),
-  repository: string("The address of its source code."),
-  kinds: strings("npm, pypi, oci, nuget, mcpb or remote."),
+  repository: string("The URL of the server's source code."),
+  kinds: strings("The kinds of packages: npm, pypi, oci, nuget, mcpb or remote."),
 };
 const NEEDED = ["name", "publisher", "version", "description", "registry", "status", "kinds"] as const;
 
 const INPUT = openEntry(
-  "A value that it needs.",
+  "A value that the server needs.",
   {
-    key: string("Its name."),
-    description: string("Its meaning."),
+    key: string("The name of the value."),
+    description: string("What the value is for."),
     required: flag("Whether the server needs it."),
-    secret: flag("Whether it is a secret."),
-    default: string("The default."),
-    choices: strings("The values to choose from."),
+    secret: flag("Whether the value is a secret."),
+    default: string("The default value."),
+    choices: strings("The allowed values."),
   },
   ["key", "required", "secret"],
 );
 
 const OPTION = openEntry(
-  "One way to run it.",
+  "One way to run the server.",
   {
-    kind: string("npm, pypi, oci, nuget, mcpb or remote."),
-    label: string("The package or the address."),
-    missing: string("Why it cannot run on the gateway's machine. Omitted if it can."),
-    inputs: list("The values that it needs.", INPUT),
+    kind: string("The kind of package: npm, pypi, oci, nuget, mcpb or remote."),
+    label: string("The name of the package, or the URL."),
+    missing: string("Why this package cannot run on the gateway's machine. Omitted if it can."),
+    inputs: list("The values that the server needs.", INPUT),
   },
   ["kind", "label", "inputs"],
 );
 
 const TRIAL = openEntry(
-  "The server, as it answered once.",
+  "The result of trying the server once.",
   {
-    name: string("Its name in the configuration."),
-    server: string("Its full name."),
+    name: string("The server's name in the configuration."),
+    server: string("The server's full name."),
     version: string("The version."),
     kind: string("The kind of package."),
-    package: string("The package with its version, the image or the address."),
-    checksum: string("Identifies the package's content."),
+    package: string("The package with its version, the image or the URL."),
+    checksum: string("A checksum of the package's content."),
     tools: list(
-      "Its tools.",
+      "The server's tools.",
       openEntry("A tool.", { name: string("The name."), description: string("The purpose.") }, ["name"]),
     ),
     findings: list(
       "What the scanner found in the texts of the server.",
       openEntry("A finding.", {
-        subject: string("A tool, or instructions."),
+        subject: string("The tool's name, or `instructions`."),
         severity: string("The severity."),
         message: string("The meaning of the finding."),
-        excerpt: string("The words."),
+        excerpt: string("The matching text."),
       }),
     ),
     remarks: strings("Remarks on the package."),
-    needsSignIn: flag("True if it wants its user to sign in before it lists tools."),
-    persisted: flag("Whether it was written to the configuration."),
+    needsSignIn: flag("True if the server requires a sign-in before it lists tools."),
+    persisted: flag("Whether the server was written to the configuration."),
   },
   ["name", "server", "version", "kind", "package", "tools", "findings", "remarks", "persisted"],
 );
 
-const NAME = refined(text("Its full name, or the last part of it."), { examples: ["io.github.octo/weather-mcp"] });
+const NAME = refined(text("The server's full name, or the last part of the name."), {
+  examples: ["io.github.octo/weather-mcp"],
+});
 
 const named = {
   version: text("The version. Defaults to the latest."),
-  registry: text("Ask only this registry."),
+  registry: text("Search only this registry."),
 };
 
 export const registryOperations: readonly Operation[] = [
   operation("searchRegistries", "GET /registries/servers", {
     summary: "Search the configured registries for MCP servers",
-    description: "Ranked over names, titles and descriptions. Contacts the registries, through egress.",
+    description:
+      "Servers are ranked by their names, titles and descriptions. The gateway contacts the registries under its egress rules.",
     query: entry(
       "",
       {
@@ -124,7 +127,7 @@ export const registryOperations: readonly Operation[] = [
     answers: {
       200: answer(
         "The server.",
-        { ...SERVER, versions: strings("Newest first."), options: list("The ways to run it.", OPTION) },
+        { ...SERVER, versions: strings("The versions, newest first."), options: list("The ways to run it.", OPTION) },
         [...NEEDED, "versions", "options"],
       ),
     },
@@ -136,24 +139,24 @@ export const registryOperations: readonly Operation[] = [
   operation("addRegistryServer", "POST /registries/servers", {
     summary: "Fetch, verify and try a server of a registry, and write it to the configuration if confirmed",
     description:
-      "Without confirm nothing is written: the answer shows what would be added. Send its checksum with confirm, so that what was shown is what is added.",
+      "Without `confirm`, nothing is written: the response shows what would be added. With `confirm`, also send the checksum from that response, so that exactly this package is added.",
     body: entry(
       "A server to add.",
       {
         name: NAME,
         ...named,
-        kind: text("Which of its packages. Defaults to the first that can run here."),
-        as: text("Its name in the configuration. Defaults to the last part of its name."),
-        inputs: texts("The values that it needs, by name. Secrets are written to an env file."),
-        confirm: flag("Whether it is written. Defaults to false."),
-        checksum: text("The checksum that was shown; any other is refused."),
+        kind: text("The kind of package. Defaults to the first that can run on the gateway's machine."),
+        as: text("The server's name in the configuration. Defaults to the last part of its full name."),
+        inputs: texts("The values that the server needs, by name. Secrets are written to an env file."),
+        confirm: flag("Whether the server is written to the configuration. Defaults to false."),
+        checksum: text("The checksum from the earlier response. A different checksum is refused."),
       },
       ["name"],
     ),
     examples: { "Show it first": { name: "io.github.octo/weather-mcp" } },
     answers: {
-      200: { description: "It works, and nothing was written.", schema: TRIAL },
-      201: { description: "It was written to the configuration.", schema: TRIAL },
+      200: { description: "The server works. Nothing was written.", schema: TRIAL },
+      201: { description: "The server was written to the configuration.", schema: TRIAL },
     },
     problems: ["SOURCE_UNAVAILABLE", "SERVER_REFUSED", "SANDBOX_FAILED", "CONFIG_INVALID", "PERMISSION_DENIED"],
     statusOf: { SOURCE_UNAVAILABLE: 422 },

@@ -5,32 +5,35 @@ import { choice, entry, list, schema, string, strings, time } from "../../../too
 const operation = operationsOf({ tag: "Programs" });
 
 const SAVED = entry(
-  "A program that is a tool, or is proposed as one.",
+  "A saved program: a tool, or a proposal for a tool.",
   {
-    name: string("Its name. The tool's id is `programs.NAME`."),
-    status: choice("`proposed`: it becomes a tool once an operator accepts it.", ["proposed", "accepted"]),
-    description: string("What it does."),
-    code: string("The program."),
-    digest: string("SHA-256 of everything that is accepted: code, description, inputs, result and tools."),
-    inputs: schema<object>({ description: "JSON Schema of its arguments.", type: "object" }),
-    returns: schema<object>({ description: "JSON Schema of its result.", type: "object" }),
-    tools: strings("Ids of the tools that it may call."),
-    runId: string("The run that it was saved from."),
-    savedBy: string("Who saved it."),
-    tenant: string("The tenant that it belongs to. Omitted if every tenant has it."),
-    savedAt: time("When it was saved."),
-    acceptedBy: string("Who accepted it."),
+    name: string("The program's name. The tool's id is `programs.NAME`."),
+    status: choice("The status. A `proposed` program becomes a tool when an operator accepts it.", [
+      "proposed",
+      "accepted",
+    ]),
+    description: string("The program's description."),
+    code: string("The source code."),
+    digest: string("SHA-256 of everything that an operator accepts: code, description, inputs, result and tools."),
+    inputs: schema<object>({ description: "JSON Schema of the arguments.", type: "object" }),
+    returns: schema<object>({ description: "JSON Schema of the result.", type: "object" }),
+    tools: strings("Ids of the tools that the program may call."),
+    runId: string("The id of the run from which the program was saved."),
+    savedBy: string("The caller who saved the program."),
+    tenant: string("The tenant that owns the program. Omitted if it belongs to all tenants."),
+    savedAt: time("When the program was saved."),
+    acceptedBy: string("The operator who accepted the program."),
   },
   ["name", "status", "description", "code", "digest", "inputs", "tools", "runId", "savedBy", "savedAt"],
 );
 
-const params = entry("", { name: string("Its name.") }, ["name"]);
+const params = entry("", { name: string("The program's name.") }, ["name"]);
 
 export const savedProgramOperations: readonly Operation[] = [
   operation("saveProgram", "POST /programs/saved", {
     summary: "Save a program that worked as a tool",
     description:
-      "Any caller can save its own runs, and an operator those of its tenant. An operator's program is a tool at once. Another caller's is proposed: an operator has to accept it.",
+      "A caller can save its own runs. An operator can also save runs of its tenant. A program that an operator saves becomes a tool immediately. A program that another caller saves is a proposal until an operator accepts it.",
     body: SAVE_PROGRAM,
     examples: {
       report: {
@@ -40,8 +43,8 @@ export const savedProgramOperations: readonly Operation[] = [
       },
     },
     answers: {
-      201: { description: "It is a tool.", schema: SAVED },
-      202: { description: "It waits for an operator.", schema: SAVED },
+      201: { description: "The program is a tool.", schema: SAVED },
+      202: { description: "The program is proposed. An operator must accept it.", schema: SAVED },
     },
     problems: ["TOOL_INVALID", "TOOL_OWNED", "AUDIT_FAILED"],
     async run({ body, principal }, { arsenal }) {
@@ -51,8 +54,10 @@ export const savedProgramOperations: readonly Operation[] = [
   }),
   operation("listSavedPrograms", "GET /programs/saved", {
     summary: "List the saved programs",
-    description: "Your own, or those of your tenant if you are an operator.",
-    answers: { 200: answer("By name.", { programs: list("By name.", SAVED) }, ["programs"]) },
+    description: "Lists your own programs, or the programs of your tenant if you are an operator.",
+    answers: {
+      200: answer("The programs, ordered by name.", { programs: list("Ordered by name.", SAVED) }, ["programs"]),
+    },
     run: async ({ principal }, { arsenal }) => ({
       body: { programs: await (await arsenal.savedPrograms()).list({ principal }) },
     }),
@@ -70,8 +75,8 @@ export const savedProgramOperations: readonly Operation[] = [
     summary: "Accept a proposed program as a tool",
     role: "operator",
     params,
-    body: entry("", { digest: string("Accept it only if this is still its digest.") }),
-    answers: { 200: { description: "It is a tool.", schema: SAVED } },
+    body: entry("", { digest: string("The expected digest. If the program has changed since, it is not accepted.") }),
+    answers: { 200: { description: "The program is a tool.", schema: SAVED } },
     problems: ["TOOL_NOT_FOUND", "AUDIT_FAILED"],
     run: async ({ params: { name }, body: { digest }, principal }, { arsenal }) => ({
       body: await (await arsenal.savedPrograms()).accept(name, { principal, digest }),
@@ -79,9 +84,9 @@ export const savedProgramOperations: readonly Operation[] = [
   }),
   operation("removeSavedProgram", "DELETE /programs/saved/{name}", {
     summary: "Remove a saved program and its tool",
-    description: "Needs an operator, unless it is your own proposal.",
+    description: "Requires the role operator, unless the program is your own proposal.",
     params,
-    answers: { 204: { description: "It was removed." } },
+    answers: { 204: { description: "The program was removed." } },
     problems: ["TOOL_NOT_FOUND", "PERMISSION_DENIED", "AUDIT_FAILED"],
     async run({ params: { name }, principal }, { arsenal }) {
       await (await arsenal.savedPrograms()).remove(name, { principal });

@@ -8,9 +8,9 @@ const operation = operationsOf({ tag: "Search" });
 const EXPORTED = entry(
   "Definitions in the dialect.",
   {
-    tools: list("In the order of the ids.", anything("A definition.")),
+    tools: list("The definitions, in the order of the ids.", anything("A definition.")),
     losses: list("The parts that the format cannot express.", anything("A part that the dialect cannot express.")),
-    missing: strings("Ids without a tool that you may call."),
+    missing: strings("Ids for which there is no tool that you may call."),
   },
   ["tools", "losses", "missing"],
 );
@@ -19,7 +19,7 @@ export const searchOperations: readonly Operation[] = [
   operation("search", "POST /search", {
     summary: "Find the tools that fit a request",
     description:
-      "Answers with the tools that you may call, best first, each with its scores. With `explain` it also says why; with `includeRefused` it also finds tools that you may not call, each with `refused`; with `includeSkills` it also finds skills of MCP servers.",
+      "Returns the tools that you may call, best first, each with its scores. `explain` adds the reasons. `includeRefused` adds tools that you may not call, each with `refused`. `includeSkills` adds skills of MCP servers.",
     needsTools: true,
     body: TOOL_QUERY,
     examples: {
@@ -34,7 +34,7 @@ export const searchOperations: readonly Operation[] = [
     },
   }),
   operation("retrieveTools", "POST /tools/retrieve", {
-    summary: "Find tools, as a model's API takes them",
+    summary: "Find tools and write them in the format of a model's API",
     needsTools: true,
     body: RETRIEVE_TOOLS,
     examples: { openai: { query: "show me the invoice of an order", dialect: "openai", limit: 3 } },
@@ -55,7 +55,7 @@ export const searchOperations: readonly Operation[] = [
     },
   }),
   operation("exportTools", "POST /export", {
-    summary: "Write tools as an API or framework takes them",
+    summary: "Write tools in the format of an API or framework",
     needsTools: true,
     body: entry(
       "The tools to write, and the format.",

@@ -47,8 +47,8 @@ const { statusOf } = NO_TEAMS;
 export const tenantOperations: readonly Operation[] = [
   operation("listTenants", "GET /tenants", {
     summary: "List the tenants",
-    description: "An operator who belongs to a tenant sees that one.",
-    answers: { 200: answer("By id.", { tenants: list("By id.", TENANT) }, ["tenants"]) },
+    description: "An operator who belongs to a tenant sees only that tenant.",
+    answers: { 200: answer("The tenants, ordered by id.", { tenants: list("Ordered by id.", TENANT) }, ["tenants"]) },
     ...NO_TEAMS,
     run: async ({ principal }, context) => ({ body: { tenants: await teamsOf(context).tenants(principal) } }),
   }),
@@ -85,7 +85,7 @@ export const tenantOperations: readonly Operation[] = [
   operation("changeTenant", "PUT /tenants/{tenant}", {
     summary: "Change a tenant: its quotas, budgets, toolsets and groups, or suspend it",
     description:
-      "Every process on the same state follows within a second. Suspending ends the open streams of its callers.",
+      "The change takes effect in every process on the same state within a second. Suspending a tenant ends the open streams of its callers.",
     tenants: "none",
     params,
     body: TENANT_SETTINGS,
@@ -98,9 +98,11 @@ export const tenantOperations: readonly Operation[] = [
     }),
   }),
   operation("getQuotas", "GET /tenants/{tenant}/quotas", {
-    summary: "Show how much of its quotas and budgets a tenant has used",
+    summary: "Show how much of a tenant's quotas and budgets is used",
     params,
-    answers: { 200: answer("By period and unit.", { quotas: list("Its quotas and budgets.", STATUS) }, ["quotas"]) },
+    answers: {
+      200: answer("The quotas and budgets.", { quotas: list("Ordered by period and unit.", STATUS) }, ["quotas"]),
+    },
     problems,
     statusOf,
     run: async ({ params: asked, principal }, context) => ({
@@ -110,7 +112,7 @@ export const tenantOperations: readonly Operation[] = [
   operation("listMembers", "GET /tenants/{tenant}/members", {
     summary: "List the members of a tenant",
     params,
-    answers: { 200: answer("By id.", { members: list("By id.", MEMBER) }, ["members"]) },
+    answers: { 200: answer("The members, ordered by id.", { members: list("Ordered by id.", MEMBER) }, ["members"]) },
     problems,
     statusOf,
     run: async ({ params: asked, principal }, context) => ({
@@ -118,8 +120,8 @@ export const tenantOperations: readonly Operation[] = [
     }),
   }),
   operation("setMember", "PUT /tenants/{tenant}/members/{id}", {
-    summary: "Add a person to a tenant, or replace what the person may do",
-    description: "You can give only rights that you have.",
+    summary: "Add a person to a tenant, or replace the person's rights",
+    description: "You can grant only rights that you have.",
     params: memberParams,
     body: GRANT,
     answers: { 200: { description: "The member.", schema: MEMBER } },
@@ -144,10 +146,10 @@ export const tenantOperations: readonly Operation[] = [
   }),
   operation("removeTenant", "DELETE /tenants/{tenant}", {
     summary: "Remove a tenant with its members and keys",
-    description: "Its callers stay refused, and its usage can still be read.",
+    description: "The tenant's callers are refused from then on. Its usage can still be read.",
     tenants: "none",
     params,
-    answers: { 204: { description: "It is removed." } },
+    answers: { 204: { description: "The tenant is removed." } },
     problems,
     statusOf,
     targets: ({ params: asked }) => [asked.tenant],

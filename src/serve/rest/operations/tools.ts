@@ -28,8 +28,8 @@ const REGISTERED = entry(
       entry(
         "A tool that was not registered.",
         {
-          index: whole("Its index in the request, from 0."),
-          name: string("Its name, if it has one."),
+          index: whole("The tool's index in the request, from 0."),
+          name: string("The tool's name, if it has one."),
           error: TOLD_ERROR,
         },
         ["index", "name", "error"],
@@ -51,7 +51,7 @@ const PAGE = entry(
   "A page of tools.",
   {
     tools: list("Ordered by id.", TOOL),
-    next: string("The cursor of the next page. Omitted on the last one."),
+    next: string("The cursor of the next page. Omitted on the last page."),
   },
   ["tools"],
 );
@@ -69,7 +69,7 @@ export const toolOperations: readonly Operation[] = [
   operation("listTools", "GET /tools", {
     summary: "List the tools that you may call, ordered by id",
     description:
-      "With `includeRefused=true` the list also has tools that you may not call, each with `refused`: every tool for an operator who belongs to no tenant, those that the policy lets you see for others.",
+      "With `includeRefused=true`, the list also has tools that you may not call, each with `refused`. An operator who belongs to no tenant then gets every tool. Other callers get the tools that the policy lets them see.",
     needsTools: true,
     query: entry("", {
       namespace: string("Only tools of this namespace."),
@@ -77,7 +77,7 @@ export const toolOperations: readonly Operation[] = [
       tag: strings("Only tools with one of these tags, separated by commas."),
       toolset,
       includeRefused: flag("Also lists tools that you may not call, each with `refused`."),
-      limit: whole("Tools on one page.", 1, 1000, 100),
+      limit: whole("Maximum number of tools on a page.", 1, 1000, 100),
       cursor: string("`next` of the previous page."),
     }),
     answers: { 200: { description: "A page of tools.", schema: PAGE } },
@@ -94,7 +94,7 @@ export const toolOperations: readonly Operation[] = [
   }),
   operation("getTool", "GET /tools/{id}", {
     summary: "Get one tool",
-    description: "It has `refused` if you may not call it.",
+    description: "The tool has `refused` if you may not call it.",
     needsTools: true,
     params,
     query: entry("", { toolset, includeRefused }),
@@ -110,12 +110,16 @@ export const toolOperations: readonly Operation[] = [
   operation("registerTool", "POST /tools", {
     summary: "Register a tool",
     description:
-      "Adds a definition. It can be found, and it runs if an executor supports its source. A posted tool of the same id is replaced; one that an ensemble or a module owns is not. What an operator of a tenant registers belongs to that tenant, and replaces only that tenant's tools.",
+      "Adds a definition. Searches find the tool. Calls run if an executor supports its source. The definition replaces a tool with the same id that was added over this API, but not a tool of an ensemble or a module. A tool that an operator of a tenant registers belongs to that tenant, and replaces only that tenant's tools.",
     role: "operator",
     body: TOOL_DRAFT,
     examples: { tool: EXAMPLE },
     answers: {
-      201: { description: "The tool as it was registered.", schema: TOOL, headers: { Location: "Where the tool is." } },
+      201: {
+        description: "The tool as it was registered.",
+        schema: TOOL,
+        headers: { Location: "The URL of the tool." },
+      },
     },
     problems: ["TOOL_INVALID", "TOOL_OWNED"],
     targets: (asked, body) => [(body as Tool | undefined)?.id ?? asked.body?.name ?? []].flat(),
@@ -127,7 +131,8 @@ export const toolOperations: readonly Operation[] = [
   }),
   operation("registerTools", "POST /tools/batch", {
     summary: "Register many tools",
-    description: "Invalid ones, and those that an ensemble or a module owns, are reported; the rest are registered.",
+    description:
+      "Invalid tools, and tools that an ensemble or a module owns, are reported. The other tools are registered.",
     ...registering,
     body: entry(
       "Tools to register.",
@@ -146,11 +151,11 @@ export const toolOperations: readonly Operation[] = [
     summary: "Register tools written for another API",
     ...registering,
     body: entry(
-      "Tools in a dialect.",
+      "Tools in the format of a dialect.",
       {
         format: DIALECT,
         tools: refined(list("Definitions in that dialect, at most 5,000.", {}), { maxItems: 5_000 }),
-        namespace: string("The namespace of the imported tools. Defaults to the name of the format."),
+        namespace: string("The namespace of the imported tools. Defaults to the name of the dialect."),
       },
       ["format", "tools"],
     ),
@@ -169,10 +174,10 @@ export const toolOperations: readonly Operation[] = [
   }),
   operation("deleteTool", "DELETE /tools/{id}", {
     summary: "Delete a tool",
-    description: "A tool of an ensemble or a module is not deleted: remove the ensemble, or change the code.",
+    description: "Tools of an ensemble or a module cannot be deleted. Remove the ensemble, or change the code.",
     role: "operator",
     params: POSTED,
-    answers: { 204: { description: "The tool is gone." } },
+    answers: { 204: { description: "The tool is deleted." } },
     problems: ["TOOL_NOT_FOUND", "TOOL_OWNED"],
     targets: ({ params: { id } }) => [id],
     async run({ params: { id }, principal }, { arsenal }) {
@@ -185,7 +190,7 @@ export const toolOperations: readonly Operation[] = [
     needsTools: true,
     params,
     query: entry("", { includeRefused }),
-    answers: { 200: { description: "Its health since the gateway started.", schema: HEALTH } },
+    answers: { 200: { description: "The tool's health since the gateway started.", schema: HEALTH } },
     problems: ["TOOL_NOT_FOUND", "TOOLSET_NOT_FOUND"],
     async run({ params: { id }, query, principal }, { arsenal }) {
       const tool = await arsenal.getTool(...split(id), { ...query, principal });

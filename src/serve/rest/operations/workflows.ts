@@ -10,32 +10,32 @@ const operation = operationsOf({ tag: "Workflows", role: "operator", tenants: "n
 const STEP = entry(
   "A step.",
   {
-    id: string("Its name."),
-    tool: string("The id of the tool that it calls."),
-    approval: string("The question to the person, if it is an approval."),
-    needs: strings("The steps that end before it starts."),
-    if: string("It is skipped unless this expression is true."),
-    forEach: string("The expression for the list that it runs over."),
-    compensate: string("The id of the tool that undoes it."),
+    id: string("The step's name."),
+    tool: string("The id of the tool that the step calls."),
+    approval: string("The question to the person, if the step is an approval."),
+    needs: strings("The steps that must end before this step starts."),
+    if: string("An expression. The step is skipped unless it is true."),
+    forEach: string("An expression for a list. The step runs once for each item."),
+    compensate: string("The id of the tool that undoes the step."),
   },
   ["id", "needs"],
 );
 
 const WORKFLOW = {
-  id: string("The id of its tool."),
-  title: string("A short name for people."),
-  description: string("What it does."),
+  id: string("The id of the workflow's tool."),
+  title: string("A short display name."),
+  description: string("The workflow's description."),
   file: string("The file that declares it."),
-  steps: list("Each comes after the steps that it needs.", STEP),
+  steps: list("The steps. Each comes after the steps that it needs.", STEP),
 };
 const REQUIRED = ["id", "description", "file", "steps"] as const;
 
 const PROBLEM = entry(
-  "A file that is not a tool.",
+  "A workflow file that is not available as a tool.",
   {
-    file: string("The file."),
+    file: string("The path of the file."),
     workflow: string("The name of the workflow, or of the file if it cannot be read."),
-    message: string("Why, with line, field and fix."),
+    message: string("The problem, with line, field and fix."),
   },
   ["file", "workflow", "message"],
 );
@@ -43,28 +43,28 @@ const PROBLEM = entry(
 const RUN = entry(
   "A run.",
   {
-    id: string("Its id."),
-    status: choice("Its state.", ["running", "waiting", "done", "failed", "cancelled"]),
+    id: string("The run's id."),
+    status: choice("The state of the run.", ["running", "waiting", "done", "failed", "cancelled"]),
     owner: string("The caller."),
-    startedAt: time("When it started."),
-    endedAt: time("When it ended."),
-    traceId: string("Its trace."),
-    message: string("Why it failed."),
+    startedAt: time("When the run started."),
+    endedAt: time("When the run ended."),
+    traceId: string("The trace id."),
+    message: string("Why the run failed."),
     calls: list(
-      "Its calls that have ended, in that order.",
+      "The run's finished calls, in the order in which they ended.",
       entry(
         "A call.",
         {
-          step: string("The step that made it."),
-          undo: flag("True if it undoes the step."),
+          step: string("The step that made the call."),
+          undo: flag("True if the call undoes the step."),
           status: choice("The outcome.", EXECUTION_STATUSES),
-          durationMs: number("Milliseconds that it took."),
+          durationMs: number("The duration of the call, in milliseconds."),
         },
         ["step", "undo", "status", "durationMs"],
       ),
     ),
     waits: list(
-      "The steps that wait for a person.",
+      "The steps that wait for approval.",
       entry("An approval.", { step: string("The step."), confirmationId: string("The id of the approval.") }, [
         "step",
         "confirmationId",
@@ -77,13 +77,13 @@ const RUN = entry(
 /** Operations that read workflows. Workflows are run like any other tool. */
 export const workflowOperations: readonly Operation[] = [
   operation("listWorkflows", "GET /workflows", {
-    summary: "List the workflows, and the workflow files that are not tools",
+    summary: "List the workflows, and the workflow files with problems",
     answers: {
       200: answer(
         "The workflows.",
         {
-          workflows: list("Those that can be called.", entry("A workflow.", WORKFLOW, REQUIRED)),
-          problems: list("The others.", PROBLEM),
+          workflows: list("The workflows that can be called.", entry("A workflow.", WORKFLOW, REQUIRED)),
+          problems: list("The workflow files with problems.", PROBLEM),
         },
         ["workflows", "problems"],
       ),
@@ -92,9 +92,9 @@ export const workflowOperations: readonly Operation[] = [
   }),
   operation("getWorkflow", "GET /workflows/{id}", {
     summary: "Get a workflow with its steps and its latest runs",
-    params: entry("", { id: string("The id of its tool.") }, ["id"]),
+    params: entry("", { id: string("The id of the workflow's tool.") }, ["id"]),
     answers: {
-      200: answer("The workflow.", { ...WORKFLOW, runs: list("At most 10, newest first.", RUN) }, [
+      200: answer("The workflow.", { ...WORKFLOW, runs: list("The latest runs, at most 10, newest first.", RUN) }, [
         ...REQUIRED,
         "runs",
       ]),

@@ -8,8 +8,8 @@ const CODE = choice("One of the codes in docs/reference/errors.md.", Object.keys
 const issue = entry(
   "One of several problems.",
   {
-    field: string("Which field."),
-    message: string("What is wrong with it."),
+    field: string("The path of the field."),
+    message: string("What is wrong with the field."),
     value: { description: "The invalid value." },
     fix: string("How to fix it."),
   },
@@ -17,11 +17,11 @@ const issue = entry(
 );
 
 const details = {
-  field: string("Which field is wrong: `context.query`."),
-  value: { description: "Its value; shortened if it is long." },
+  field: string("The path of the invalid field: `context.query`."),
+  value: { description: "The invalid value. A long value is shortened." },
   fix: string("The fix."),
   issues: list("Each problem, if there are several.", issue),
-  retryAfterMs: number("Milliseconds after which a retry can succeed."),
+  retryAfterMs: number("How long to wait before a retry, in milliseconds."),
 } as const;
 
 export const TOOL_CALL = bodyOf(CALL);
@@ -29,7 +29,7 @@ export const TOOL_CALL = bodyOf(CALL);
 export const TOOL_RESULT = entry(
   "The outcome of one call. A failed tool is an outcome too: check `status`.",
   {
-    toolName: string("The name as you gave it."),
+    toolName: string("The tool's name, as in your request."),
     toolId: string("The id of the tool."),
     status: choice("How the call ended.", EXECUTION_STATUSES),
     result: { description: "The tool's output." },
@@ -39,23 +39,25 @@ export const TOOL_RESULT = entry(
         code: CODE,
         message: string("The problem, and the fix."),
         ...details,
-        beforeSend: flag("Nothing was sent yet, so repeating is safe."),
-        answered: flag("The tool itself reported the error."),
+        beforeSend: flag("True if nothing was sent to the tool, so repeating the call is safe."),
+        answered: flag("True if the tool itself reported the error."),
         fault: choice("The side that caused the failure, if the code alone does not show it.", ["tool", "caller"]),
       },
       ["code", "message"],
     ),
-    answer: { description: "The server's whole answer, for surfaces that speak its protocol." },
-    confirmationId: string("Approve this id, then repeat the call with it."),
-    replayed: flag("The result of an earlier call with the same idempotency key."),
-    cached: flag("The result of an earlier call, from the cache."),
-    queuedAt: time("When the call came."),
+    answer: { description: "The server's whole response, for surfaces that use the same protocol." },
+    confirmationId: string("The id of the approval. After the approval, repeat the call with this id."),
+    replayed: flag("True if this is the result of an earlier call with the same idempotency key."),
+    cached: flag("True if this is the result of an earlier call, from the cache."),
+    queuedAt: time("When the call arrived."),
     startedAt: time("When the handler was first called."),
     completedAt: time("When the call ended."),
-    latencyMs: number("Milliseconds from the start of the handler to the end; 0 if it never started."),
-    attempts: whole("How often the handler was called."),
+    latencyMs: number(
+      "Time from the start of the handler to its end, in milliseconds. 0 if the handler never started.",
+    ),
+    attempts: whole("The number of times the handler was called."),
     traceId: string("The call's trace id."),
-    spanId: string("The call's span."),
+    spanId: string("The call's span id."),
   },
   ["toolName", "status", "queuedAt", "completedAt", "latencyMs", "attempts", "traceId", "spanId"],
 );
@@ -77,10 +79,12 @@ export const BATCH_CALL = refined(bodyOf(BATCH), {
 export const BATCH_RESULT = entry(
   "The outcomes of a batch.",
   {
-    results: list("In the order of the calls.", TOOL_RESULT),
-    totalTimeMs: number("Milliseconds."),
-    successfulCount: whole("Calls that succeeded."),
-    failedCount: whole("Calls that failed. A call that waits for approval has neither failed nor succeeded."),
+    results: list("The results, in the order of the calls.", TOOL_RESULT),
+    totalTimeMs: number("The duration of the batch, in milliseconds."),
+    successfulCount: whole("The number of calls that succeeded."),
+    failedCount: whole(
+      "The number of calls that failed. A call that waits for approval counts neither as failed nor as succeeded.",
+    ),
   },
   ["results", "totalTimeMs", "successfulCount", "failedCount"],
 );
@@ -90,12 +94,12 @@ export const PROBLEM = entry(
   "Why a request was refused.",
   {
     type: string("`urn:toolarsenal:error:CODE`"),
-    title: string("What the code means."),
+    title: string("The meaning of the code."),
     status: whole("The HTTP status."),
     detail: string("The problem, and the fix."),
     code: CODE,
     ...details,
-    requestId: string("The answer's `X-Request-Id`."),
+    requestId: string("The response's `X-Request-Id`."),
     result: TOOL_RESULT,
   },
   ["type", "title", "status", "detail", "code", "requestId"],
@@ -103,7 +107,7 @@ export const PROBLEM = entry(
 
 /** The error of one rejected item within an answer. */
 export const TOLD_ERROR = entry(
-  "Why it was refused.",
+  "Why the item was refused.",
   {
     code: CODE,
     message: string("What is wrong."),

@@ -23,13 +23,13 @@ const { context, includeRefused: _, includeSkills: __, ...query } = TOOL_QUERY.p
 const { query: words, ...conversation } = context.properties;
 
 export const RETRIEVE_TOOLS = entry(
-  "A request to find tools, and the dialect to write them in.",
+  "A request to find tools, and the dialect in which to write them.",
   {
     query: words,
     dialect: refined(DIALECT, { description: `${DIALECT.description} Defaults to \`openai\`.` }),
     strict: flag("Uses the provider's strict mode, within the limits of one request."),
     providerSearch: flag(
-      "Also writes every other tool that you may call, deferred, for the provider's own search. For `anthropic` and `openai-responses`.",
+      "Also writes every other tool that you may call, marked as deferred, so that the provider's own tool search can find it. Only for `anthropic` and `openai-responses`.",
     ),
     context: entry("The conversation.", conversation),
     ...query,
@@ -59,14 +59,14 @@ const signals = entry(
 );
 
 export const SCORED_TOOL = entry(
-  "A tool that was found, and how well it fits.",
+  "A tool that was found, and how well it matches the request.",
   {
     tool: TOOL,
-    score: number("The outcome of the routing formula. Tools are ordered by it."),
-    semanticScore: share("How well it fits the words of the request."),
+    score: number("The tool's score from the routing formula. Tools are ordered by this score."),
+    semanticScore: share("How well the tool matches the text of the request."),
     rerankScore: number("The reranker's score, if one ran."),
     signals,
-    requiresConfirmation: flag("A person must approve the call."),
+    requiresConfirmation: flag("Whether a person must approve the call."),
     refused: REFUSAL,
     requiredBy: string("The id of the tool that requires this one."),
   },
@@ -77,8 +77,8 @@ const explained = entry(
   "The numbers behind one tool's score.",
   {
     toolId: string("The tool's id."),
-    score: number("Its score."),
-    reason: choice("Why it was returned or left out.", [
+    score: number("The tool's score."),
+    reason: choice("Why the tool was returned or left out.", [
       "chosen",
       "dependency",
       "limit",
@@ -87,16 +87,16 @@ const explained = entry(
       "diversity",
       "conflict",
     ]),
-    because: string("The other tool, for a conflict or a dependency."),
+    because: string("The id of the other tool, for a conflict or a dependency."),
     signals: list(
       "The signals.",
       entry(
         "One signal.",
         {
-          name: string("Its name."),
-          value: number("Its value."),
-          weight: number("Its weight; -1 for a penalty."),
-          contribution: number("Their product."),
+          name: string("The signal's name."),
+          value: number("The signal's value."),
+          weight: number("The signal's weight; -1 for a penalty."),
+          contribution: number("The product of value and weight."),
         },
         ["name", "value", "weight", "contribution"],
       ),
@@ -118,28 +118,28 @@ const explained = entry(
 );
 
 export const RETRIEVAL_STEPS = entry(
-  "How long each step took, in milliseconds. They follow each other in this order.",
+  "The duration of each step, in milliseconds, in the order in which the steps run.",
   {
     understandMs: number("Reading the request and its conversation, and embedding it."),
     searchMs: number("Searching the catalog."),
-    filterMs: number("The part of the search that filtered. Omitted if the engine does not report it."),
-    lexicalMs: number("The part that searched by words."),
-    denseMs: number("The part that searched by vectors."),
+    filterMs: number("Filtering, as part of the search. Omitted if the engine does not report it."),
+    lexicalMs: number("Searching by words, as part of the search."),
+    denseMs: number("Searching by vectors, as part of the search."),
     fuseMs: number("Fusing the evidence and scoring the candidates."),
     rerankMs: number("Reranking."),
-    fitMs: number("Deciding whether any tool fits, and cutting the list."),
+    fitMs: number("Deciding whether any tool fits, and shortening the list."),
   },
   ["understandMs", "searchMs", "fuseMs", "fitMs"],
 );
 
 const FOUND_SKILL = entry(
-  "A skill that was found, and how well it fits.",
+  "A skill that was found, and how well it matches the request.",
   {
-    uri: string("The address at which MCP clients of the gateway read it."),
-    name: string("Its name."),
-    description: string("Its description."),
+    uri: string("The URI at which MCP clients of the gateway read the skill."),
+    name: string("The skill's name."),
+    description: string("The skill's description."),
     server: string("The MCP server that serves it."),
-    score: share("How well it fits the words of the request, on the scale of `semanticScore`."),
+    score: share("How well the skill matches the text of the request, on the scale of `semanticScore`."),
   },
   ["uri", "name", "description", "server", "score"],
 );
@@ -147,30 +147,30 @@ const FOUND_SKILL = entry(
 export const RETRIEVAL_RESULT = entry(
   "The tools found for a request, best first.",
   {
-    tools: list("Best first. Empty if nothing fits.", SCORED_TOOL),
+    tools: list("The tools, best first. Empty if no tool fits.", SCORED_TOOL),
     confidence: share("The probability that these tools fit the request."),
     nothingFits: flag("True if probably no tool fits the request."),
-    nearest: list("If nothing fits: the best three tools, for reference.", SCORED_TOOL),
+    nearest: list("The best three tools, for reference, if no tool fits.", SCORED_TOOL),
     intent: choice("The intent of the request.", INTENTS),
     tier: string("The ranker that answered."),
-    candidateCount: whole("Tools that passed every filter."),
-    filteredCount: whole("Tools that a filter left out."),
-    queryEmbeddingTimeMs: number("Milliseconds."),
-    searchTimeMs: number("Milliseconds."),
-    rerankTimeMs: number("Milliseconds."),
-    rerankError: string("Why reranking failed. The order is then the search's own."),
-    totalTimeMs: number("Milliseconds."),
+    candidateCount: whole("The number of tools that passed every filter."),
+    filteredCount: whole("The number of tools that a filter left out."),
+    queryEmbeddingTimeMs: number("Time for embedding the request, in milliseconds."),
+    searchTimeMs: number("Time for searching the catalog, in milliseconds."),
+    rerankTimeMs: number("Time for reranking, in milliseconds."),
+    rerankError: string("Why reranking failed. The tools are then in the order of the search."),
+    totalTimeMs: number("The duration of the search, in milliseconds."),
     steps: RETRIEVAL_STEPS,
     traceId: string("The search's trace id."),
     explanation: entry(
       "Why these tools were chosen and others were not.",
       {
-        chosen: list("The tools returned.", explained),
-        leftOut: list("The best tools left out.", explained),
+        chosen: list("The returned tools.", explained),
+        leftOut: list("The best tools that were left out.", explained),
       },
       ["chosen", "leftOut"],
     ),
-    skills: list("Skills of MCP servers, best first, if you asked for them.", FOUND_SKILL),
+    skills: list("Skills of MCP servers, best first, if `includeSkills` is set.", FOUND_SKILL),
   },
   [
     ...(["tools", "confidence", "nothingFits", "intent", "tier", "candidateCount", "filteredCount"] as const),

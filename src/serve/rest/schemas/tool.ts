@@ -11,25 +11,25 @@ const { name: _name, ...draft } = DRAFT.properties;
 
 /** The reason why a caller may not call a tool, or use a toolset. */
 export const REFUSAL = entry(
-  "Present if you may not call it.",
+  "Why you may not call the tool, or use the toolset. Omitted if you may.",
   {
     rule: string("The rule that refuses, or the missing rights: `capabilities`, `scopes`."),
-    reason: string("Why, in words."),
+    reason: string("The reason, as text."),
     listed: flag("True if lists and searches still show the tool, because of a rule with `hide: false`."),
   },
   ["rule", "reason"],
 );
 
 export const TOOL = entry(
-  "One callable thing, whatever source it came from.",
+  "A tool, from any source.",
   {
     id: ID,
     name: refined(string("The part of the id after the last dot."), { pattern: NAME_PATTERN.source }),
     ...draft,
     annotations: ANNOTATIONS,
-    ownedByCode: flag("A program registered it with its handler, and only that program replaces it."),
+    ownedByCode: flag("True if a program registered the tool with its handler. Only that program can replace it."),
     refused: REFUSAL,
-    contentHash: string("A hash of the definition. It is also the answer's ETag."),
+    contentHash: string("A hash of the definition. It is also the ETag of the response."),
   },
   [
     ...(["id", "name", "namespace", "version", "description", "examples", "tags", "parameters", "source"] as const),
@@ -41,13 +41,13 @@ export const TOOL = entry(
 export const HEALTH = entry(
   "The health of a tool since the gateway started.",
   {
-    successRate: share("Share of calls that succeeded; 1 if it was never called."),
-    averageLatencyMs: number("Milliseconds that a call takes, on average."),
-    totalCalls: whole("Calls so far."),
-    consecutiveFailures: whole("Failures since the last success."),
+    successRate: share("Share of calls that succeeded. 1 if the tool was never called."),
+    averageLatencyMs: number("The average duration of a call, in milliseconds."),
+    totalCalls: whole("The number of calls."),
+    consecutiveFailures: whole("The number of failures since the last success."),
     lastSuccess: time("When a call last succeeded."),
     lastFailure: time("When a call last failed."),
-    circuitOpen: flag("It failed repeatedly, so calls to it are paused."),
+    circuitOpen: flag("True if the circuit breaker is open: the tool failed repeatedly, so calls to it are paused."),
   },
   ["successRate", "averageLatencyMs", "totalCalls", "consecutiveFailures", "circuitOpen"],
 );
