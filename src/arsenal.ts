@@ -205,7 +205,7 @@ export class ToolArsenal {
 
   /** Runs one tool under policy. A failed call is a result with a status, not an exception. */
   async execute(call: ToolCall): Promise<ToolResult> {
-    return (await this.#wired.ready()).engine.execute(call);
+    return await (await this.#wired.ready()).engine.execute(call);
   }
 
   /** Runs several calls, in parallel, in sequence, or in parallel where that is safe. */

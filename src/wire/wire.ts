@@ -219,8 +219,10 @@ export function wireArsenal({ config, parts }: DividedOptions) {
   /** Connects the configured sources and servers, once. */
   async function start(): Promise<Started> {
     refuseIfClosed();
-    return (starting ??= connect());
+    return await connected();
   }
+
+  const connected = (): Promise<Started> => (starting ??= connect());
 
   async function connect(): Promise<Started> {
     if (config.programs.sandbox !== "quickjs") await (await import("./programs/code-mode.ts")).checkPrograms(config);
@@ -237,10 +239,11 @@ export function wireArsenal({ config, parts }: DividedOptions) {
 
   /** Resolves to all stages once the arsenal has started and, with `autoSync`, every registration is indexed. */
   async function ready(): Promise<typeof stages & CallStages> {
-    await start();
+    refuseIfClosed();
+    await connected();
     if (!catalog.opened) await catalog.open();
     if (config.autoSync && registry.pending > 0) await registry.sync();
-    return (loading ??= loadCalls());
+    return await (loading ??= loadCalls());
   }
 
   async function loadCalls(): Promise<typeof stages & CallStages> {

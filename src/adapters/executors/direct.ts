@@ -7,7 +7,7 @@ export function directExecutor(): Executor {
     name: "direct",
     supports: () => true,
     async run({ tool, arguments: args, handler, context }) {
-      if (handler !== undefined) return handler(args, context);
+      if (handler !== undefined) return await handler(args, context);
       const problem = `${tool.id} is in the catalog, but has no handler.`;
       const fix = "Register the tool again together with its handler.";
       throw fixable("HANDLER_MISSING", problem, fix, { field: "handler" });

@@ -100,7 +100,7 @@ async function runAttempt(
   const args = attempt < maxAttempts ? copyPlain(request.arguments) : request.arguments;
   // An executor that throws synchronously fails like one that rejects.
   const { principal, toolset } = request;
-  const running = (async () => executor.run({ tool, arguments: args, handler, context, principal, toolset }))();
+  const running = (async () => await executor.run({ tool, arguments: args, handler, context, principal, toolset }))();
   const ended = await untilEnd(running, limits, (reason) => {
     close();
     controller.abort(reason);

@@ -65,7 +65,7 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions) {
   const sessions = createSessionStore({ plane, clock, quietMs, room, replica });
   let closed = false;
 
-  async function handle(exchange: HttpExchange): Promise<void> {
+  function handle(exchange: HttpExchange): Promise<void> | void {
     const { request, response } = exchange;
     switch (request.method) {
       case "POST":
@@ -93,7 +93,7 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions) {
     if (work.draining && beginsWork(received)) return refuseNew(response, work, received.message.id);
     const headers = request.headers as Headers;
     if (isModern(received, headers)) return postModern(received, headers, exchange);
-    return postLegacy(received, headers, exchange);
+    await postLegacy(received, headers, exchange);
   }
 
   function postModern(received: ValidMessage, headers: Headers, exchange: HttpExchange): void {

@@ -12,7 +12,10 @@ const UI_SCHEME = "ui://";
 export function withApps(plane: Plane): Plane {
   const shown = (session: PlaneSession): PlaneSession => ({
     ...session,
-    handle: async (exchange) => forClient(exchange, await session.handle(exchange)),
+    handle(exchange) {
+      const answer = session.handle(exchange);
+      return showsInterfaces(exchange) ? answer : answer.then(withoutApps);
+    },
   });
   return {
     ...plane,
@@ -21,9 +24,12 @@ export function withApps(plane: Plane): Plane {
   };
 }
 
-function forClient({ method, peer }: Exchange, result: JsonObject): JsonObject {
-  if ((method !== "tools/list" && method !== "resources/list") || announces(peer.capabilities, EXTENSIONS.apps))
-    return result;
+/** True if a client gets the answer unchanged: it announces the extension, or the answer lists neither tools nor resources. */
+function showsInterfaces({ method, peer }: Exchange): boolean {
+  return (method !== "tools/list" && method !== "resources/list") || announces(peer.capabilities, EXTENSIONS.apps);
+}
+
+function withoutApps(result: JsonObject): JsonObject {
   const { tools, resources } = result;
   return {
     ...result,

@@ -92,7 +92,7 @@ const sessionAnswers = new Map(Object.entries(SESSION_ANSWERS));
 export const AGGREGATE_METHODS: readonly string[] = [...answers.keys(), ...sessionAnswers.keys()];
 
 /** Answers one request of a client. `session` is undefined for a modern client. */
-export async function answerRequest(
+export function answerRequest(
   given: Exchange,
   request: Omit<AnswerParts, "sessionLevel">,
   session: SessionState | undefined,
@@ -104,7 +104,7 @@ export async function answerRequest(
   if (answer !== undefined) return answer(exchange, parts);
   const inSession = session === undefined ? undefined : sessionAnswers.get(method);
   if (session !== undefined && inSession !== undefined) return inSession(exchange, parts, session);
-  throw new RpcError({ code: RPC.methodNotFound, message: `Method not found: ${method}` });
+  return Promise.reject(new RpcError({ code: RPC.methodNotFound, message: `Method not found: ${method}` }));
 }
 
 interface Target {

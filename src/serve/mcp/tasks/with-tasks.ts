@@ -121,26 +121,36 @@ export function withTasks(
   };
 
   /** Runs a call. `held` answers it if the call may become a task, otherwise `session` does. */
-  async function call(exchange: Exchange, session: PlaneSession, held: PlaneSession): Promise<JsonObject> {
+  function call(exchange: Exchange, session: PlaneSession, held: PlaneSession): Promise<JsonObject> {
     const { task: asked } = exchange.params;
     const { era, protocolVersion, capabilities } = exchange.peer;
     const given = asked === undefined ? exchange : withoutTask(exchange);
-    if (era === "modern") {
-      if (!announces(capabilities, EXTENSIONS.tasks)) return session.handle(given);
-      const outcome = await runTaskCall(given, held, callParts, { atOnce: false });
-      return "task" in outcome ? toCreated(outcome.task.record) : outcome.result;
-    }
-    if (protocolVersion !== TASKS_IN_CORE || !isPlainObject(asked)) return session.handle(given);
-    const outcome = await runTaskCall(given, held, callParts, { atOnce: true, ttlMs: ttlOf(asked) });
+    if (era === "modern")
+      return announces(capabilities, EXTENSIONS.tasks) ? callModern(given, held) : session.handle(given);
+    const isAsked = protocolVersion === TASKS_IN_CORE && isPlainObject(asked);
+    return isAsked ? callLegacy(given, held, asked) : session.handle(given);
+  }
+
+  async function callModern(exchange: Exchange, held: PlaneSession): Promise<JsonObject> {
+    const outcome = await runTaskCall(exchange, held, callParts, { atOnce: false });
+    return "task" in outcome ? toCreated(outcome.task.record) : outcome.result;
+  }
+
+  async function callLegacy(exchange: Exchange, held: PlaneSession, asked: JsonObject): Promise<JsonObject> {
+    const outcome = await runTaskCall(exchange, held, callParts, { atOnce: true, ttlMs: ttlOf(asked) });
     return "task" in outcome ? { task: toLegacyTask(outcome.task.record) } : outcome.result;
   }
 
-  async function handle(exchange: Exchange, session: PlaneSession, held = session): Promise<JsonObject> {
+  function handle(exchange: Exchange, session: PlaneSession, held = session): Promise<JsonObject> {
     const { method, peer } = exchange;
     if (method === "tools/call") return call(exchange, session, held);
-    if (method === "tools/list" && peer.protocolVersion === TASKS_IN_CORE)
-      return withTaskSupport(await session.handle(exchange));
-    if (!method.startsWith("tasks/")) return session.handle(exchange);
+    if (method.startsWith("tasks/")) return answerAbout(exchange);
+    const answer = session.handle(exchange);
+    return method === "tools/list" && peer.protocolVersion === TASKS_IN_CORE ? answer.then(withTaskSupport) : answer;
+  }
+
+  async function answerAbout(exchange: Exchange): Promise<JsonObject> {
+    const { method, peer } = exchange;
     const answers = peer.era === "modern" ? modernAnswers : peer.protocolVersion === TASKS_IN_CORE ? legacyAnswers : {};
     const answer = Object.hasOwn(answers, method) ? answers[method] : undefined;
     if (answer === undefined) throw new RpcError({ code: RPC.methodNotFound, message: `Method not found: ${method}` });

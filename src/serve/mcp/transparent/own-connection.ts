@@ -36,7 +36,7 @@ export async function createOwnConnection(
   let opened: Promise<McpConnection> = (current = open());
   const { era, server } = await opened;
 
-  async function get(signal: AbortSignal | undefined): Promise<McpConnection> {
+  function get(signal: AbortSignal | undefined): Promise<McpConnection> {
     if (current === undefined && !closed) {
       opened = current = open(signal);
       opened.catch(() => {
@@ -52,7 +52,7 @@ export async function createOwnConnection(
     server,
     /** Sends a request over the connection. A connection that has ended is reopened first. */
     request: (async (method, params, options) =>
-      (await get(options?.signal)).request(method, params, options)) satisfies McpConnection["request"],
+      await (await get(options?.signal)).request(method, params, options)) satisfies McpConnection["request"],
     /** Runs a request. Until it ends, the server's questions go to the stream of that request. */
     async during<Result>(exchange: Exchange, run: () => Promise<Result>): Promise<Result> {
       const key = ++count;

@@ -45,12 +45,11 @@ const passes = new Map(Object.entries(PASSES));
 export const TRANSPARENT_METHODS: readonly string[] = [...passes.keys()];
 
 /** Passes one request to the upstream, under policy if it reads or runs anything, and returns the upstream's answer. */
-export async function passRequest(given: Exchange, relay: Relay): Promise<JsonObject> {
+export function passRequest(given: Exchange, relay: Relay): Promise<JsonObject> {
   const { method } = given;
   const exchange = { ...given, headers: mirroredHeaders(given) };
   const pass = passes.get(method) ?? (isKnown(method) ? undefined : guarded);
-  if (pass === undefined) throw unknownTo(given);
-  return pass(exchange, relay);
+  return pass === undefined ? Promise.reject(unknownTo(given)) : pass(exchange, relay);
 }
 
 /** Returns the error for an entry of the server that the client may not see. */

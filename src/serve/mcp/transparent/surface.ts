@@ -27,7 +27,7 @@ export function upstreamsSurface(context: SurfaceContext): Surface {
         path: PATH,
         drainsItself: true,
         template: () => `${PATH}{name}`,
-        async handle(exchange) {
+        handle(exchange) {
           const name = decodePercent(exchange.url.pathname.slice(PATH.length));
           const { upstreams } = arsenal;
           const upstream = upstreams.find((candidate) => candidate.name === name);

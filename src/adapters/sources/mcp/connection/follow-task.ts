@@ -28,11 +28,11 @@ const CANCEL_MS = 5_000;
  * Returns a server's result unchanged. If the server answers with a task, follows the task and returns its result. Passes the task's questions to the
  * caller. Cancels the task if the call is cancelled.
  */
-export async function followTask(
+export function followTask(
   answer: JsonObject,
   requester: Requester,
   options: FollowOptions,
-): Promise<JsonObject> {
+): JsonObject | Promise<JsonObject> {
   if (answer["resultType"] === "task" && typeof answer["taskId"] === "string") {
     options.onTask?.();
     return cancelling(answer["taskId"], requester, options, () => pollTask(answer, requester, options));

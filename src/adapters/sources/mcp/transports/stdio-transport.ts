@@ -172,27 +172,25 @@ export function stdioTransport(settings: StdioSettings, options: StdioOptions = 
     transport.onclose?.();
   }
 
-  async function send(message: JSONRPCMessage): Promise<void> {
-    if (child === undefined || stopped !== undefined)
-      throw new ArsenalError("TRANSPORT_FAILED", `${server} is not running, so nothing was sent to it.`, {
-        beforeSend: true,
-        fix: "Connect again.",
+  function send(message: JSONRPCMessage): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (child === undefined || stopped !== undefined)
+        throw new ArsenalError("TRANSPORT_FAILED", `${server} is not running, so nothing was sent to it.`, {
+          beforeSend: true,
+          fix: "Connect again.",
+        });
+      const { stdin } = child;
+      // Messages that are sent in one turn of the event loop are written together.
+      if (stdin.writableCorked === 0) {
+        stdin.cork();
+        setImmediate(() => stdin.uncork());
+      }
+      stdin.write(`${JSON.stringify(message)}\n`, (cause) => {
+        if (cause == null) return resolve();
+        const why = `${server} stopped reading its input: ${cause.message}.`;
+        reject(new ArsenalError("TRANSPORT_FAILED", why, { cause }));
       });
-    const { stdin } = child;
-    // Messages that are sent in one turn of the event loop are written together.
-    if (stdin.writableCorked === 0) {
-      stdin.cork();
-      setImmediate(() => stdin.uncork());
-    }
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    stdin.write(`${JSON.stringify(message)}\n`, (cause) => {
-      if (cause == null) resolve();
-      else
-        reject(
-          new ArsenalError("TRANSPORT_FAILED", `${server} stopped reading its input: ${cause.message}.`, { cause }),
-        );
     });
-    return promise;
   }
 
   async function close(): Promise<void> {

@@ -60,7 +60,7 @@ export async function streamableHttpTransport(settings: HttpSettings, parts: Htt
     if (!isOk(response)) throw await toRefusal(response, server);
     const { "mcp-session-id": id } = response.headers;
     if (method === "initialize" && id) sessionHeaders = { ...sessionHeaders, "mcp-session-id": id };
-    if ("method" in message && "id" in message) return answered(response, message.id, options);
+    if ("method" in message && "id" in message) return await answered(response, message.id, options);
     discard(response);
     if (method === "notifications/initialized") streams.openOwn().catch(failed);
   }

@@ -83,9 +83,7 @@ export interface McpUpstream {
   readonly attempted: Promise<void>;
   /** Returns a function that stops the watch. */
   watch(listener: (change: UpstreamChange) => void): () => void;
-  /**
-   * Returns all entries of one kind, over all pages and unchanged; [] if the server has none. Cached until the list changes; `fresh` reads it again.
-   */
+  /** Returns all entries of one kind, over all pages and unchanged; [] if the server has none. Cached until the list changes; `fresh` reads it again. */
   list(
     listing: Listing,
     options?: { readonly signal?: AbortSignal; readonly fresh?: boolean },
@@ -270,7 +268,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
 
   const request: McpUpstream["request"] = async (method, params, options = {}) => {
     const connection = await keeper.ready(options.signal);
-    if (connection.era === "modern") return requestModern(connection, method, params, options);
+    if (connection.era === "modern") return await requestModern(connection, method, params, options);
     try {
       return await requestLegacy(method, params, options);
     } catch (error) {
