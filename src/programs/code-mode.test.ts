@@ -61,6 +61,7 @@ arsenal.register(
   },
   () => "wiped",
 );
+arsenal.register({ namespace: "my-tracker", name: "open", description: "Opens." }, () => "opened");
 arsenal.register({ name: "count_rows", description: "Counts the rows." }, () => ({ rows: 10n }));
 arsenal.register({ name: "greet", description: "Greets.", parameters: { type: "object" } }, () => "hello");
 
@@ -95,6 +96,20 @@ describe("a program", () => {
     ["every tool by name", "await tools.tracker.list_issues({ project: 'x' }).then((page) => page.next)", 2],
     ["no value", "const a = 1;", undefined],
     ["a map and a set", "({ m: new Map([['a', 1]]), s: new Set([1, 2]) })", { m: { a: 1 }, s: [1, 2] }],
+    ["an error", "[new TypeError('late')]", [{ name: "TypeError", message: "late" }]],
+    [
+      "what Promise.allSettled gives",
+      "await Promise.allSettled([tracker.fail({})])",
+      [{ status: "rejected", reason: { name: "ToolError", code: "EXECUTION_FAILED", tool: "tracker.fail" } }],
+    ],
+    ["an object without parentheses", "const a = 1;\nconst b = 2\n{ a, b }", { a: 1, b: 2 }],
+    ["an object after an early return", "if (false) return 1;\nconst a = 1\n// both\n{ a, b: 2 }", { a: 1, b: 2 }],
+    ["an object with values", "{ a: 1, b: await greet() };", { a: 1, b: "hello" }],
+    ["a block", "if (true)\n{ 5 }", 5],
+    ["a block with a name", "const a = 1;\nif (a)\n{ a }", 1],
+    ["a program in a code block", "```ts\nconst a: number = 5;\nreturn a;\n```\n", 5],
+    ["parallel calls without a number", "await parallel([1, 2], async (n) => n * 2)", [2, 4]],
+    ["a namespace by its own name", "await tools['my-tracker'].open()", "opened"],
     ["picked members", "pick([{ a: 1, b: 2 }], 'a')", [{ a: 1 }]],
     ["grouped members", "group([{ a: 1 }, { a: 2 }, { a: 1 }], 'a')", { 1: [{ a: 1 }, { a: 1 }], 2: [{ a: 2 }] }],
     ["dates", "dates.day(dates.add('2026-01-30T00:00:00Z', 2, 'days'))", "2026-02-01"],
@@ -137,6 +152,28 @@ describe("a program", () => {
       "await traker.list_issues({})",
       { message: expect.stringMatching(/Did you mean "tracker.list_issues"\?/) },
     ],
+    [
+      "a tool without its namespace",
+      "await list_issues({ project: 'x' })",
+      { message: expect.stringMatching(/'list_issues' is not defined\. Did you mean tracker\.list_issues\?/) },
+    ],
+    ["an object of other runtimes", "crypto.randomUUID()", { message: expect.stringMatching(/no other globals/) }],
+    [
+      "a class of other runtimes",
+      "new Intl.NumberFormat()",
+      { message: expect.stringMatching(/'Intl' is not defined/) },
+    ],
+    [
+      "parallel without a function",
+      "await parallel([greet()])",
+      { message: expect.stringMatching(/parallel\(ids, 8, /) },
+    ],
+    [
+      "arguments that are no object",
+      "await tracker.close_issue(3)",
+      { message: expect.stringMatching(/not an object: 3[\s\S]*declare function tracker.close_issue/) },
+    ],
+    ["the line of a program in a code block", "```js\nnull.x\n```", { message: expect.any(String), line: 2 }],
     [
       "a wrong argument with the declaration",
       "await tracker.list_issues({ page: 2 })",

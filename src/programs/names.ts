@@ -14,6 +14,14 @@ const TAKEN: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
+/** Global objects and modules of other runtimes. Programs do not have them, and they are not misspelt namespaces. */
+const FOREIGN: ReadonlySet<string> = new Set(
+  (
+    "Buffer Bun Deno Intl Temporal URL WebAssembly Atomics axios child_process crypto document fs http https localStorage lodash moment navigator os " +
+    "path performance process sessionStorage util window _"
+  ).split(" "),
+);
+
 function toIdentifier(text: string): string {
   const name = text.replace(/[^A-Za-z0-9_$]/g, "_").replace(/^(?=[0-9])/, "_");
   return name === "" ? "_" : name;
@@ -83,7 +91,7 @@ export function createNames(tools: readonly Tool[]) {
       // Also includes names that only look like a namespace: their calls are refused like calls of any unknown tool. A program's own variables take
       // precedence.
       for (const [, name = ""] of code.matchAll(CALLED))
-        if (!TAKEN.has(name) && !namespaces.has(name) && !used.some((each) => each.name === name))
+        if (!TAKEN.has(name) && !FOREIGN.has(name) && !namespaces.has(name) && !used.some((each) => each.name === name))
           used.push({ name, tools: {} });
       return used;
     },

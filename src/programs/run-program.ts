@@ -137,7 +137,8 @@ export function programRunner(parts: {
       if (ended.status !== "success") {
         const { code: errorCode, message } = errorOf(ended);
         const declaration = tool && declarationOf(tool, learned.typeOf(tool, context.owner));
-        const isHelped = errorCode === "ARGUMENTS_INVALID" && declaration !== undefined;
+        const isAboutArguments = errorCode === "ARGUMENTS_INVALID" || errorCode === "CALL_INVALID";
+        const isHelped = isAboutArguments && declaration !== undefined;
         const help = isHelped ? `${message}\n${declaration}` : message;
         return { id, now, error: { message: help, status: ended.status, ...(errorCode && { code: errorCode }) } };
       }
@@ -211,7 +212,9 @@ function toEnd({ value, error, logs, truncated }: ProgramOutcome, names: Program
 function hint(message: string, names: ProgramNames): string {
   const unknown = /^ReferenceError: '?([\w$]+)'? is not defined/.exec(message)?.[1];
   if (unknown === undefined) return "";
-  const spaces = new Set(Array.from(names.all(), (name) => name.split(".")[0] as string));
-  const near = nearest(unknown, spaces);
+  const all = [...names.all()];
+  const near =
+    all.find((name) => name.endsWith(`.${unknown}`)) ??
+    nearest(unknown, new Set(all.map((name) => name.split(".")[0] as string)));
   return near === undefined ? ". Use search to find tools; programs have no other globals." : `. Did you mean ${near}?`;
 }

@@ -20,9 +20,10 @@ const IMPORTS = /^[ \t]*(?:import\b(?!\s*[.(])|export\b)/m;
  * syntax error of JavaScript code, if there is one.
  */
 export function compileProgram(
-  code: string,
+  given: string,
   parses: (code: string, form: CompiledProgram["form"]) => SyntaxProblem | undefined,
 ): CompiledProgram | SyntaxProblem {
+  const code = withLastObject(withoutFence(given), parses);
   const imports = IMPORTS.exec(code);
   if (imports !== null) {
     const line = code.slice(0, imports.index).split("\n").length;
@@ -46,6 +47,32 @@ export function compileProgram(
   return problem ?? wrong;
 }
 
+/** Matches a program in a Markdown code block, as models write it. */
+const FENCE = /^\s*```[\w-]*[ \t]*\n([\s\S]*?)\n?[ \t]*```\s*$/;
+
+function withoutFence(code: string): string {
+  const inner = FENCE.exec(code)?.[1];
+  return inner === undefined
+    ? code
+    : `${"\n".repeat(code.slice(0, code.indexOf(inner)).split("\n").length - 1)}${inner}`;
+}
+
+/** A line after which a block can start: `if (x)`, `else`, `=>`. */
+const BEFORE_BLOCK =
+  /^\s*(?:\}\s*)?(?:if|else|for|while|do|with|try|catch|finally|switch|function|async|class|\))\b|\b(?:else|do|try|finally)\s*$|[^\w\s;})\]"'`]\s*$|^\s*\)/;
+
+/** Puts braces at the end of a program, `{ total, names }`, in parentheses if an object is meant. JavaScript reads them as a block. */
+function withLastObject(code: string, parses: (code: string, form: "script") => SyntaxProblem | undefined): string {
+  const trimmed = code.trimEnd();
+  if (!/\}\s*;?$/.test(trimmed)) return code;
+  const start = trimmed.startsWith("{") ? 0 : trimmed.lastIndexOf("\n{") + 1;
+  if (start === 0 && !trimmed.startsWith("{")) return code;
+  const before = trimmed.slice(0, start).trimEnd();
+  if (before !== "" && BEFORE_BLOCK.test(before.slice(before.lastIndexOf("\n") + 1))) return code;
+  const object = trimmed.slice(start).replace(/;$/, "");
+  return parses(`(${object}\n)`, "script") === undefined ? `${trimmed.slice(0, start)};(${object}\n)` : code;
+}
+
 const isReturn = (message: string): boolean => /return/i.test(message);
 
 /** Returns the body of a program with an early return, changed so that the last expression is returned too. */
@@ -54,8 +81,11 @@ function returning(body: string, parses: (code: string, form: "function") => Syn
   const last = lines.length - 1;
   for (let first = last; first >= Math.max(0, last - 30); first--) {
     const before = lines[first - 1]?.trimEnd() ?? ";";
-    if (!/[;{}]$/.test(before)) continue;
-    const expression = lines.slice(first).join("\n").replace(/;\s*$/, "");
+    if (!/[;{}]$/.test(before) && !lines[first]?.startsWith(";(")) continue;
+    const expression = lines
+      .slice(first)
+      .join("\n")
+      .replaceAll(/^;|;\s*$/g, "");
     if (/^\s*(?:return|throw|\/\/|\}|$)/.test(expression)) return body;
     const whole = [...lines.slice(0, first), `return (${expression}\n)`].join("\n");
     return parses(whole, "function") === undefined ? whole : body;

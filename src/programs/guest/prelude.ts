@@ -124,6 +124,7 @@ export const PRELUDE = `(function (send, print) {
     if (typeof value === "bigint") return value.toString();
     if (value instanceof Map) return fromEntries(value);
     if (value instanceof Set) return [...value];
+    if (value instanceof RealError) return { name: value.name, message: value.message, ...value };
     return value;
   };
 
@@ -132,7 +133,7 @@ export const PRELUDE = `(function (send, print) {
   const line = freeze((...values) => {
     if (dropped > 0 || print(values.map(show).join(" ")) === false) dropped++;
   });
-  fixed(globals, "console", freeze({ log: line, info: line, debug: line, warn: line, error: line }));
+  fixed(globals, "console", freeze({ log: line, info: line, debug: line, warn: line, error: line, trace: line, dir: line, table: line }));
 
   const reader = (by) => (typeof by === "function" ? by : (item) => item?.[by]);
   const pick = (from, ...names) => {
@@ -153,6 +154,8 @@ export const PRELUDE = `(function (send, print) {
   };
   const count = (list, by = (item) => item) => fromEntries(entries(group(list, by)).map(([name, items]) => [name, items.length]));
   const parallel = async (list, most, run) => {
+    if (typeof most === "function") [most, run] = [8, most];
+    if (typeof run !== "function") throw new TypeError("parallel needs a list, a number and a function: await parallel(ids, 8, (id) => github.get_issue({ id })).");
     const items = [...list];
     const results = [];
     let next = 0;
@@ -249,7 +252,7 @@ export const PRELUDE = `(function (send, print) {
       const own = (name, value) => defineProperty(globals, name, { value, enumerable: true, writable: true, configurable: true });
       if (input !== undefined) own("input", input);
       for (const name of keys(all)) if (!hasOwn(globals, name)) own(name, all[name]);
-      if (!hasOwn(globals, "tools")) own("tools", freeze(all));
+      if (!hasOwn(globals, "tools")) own("tools", new Proxy(freeze(all), { get: (target, name) => target[name] ?? target[String(name).replace(/[^\\w$]/g, "_")] }));
     },
     /** Ends a call with its result as JSON text. */
     settle: (id, now, isError, text) => settleValue(id, now, isError, text === undefined ? undefined : parse(text)),
