@@ -70,7 +70,7 @@ function withLastObject(code: string, parses: (code: string, form: "script") => 
   const before = trimmed.slice(0, start).trimEnd();
   if (before !== "" && BEFORE_BLOCK.test(before.slice(before.lastIndexOf("\n") + 1))) return code;
   const object = trimmed.slice(start).replace(/;$/, "");
-  return parses(`(${object}\n)`, "script") === undefined ? `${trimmed.slice(0, start)};(${object}\n)` : code;
+  return parses(`(${object})`, "script") === undefined ? `${trimmed.slice(0, start)};(${object})` : code;
 }
 
 const isReturn = (message: string): boolean => /return/i.test(message);
