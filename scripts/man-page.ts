@@ -23,10 +23,10 @@ export async function manPage(): Promise<string> {
     ...commands.flatMap(commandLines),
     ".SH EXIT STATUS",
     ...item("0", "Success."),
-    ...item("1", "The thing asked for failed."),
+    ...item("1", "The command failed."),
     ...item("2", "Wrong usage."),
     ".SH FILES",
-    ...item("./arsenal.yaml", "The configuration, if --config names no other."),
+    ...item("./arsenal.yaml", "The default configuration file. --config selects another file."),
     ".SH SEE ALSO",
     "toolarsenal COMMAND --help, toolarsenal help ERROR_CODE, and the pages in the package's docs folder.",
   ].join("\n")}\n`;

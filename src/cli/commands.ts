@@ -15,7 +15,7 @@ const ENTRIES: Readonly<Record<string, CommandEntry>> = {
   ],
   outdated: ["Compare added servers with their registries", () => import("./commands/registry/outdated.ts")],
   login: ["Sign in to one MCP server", () => import("./commands/guard/login.ts")],
-  demo: ["Show what it does on a demo catalog, then exit", () => import("./commands/demo.ts")],
+  demo: ["Show ToolArsenal on a demo catalog, then exit", () => import("./commands/demo.ts")],
   list: ["List the registered tools", () => import("./commands/list.ts")],
   toolsets: ["List the toolsets, or the tools of one", () => import("./commands/toolsets.ts")],
   search: ["Find the tools that fit a request", () => import("./commands/search.ts")],
@@ -40,10 +40,10 @@ const ENTRIES: Readonly<Record<string, CommandEntry>> = {
   tenants: ["Create, change or suspend tenants, and see their usage", () => import("./commands/teams/tenants.ts")],
   policy: ["Test a policy file, or explain one decision", () => import("./commands/guard/policy.ts")],
   audit: ["Verify the audit log, or show its last records", () => import("./commands/guard/audit.ts")],
-  why: ["Show how a past request was ranked, and what was called", () => import("./commands/observe/why.ts")],
-  costs: ["Show what calls cost, by tool, tenant or day", () => import("./commands/observe/costs.ts")],
-  top: ["Watch a gateway: calls, errors, servers and what needs attention", () => import("./commands/observe/top.ts")],
-  doctor: ["Check the configuration and say how to fix it", () => import("./commands/doctor.ts")],
+  why: ["Show how a past request was ranked, and which tools were called", () => import("./commands/observe/why.ts")],
+  costs: ["Show the cost of calls by tool, tenant or day", () => import("./commands/observe/costs.ts")],
+  top: ["Watch a gateway: calls, errors, servers and problems", () => import("./commands/observe/top.ts")],
+  doctor: ["Check the configuration and print a fix for each problem", () => import("./commands/doctor.ts")],
   completion: ["Print a completion script for your shell", () => import("./commands/completion.ts")],
 };
 

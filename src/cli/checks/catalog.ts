@@ -37,10 +37,10 @@ export async function checkRoots({ configured: { config } }: StartedGateway): Pr
 /** Reports folders that are open to tools and contain the gateway's own files. */
 export async function checkFolders({ configured: { config } }: StartedGateway): Promise<readonly Finding[]> {
   const { foldersWithOwnFiles } = await import("../../config/load/own-files.ts");
-  const fix = "Give tools a folder of their own, such as ./work. The gateway's own files are refused in any case.";
+  const fix = "Give tools a separate folder, such as ./work. Tools can never read or write the gateway's own files.";
   return foldersWithOwnFiles(config).map(({ folder, files }) => {
     const named = files.length > 3 ? [...files.slice(0, 3), "…"] : files;
-    return warning("files", `${folder} holds the gateway's own files: ${named.join(", ")}`, fix);
+    return warning("files", `${folder} contains the gateway's own files: ${named.join(", ")}`, fix);
   });
 }
 
@@ -51,18 +51,21 @@ export async function checkTools({ arsenal }: StartedGateway): Promise<readonly 
   const conflicts = found.filter(({ state }) => state === "conflict").length;
   const refused = found.filter(({ state, refusedBy }) => state !== "conflict" && refusedBy !== undefined).length;
   const waiting = found.filter(({ state }) => state !== "accepted").length - conflicts - refused;
-  const look = "Look at them with: toolarsenal pins list --diff, then: toolarsenal pins accept ID, or --all";
+  const look =
+    "Review them with: toolarsenal pins list --diff. Then accept them with: toolarsenal pins accept ID, or --all";
   const other = `another process changed ${count(conflicts, "tool")} in the catalog after they were accepted`;
   const reload =
-    "Look at the differences with: toolarsenal pins list --diff, then reload the server, which writes its own again.";
+    "Review the differences with: toolarsenal pins list --diff. Then reload the server, so that it writes its own definition again.";
   const name =
-    "Name MCP servers under `mcpServers:`, OpenAPI documents under `openapi:`, agents under `a2a.agents:`, TOML descriptors under `ensembles:`, source files under `scripts:`, or modules under `modules:`.";
+    "Add MCP servers under `mcpServers:`, OpenAPI documents under `openapi:`, agents under `a2a.agents:`, TOML descriptors under `ensembles:`, source files under `scripts:`, or modules under `modules:`.";
   const kept = refused === 0 ? "" : `, ${refused} refused for good`;
   const accepted = ok("pins", `${found.length - conflicts - refused} accepted${kept}`);
-  const fix = waiting + conflicts > 0 ? "Accept those that wait." : name;
+  const fix = waiting + conflicts > 0 ? "Accept the waiting pins." : name;
   return [
     ...(found.length === 0 ? [] : waiting === 0 ? [accepted] : []),
-    ...(waiting === 0 ? [] : [warning("pins", `${waiting} of ${found.length} wait for you and are not used`, look)]),
+    ...(waiting === 0
+      ? []
+      : [warning("pins", `${waiting} of ${found.length} wait for your acceptance and are not used`, look)]),
     ...(conflicts === 0 ? [] : [warning("pins", other, reload)]),
     toolCount > 0 ? ok("tools", `${toolCount} registered`) : warning("tools", "none registered", fix),
   ];

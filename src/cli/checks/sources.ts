@@ -55,7 +55,7 @@ function checkSource(report: SourceReport): readonly Finding[] {
     },
   );
   if (found.some((finding) => finding.check === check)) return found;
-  const fix = "Check its settings, and what waits with: toolarsenal pins list";
+  const fix = "Check its settings, and list waiting pins with: toolarsenal pins list";
   const own =
     tools > 0 || found.length > 0
       ? ok(check, `${count(tools, "tool")} from ${place}`)

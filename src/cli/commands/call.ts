@@ -18,7 +18,7 @@ export const command: Command = {
     args: { value: "JSON", description: "The arguments, as a JSON object" },
     "args-file": { value: "FILE", description: "A file with the arguments" },
     approve: { description: "Approve the call yourself, unless security.self_approval is never" },
-    "no-cache": { description: "Run the tool even if execution.result_cache holds its result" },
+    "no-cache": { description: "Run the tool even if its result is cached (execution.result_cache)" },
     ...TOOLSET,
     ...MCP_CONFIG,
   },

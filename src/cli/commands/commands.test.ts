@@ -240,8 +240,8 @@ describe("commands on MCP servers", () => {
     expect(code).toBe(0);
     expect(out).toContain("warning  state: pins end with the process\n         Set state.file.\n");
     expect(out).toContain("warning  audit: calls are not recorded\n         Set audit.file.\n");
-    expect(out).toMatch(/warning {2}pins: 1 of 1 wait for you and are not used\n {9}.*toolarsenal pins accept/);
-    expect(out).toMatch(/warning {2}tools: none registered\n {9}Accept those that wait\./);
+    expect(out).toMatch(/warning {2}pins: 1 of 1 wait for your acceptance and are not used\n {9}.*toolarsenal pins accept/);
+    expect(out).toMatch(/warning {2}tools: none registered\n {9}Accept the waiting pins\./);
   });
 
   it.each([

@@ -26,8 +26,7 @@ import { styles } from "../terminal/style.ts";
 export const command: Command = {
   options: {
     running: {
-      description:
-        "A gateway with this configuration runs already, or only over stdio: do not check that its ports are free",
+      description: "Do not check that the gateway's ports are free, because it runs already or serves only stdio",
     },
     ...MCP_CONFIG,
   },
@@ -80,7 +79,7 @@ async function checkConfiguration(files: ConfigFiles, input: Input, terminal: Te
     return failures("configuration", error);
   }
   const isDemo = files.paths.length === 0;
-  const fix = "Write one, let `toolarsenal setup` write one, or pass --config FILE.";
+  const fix = "Create one with `toolarsenal setup` or `toolarsenal init`, or pass --config FILE.";
   findings.push(
     isDemo
       ? warning("configuration", "no arsenal.yaml here; every default applies", fix)

@@ -16,7 +16,8 @@ export const command: Command = {
   options: {
     from: {
       value: "FILE",
-      description: "Read this file of another gateway or client, instead of looking for the clients on this machine",
+      description:
+        "Import the servers from this file of another gateway or client, instead of searching this machine for clients",
     },
     "from-kind": {
       value: "KIND",
@@ -25,9 +26,13 @@ export const command: Command = {
     "dry-run": { description: "Show what would be written, and write nothing" },
     force: { description: "Replace servers that were edited, and secrets that differ; a copy of each file is kept" },
     "inline-env": { description: "Write keys and tokens into arsenal.yaml instead of separate env files" },
-    "write-clients": { description: "Put ToolArsenal in place of each program's servers; a copy of each file is kept" },
-    undo: { description: "Restore the programs' files as they were before the last --write-clients" },
-    share: { description: "With --write-clients: give every program the servers of all, instead of its own" },
+    "write-clients": {
+      description: "Replace the servers in each program's file with ToolArsenal; a copy of each file is kept",
+    },
+    undo: { description: "Restore the programs' files to their state before the last --write-clients" },
+    share: {
+      description: "With --write-clients: give every program the servers of all programs, instead of only its own",
+    },
     stdio: {
       description: "With --write-clients: let every program start its own gateway, instead of sharing one address",
     },

@@ -98,7 +98,7 @@ describe("events", () => {
           ensemble: "files",
           waiting: 2,
           message:
-            "files has 2 items to be accepted, not used until then. Look at them with: toolarsenal pins list --diff, then: toolarsenal pins accept ID, or --all",
+            "files has 2 items to be accepted, not used until then. Review them with: toolarsenal pins list --diff. Then accept them with: toolarsenal pins accept ID, or --all",
         },
       ],
     ]);

@@ -28,11 +28,11 @@ export const command: Command = {
   options: {
     llm: { value: "TYPE", description: `The model's API: ${Object.keys(llms).join(", ")}`, fallback: "llm.type" },
     model: { value: "NAME", description: "The model", fallback: "llm.model" },
-    "api-base": { value: "URL", description: "Address of the API, such as http://127.0.0.1:11434/v1 for Ollama" },
+    "api-base": { value: "URL", description: "Base URL of the API, such as http://127.0.0.1:11434/v1 for Ollama" },
     limit: { value: "N", description: "Send at most N tools with each request, 1 to 50", fallback: "8" },
     "max-steps": { value: "N", description: "Ask the model at most N times for one prompt", fallback: "10" },
     save: { value: "FILE", description: "Save the chat to this file" },
-    resume: { value: "FILE", description: "Go on with the chat in this file" },
+    resume: { value: "FILE", description: "Continue the chat in this file" },
     ...TOOLSET,
     ...MCP_CONFIG,
   },

@@ -12,12 +12,12 @@ import { clip, printList } from "../../terminal/style.ts";
 
 export const command: Command = {
   actions: {
-    list: { summary: "List the calls that wait" },
-    approve: { summary: "Let a call run", positionals: ["ID"] },
-    deny: { summary: "Refuse a call", positionals: ["ID"] },
+    list: { summary: "List the calls that wait for approval" },
+    approve: { summary: "Approve a call", positionals: ["ID"] },
+    deny: { summary: "Deny a call", positionals: ["ID"] },
   },
   options: {
-    limit: { value: "N", description: "For list: the most calls to show", fallback: "100" },
+    limit: { value: "N", description: "For list: maximum number of calls to show", fallback: "100" },
   },
   examples: ["approvals list", "approvals approve 0f4c…", "approvals deny 0f4c…"],
   async run(input, terminal) {

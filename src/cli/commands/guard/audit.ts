@@ -31,9 +31,9 @@ export const command: Command = {
   options: {
     file: { value: "FILE", description: "Log file", fallback: "the log in the configuration" },
     head: { value: "SEQ:HASH", description: "For verify: a head that you saved earlier, to detect removed records" },
-    key: { value: "FILE", description: "For verify: the key that signs the log, or its public half" },
+    key: { value: "FILE", description: "For verify: the key that signs the log, or its public key" },
     lines: { value: "N", description: "For tail: number of records", fallback: "20" },
-    before: { value: "DATE", description: "For prune: the first day, or time, that is kept: 2026-01-31" },
+    before: { value: "DATE", description: "For prune: remove the records before this day or time: 2026-01-31" },
     "dry-run": { description: "For prune: only count the records" },
   },
   examples: [

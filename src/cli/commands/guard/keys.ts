@@ -19,9 +19,9 @@ import { table } from "../../terminal/style.ts";
 
 export const command: Command = {
   actions: {
-    create: { summary: "Create a key, print it once and say what it may do", positionals: ["NAME"] },
+    create: { summary: "Create a key, print it once and list its rights", positionals: ["NAME"] },
     grant: { summary: "Give more rights to a key", positionals: ["NAME"] },
-    list: { summary: "List the keys and what they may do" },
+    list: { summary: "List the keys and their rights" },
     revoke: { summary: "Revoke a key", positionals: ["NAME"] },
     rotate: { summary: "Replace the secret of a key, and print the new one once", positionals: ["NAME"] },
   },
@@ -41,7 +41,7 @@ export const command: Command = {
     expires: { value: "DAYS", description: "For create and rotate: days until the key expires", fallback: "never" },
     overlap: {
       value: "HOURS",
-      description: "For rotate: hours for which the old secret is accepted too",
+      description: "For rotate: hours for which the old secret is still accepted",
       fallback: "24",
     },
   },

@@ -22,10 +22,10 @@ export const command: Command = {
   positionals: ["NAME"],
   options: {
     "mcp-config": MCP_CONFIG["mcp-config"],
-    user: { value: "ID", description: "The caller to sign in, if callers sign in themselves", fallback: "local" },
+    user: { value: "ID", description: "The caller to sign in, if each caller signs in", fallback: "local" },
     tenant: { value: "NAME", description: "The tenant of the caller" },
-    gateway: { description: "Sign in the gateway itself, also if callers sign in themselves" },
-    out: { description: "Sign the caller out: forget the tokens" },
+    gateway: { description: "Sign in the gateway itself, even if each caller signs in" },
+    out: { description: "Sign the caller out and delete the tokens" },
   },
   examples: ["login github", "login github --user ann", "login github --user ann --out"],
   async run(input, terminal) {

@@ -20,8 +20,10 @@ export const command: Command = {
   },
   options: {
     diff: { description: "For list: show what changed" },
-    all: { description: "For accept: accept everything that is new or changed, except what somebody keeps refusing" },
-    hash: { value: "HASH", description: "For accept: only if the hash is still the one that list showed" },
+    all: {
+      description: "For accept: accept everything that is new or changed, except versions that a person has refused",
+    },
+    hash: { value: "HASH", description: "For accept: accept only if the hash is still the one that list showed" },
     "confirm-annotations": { description: "For accept: also trust the tool's annotations, such as read-only" },
   },
   examples: ["pins list --diff", "pins accept files.read_file", "pins accept --all"],

@@ -23,7 +23,7 @@ export const command: Command = {
     policy: {
       value: "FILE",
       description: "Policy file",
-      fallback: "the one named in the table, else security.policy_file in the configuration",
+      fallback: "the file named in the table, otherwise security.policy_file",
     },
     principal: { value: "ID|JSON", description: "For explain: the caller", fallback: "you" },
     tenant: { value: "NAME", description: "For explain: tenant of the caller" },

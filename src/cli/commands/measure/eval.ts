@@ -31,13 +31,16 @@ export const command: Command = {
     tier: { value: "TIER", description: `Ranker: ${TIERS.join(", ")}`, fallback: "the best available" },
     misses: {
       value: "FILE|-",
-      description: "Write the missed queries and why: JSON lines to a file, or text to stderr with -",
+      description: "Write the missed queries and the reasons: JSON lines to a file, or text to stderr with -",
     },
     compare: {
       value: "CONFIG",
-      description: "Run this configuration too, and print what differs, with 95 % intervals",
+      description: "Also measure this configuration, and print the differences with 95 % confidence intervals",
     },
-    "compare-tier": { value: "TIER", description: "Run this tier too, and print what differs, with 95 % intervals" },
+    "compare-tier": {
+      value: "TIER",
+      description: "Also measure this tier, and print the differences with 95 % confidence intervals",
+    },
     report: { value: "FILE", description: "Write an HTML page with figures, plots and misses" },
     suggest: {
       description: "Suggest better descriptions for tools that are confused or hard to find; needs no queries",

@@ -23,7 +23,7 @@ export const command: Command = {
     },
     queries: { value: "FILE", description: "Queries, one JSON object per line: id, query, relevant" },
     tier: { value: "TIER", description: `Ranker: ${TIERS.join(", ")}`, fallback: "the best available" },
-    write: { description: "Write the settings into the configuration, but only if they help" },
+    write: { description: "Write the settings into the configuration, but only if they improve the ranking" },
   },
   examples: [
     "tune --tools tools.jsonl --queries queries.jsonl",

@@ -8,8 +8,8 @@ import { clip, printList } from "../../terminal/style.ts";
 
 export const command: Command = {
   options: {
-    by: { value: "PART", description: "Add up by tool, tenant or day", fallback: "tool" },
-    days: { value: "N", description: "The last N days, today included, 1 to 400", fallback: "30" },
+    by: { value: "PART", description: "Group the sums by tool, tenant or day", fallback: "tool" },
+    days: { value: "N", description: "The last N days, including today, 1 to 400", fallback: "30" },
   },
   examples: ["costs", "costs --by tenant --days 7", "costs --by day --json"],
   run(input, terminal) {

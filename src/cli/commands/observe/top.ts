@@ -19,9 +19,9 @@ const BARS = "▁▂▃▄▅▆▇█";
 
 export const command: Command = {
   options: {
-    url: { value: "URL", description: "The gateway", fallback: "the configured address, http://127.0.0.1:8080" },
+    url: { value: "URL", description: "URL of the gateway", fallback: "the configured address, http://127.0.0.1:8080" },
     interval: { value: "S", description: "Seconds between two updates, 1 to 3600", fallback: "2" },
-    once: { description: "Print the figures once and exit, as without a terminal" },
+    once: { description: "Print the figures once and exit; the default if stdout is not a terminal" },
   },
   examples: ["top", "top --url https://tools.example.com", "top --once --json"],
   runsUntilInterrupted: true,
@@ -104,10 +104,10 @@ function look(
       .filter(({ state }) => state === "failed")
       .map(({ name, problem = "failed" }) => `${name}: ${clip(problem, 100)}`),
     ...openBreakers.map((id) => `${id}: circuit breaker open`),
-    ...conflicts.map((id) => `${id}: the catalog holds another definition, which is not used`),
+    ...conflicts.map((id) => `${id}: the catalog has a different definition, which is not used`),
     ...(approvalsPending > 0 ? [`${approvalsPending} calls wait for approval`] : []),
     ...(droppedEvents > 0 ? [`${droppedEvents} events dropped`] : []),
-    ...(seen.folded === true ? ["some calls of your tenant are counted with those of others"] : []),
+    ...(seen.folded === true ? ["some calls of your tenant are counted with calls of other tenants"] : []),
   ];
   const connected = ensembles.filter(({ state }) => state === "connected").length;
   return [

@@ -34,9 +34,9 @@ export const command: Command = {
       if (traceId !== undefined && kept.length === 0 && runs.length === 0) {
         const { enabled = true, max, maxAgeDays } = config.telemetry.history;
         const why = enabled
-          ? `Kept are the last ${max} retrievals and calls, for ${maxAgeDays} days; run "why" without an id to list the latest.`
-          : "telemetry.history.enabled is false: set it to true, and restart the gateway.";
-        terminal.err.write(`Nothing is kept of the trace ${clip(traceId, 64)}. ${why}\n`);
+          ? `The last ${max} searches and calls are stored for ${maxAgeDays} days. Run "why" without an id to list the latest.`
+          : "telemetry.history.enabled is false. Set it to true, and restart the gateway.";
+        terminal.err.write(`No records of the trace ${clip(traceId, 64)} are stored. ${why}\n`);
         return 1;
       }
       const shown = traceId === undefined ? kept.slice(-LISTED) : kept;
@@ -63,7 +63,7 @@ function showLatest(records: readonly HistoryRecord[], terminal: Terminal): void
       : `search ${clip(record.query ?? "", 60)}: ${record.explanation.chosen[0]?.toolId ?? "nothing fits"}`,
   ]);
   if (rows.length > 0) terminal.out.write(`${table(rows)}\n`);
-  else note(terminal, "Nothing is kept yet.");
+  else note(terminal, "No searches or calls are stored yet.");
 }
 
 function showTrace(
@@ -81,7 +81,7 @@ function showTrace(
 ): void {
   const { bold } = styles(terminal.out, terminal.environment);
   const parts = retrievals.map((record) => {
-    const asked = record.query === undefined ? "(no text kept)" : clip(record.query, 200);
+    const asked = record.query === undefined ? "(text not stored)" : clip(record.query, 200);
     const facts = [
       timeOf(record.at),
       record.nothingFits ? "nothing fits" : `confidence ${record.confidence.toFixed(2)}`,

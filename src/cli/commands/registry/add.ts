@@ -31,18 +31,22 @@ export const command: Command = {
     ...REGISTRY,
     kind: {
       value: "K",
-      description: `Which of its packages: ${OPTION_KINDS.join(", ")}`,
-      fallback: "the first that can run here",
+      description: `Kind of package to use: ${OPTION_KINDS.join(", ")}`,
+      fallback: "the first that can run on this machine",
     },
-    as: { value: "NAME", description: "Its name in the configuration", fallback: "the last part of its name" },
+    as: {
+      value: "NAME",
+      description: "Name of the server in the configuration",
+      fallback: "the last part of its full name",
+    },
     input: {
       value: "NAME=VALUE",
       repeatable: true,
-      description: "A value that the server needs; a secret also as env:VARIABLE or file:/PATH",
+      description: "Value that the server needs; a secret may be a reference: env:VARIABLE or file:/PATH",
     },
-    yes: { description: "Ask nothing, and accept everything that is not refused as dangerous" },
+    yes: { description: "Do not ask for confirmation; a server that looks dangerous is still refused" },
     ...NO_SANDBOX,
-    "dry-run": { description: "Do everything except writing" },
+    "dry-run": { description: "Check the server, but write nothing" },
   },
   examples: [
     "add io.github.octo/weather",

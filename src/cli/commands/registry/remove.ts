@@ -7,7 +7,7 @@ import { openHome } from "./server-home.ts";
 export const command: Command = {
   positionals: ["NAME"],
   options: {
-    yes: { description: "Do not ask" },
+    yes: { description: "Do not ask for confirmation" },
     purge: { description: "Also delete its env file with the secrets" },
   },
   examples: ["remove weather", "remove weather --purge --yes"],

@@ -16,9 +16,12 @@ import { openHome, type RegistryCommand } from "./server-home.ts";
 export const command: Command = {
   positionals: ["[NAME]"],
   options: {
-    input: { value: "NAME=VALUE", repeatable: true, description: "A value that the new version needs" },
-    locked: { description: "Fetch the pinned versions again, as after cloning; a package that changed is refused" },
-    yes: { description: "Ask nothing, and accept everything that is not refused as dangerous" },
+    input: { value: "NAME=VALUE", repeatable: true, description: "Value that the new version needs" },
+    locked: {
+      description:
+        "Fetch exactly the pinned versions again, for example after cloning the repository; a changed package is refused",
+    },
+    yes: { description: "Do not ask for confirmation; a version that looks dangerous is still refused" },
     ...NO_SANDBOX,
     "dry-run": { description: "Show the changes of tools and pins, and write nothing" },
   },

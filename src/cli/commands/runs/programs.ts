@@ -13,7 +13,7 @@ import { readProgram, runProgram, show as showOutcome } from "./run.ts";
 
 export const command: Command = {
   actions: {
-    list: { summary: "List the saved programs, and those that wait to be accepted" },
+    list: { summary: "List the saved programs and the proposed programs" },
     show: { summary: "Show a saved program: its code, inputs and tools", positionals: ["NAME"] },
     save: { summary: "Run a program, and save it as a tool if it works", positionals: ["NAME", "[FILE]"] },
     accept: { summary: "Accept a proposed program as a tool", positionals: ["NAME"] },
@@ -22,11 +22,17 @@ export const command: Command = {
   options: {
     description: { value: "TEXT", description: "For save: what the tool does. Models and the search read it" },
     run: { value: "ID", description: "For save: save the program of this run instead of running a file" },
-    inputs: { value: "JSON", description: "For save: JSON Schema of the arguments. Defaults to the type of its input" },
+    inputs: {
+      value: "JSON",
+      description: "For save: JSON Schema of the arguments. Defaults to the type of the program's input",
+    },
     args: { value: "JSON", description: "For save: inputs to run it with, as a JSON object" },
     "args-file": { value: "FILE", description: "For save: a file with the inputs" },
     approve: { description: "For save: approve its calls yourself, unless security.self_approval is never" },
-    digest: { value: "DIGEST", description: "For accept: only if it still has the digest that show printed" },
+    digest: {
+      value: "DIGEST",
+      description: "For accept: accept only if the program still has the digest that show printed",
+    },
     ...TOOLSET,
     ...MCP_CONFIG,
   },

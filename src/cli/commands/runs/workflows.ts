@@ -11,7 +11,7 @@ import { callTool, readArguments } from "../call.ts";
 
 export const command: Command = {
   actions: {
-    list: { summary: "List the workflows, and the files that are not tools" },
+    list: { summary: "List the workflows, and the workflow files with problems" },
     show: { summary: "Show the steps of a workflow and its latest runs", positionals: ["NAME"] },
     run: { summary: "Run a workflow", positionals: ["NAME"] },
   },

@@ -23,10 +23,10 @@ export const command: Command = {
     members: { summary: "List the members of a tenant", positionals: ["TENANT"] },
     "add-member": { summary: "Add a person to a tenant, or change their rights", positionals: ["TENANT", "PERSON"] },
     "remove-member": { summary: "Remove a person from a tenant", positionals: ["TENANT", "PERSON"] },
-    usage: { summary: "Add up calls, tokens and cost of all tenants, or of one", positionals: ["[TENANT]"] },
+    usage: { summary: "Sum calls, tokens and cost of all tenants, or of one tenant", positionals: ["[TENANT]"] },
   },
   options: {
-    name: { value: "NAME", description: "For create and set: a name for people to read" },
+    name: { value: "NAME", description: "For create and set: display name" },
     quota: {
       value: "UNIT/PERIOD=N",
       repeatable: true,
@@ -36,30 +36,33 @@ export const command: Command = {
     soft: {
       value: "UNIT/PERIOD=N",
       repeatable: true,
-      description: "For create and set: soft limit, which only alerts",
+      description: "For create and set: soft limit, which only sends an alert",
     },
     budget: {
       value: "PERIOD=AMOUNT",
       repeatable: true,
-      description: "For create and set: budget, which alerts: month=100; none removes all",
+      description: "For create and set: budget, which only sends alerts: month=100; none removes all",
     },
     toolset: {
       value: "NAME",
       repeatable: true,
-      description: "For create and set: toolset that its callers may use; * for all",
+      description: "For create and set: toolset that the tenant's callers may use; * for all",
     },
     group: {
       value: "GROUP=ROLES",
       repeatable: true,
       description:
-        "For create and set: group of an issuer that belongs to it, with its roles: eng=operator,approver; none removes all",
+        "For create and set: group of an issuer whose members belong to the tenant, with their roles: eng=operator,approver; none removes all",
     },
-    webhook: { value: "URL", description: "For create and set: where its alerts are also sent; none removes it" },
+    webhook: {
+      value: "URL",
+      description: "For create and set: webhook that also receives the tenant's alerts; none removes it",
+    },
     role: { value: "ROLE", repeatable: true, description: "For add-member: role" },
     capability: { value: "C", repeatable: true, description: "For add-member: capability, such as read_data, or all" },
     scope: { value: "SCOPE", repeatable: true, description: "For add-member: scope" },
-    by: { value: "PARTS", description: "For usage: what to add up by", fallback: "day,tenant,key,tool" },
-    from: { value: "DAY", description: "For usage: first day", fallback: "30 days back" },
+    by: { value: "PARTS", description: "For usage: how to group the sums", fallback: "day,tenant,key,tool" },
+    from: { value: "DAY", description: "For usage: first day", fallback: "30 days ago" },
     to: { value: "DAY", description: "For usage: last day", fallback: "today" },
     csv: { description: "For usage: print CSV" },
   },
