@@ -2,6 +2,17 @@ import module from "node:module";
 
 // The compile cache halves the time to the first answer for a client that starts this program. Deno does not have it.
 (module as Partial<typeof module>).enableCompileCache?.();
+
+// Node looks up the file, the links and the package of each import, which takes a sixth of a start. The built files need none of this.
+// Deno and Bun have no hooks.
+const built = new URL("../", import.meta.url).href;
+(module as Partial<typeof module>).registerHooks?.({
+  resolve(specifier, context, next) {
+    const isOwn = /^\..*\.js$/.test(specifier) && context.parentURL?.startsWith(built) === true;
+    if (!isOwn) return next(specifier, context);
+    return { url: new URL(specifier, context.parentURL).href, format: "module", shortCircuit: true };
+  },
+});
 const { runCli } = await import("./run-cli.ts");
 
 const interrupted = new AbortController();
