@@ -4,7 +4,7 @@ import type { Principal } from "../guard/principal.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Ensembles } from "../register/ensembles.ts";
 import { type Administration, statusFor } from "../serve/administration.ts";
-import type { EventFeed } from "../serve/event-feed.ts";
+import type { EventFeed } from "../serve/events/event-feed.ts";
 import { divideId } from "../tool/tool.ts";
 import type { LoadedTeams } from "../wire/teams.ts";
 import type { WiredMetrics } from "../wire/metrics.ts";

@@ -14,8 +14,19 @@ import {
   whole,
   withSpellings,
 } from "../tool/shape/shape.ts";
-import { anySource, configOf, listed, namesOf, proofs, scanModes, section } from "./adapter-settings.ts";
-import { EGRESS, ENV_PASSTHROUGH, MCP_MODE, PROGRAMS, REGISTRIES, SHORT_FORM, TEAMS, TLS } from "./sections.ts";
+import { anySource, configOf, listed, namesOf, proofs, section } from "./adapter-settings.ts";
+import {
+  A2A,
+  EGRESS,
+  ENV_PASSTHROUGH,
+  MCP_MODE,
+  PROGRAMS,
+  REGISTRIES,
+  SECURITY,
+  SHORT_FORM,
+  TEAMS,
+  TLS,
+} from "./sections.ts";
 import { CONFIGURED_TOOLSET } from "../toolset/toolset.ts";
 
 const EMBEDDER = {
@@ -251,92 +262,7 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
     ),
   }),
   egress: EGRESS,
-  security: object("Which tools may run, and which calls a person must approve.", {
-    policy: choice(
-      "The decision if no rule applies to a call. strict: refuse the call; standard: allow it.",
-      ["standard", "strict"],
-      "standard",
-    ),
-    policyFile: path(
-      "File with policy rules, or with Cedar policies (.cedar). Replaces require_confirmation, human_in_the_loop, allow and deny.",
-    ),
-    sealKey: text(
-      "Key that encrypts users' tokens in the shared state. Defaults to a generated key that is stored in the same state.",
-    ),
-    requireConfirmation: list(
-      "Tools whose calls a person must approve: names, ids or patterns.",
-      text("A name, id or pattern."),
-      ["delete_*", "payment_*", "drop_*", "refund_*"],
-    ),
-    humanInTheLoop: list(
-      "More tools whose calls a person must approve, in addition to require_confirmation.",
-      text("A name, id or pattern."),
-      [],
-    ),
-    allow: list("Tools that may run under the strict policy.", text("A name, id or pattern."), []),
-    deny: list("Tools that no caller may see or run.", text("A name, id or pattern."), []),
-    allowedDomains: list(
-      "Domains that tools may reach. If empty, tools may reach every public domain.",
-      text("A domain."),
-      [],
-    ),
-    maxRequestsPerMinute: whole(
-      "Maximum calls per minute to each tool. Defaults to 1200 per tool and remote caller.",
-      1,
-      1_000_000,
-    ),
-    rates: object(
-      "Maximum calls per minute across all tools, in addition to the limit of each tool, and maximum searches per minute.",
-      {
-        tenant: whole("Maximum calls per minute of each tenant.", 1, 1_000_000),
-        principal: whole("Maximum calls per minute of each caller.", 1, 1_000_000),
-        toolset: whole("Maximum calls per minute through each toolset.", 1, 1_000_000),
-        searches: whole("Maximum searches for tools per minute of each remote caller.", 1, 1_000_000, 1_200),
-      },
-    ),
-    pins: choice(
-      "Which tools need acceptance. changes: a tool whose definition changed is refused until you accept it; all: a new or changed tool is hidden, and a new or changed command is not started, until you accept it. Defaults to all under the strict policy, otherwise to changes.",
-      ["off", "changes", "all"],
-    ),
-    scan: object("How text is scanned for hidden content and for instructions to the model (prompt injection).", {
-      definitions: choice(
-        "What to do with findings in tool definitions from sources.",
-        ["off", "flag", "neutralise", "block"],
-        "flag",
-      ),
-      arguments: choice("What to do with findings in arguments.", ["off", "flag", "block"], "off"),
-      results: choice("What to do with findings in results.", ["off", "flag", "neutralise", "wrap", "block"], "off"),
-      ...scanModes(),
-      severity: choice(
-        "Lowest severity of findings that are neutralised or blocked.",
-        ["low", "medium", "high", "critical"],
-        "high",
-      ),
-      onFailure: choice(
-        "Whether a text that cannot be scanned is allowed or denied. Defaults to deny under the strict policy, otherwise to allow.",
-        ["allow", "deny"],
-      ),
-    }),
-    certificatePins: texts(
-      "Certificate pins by host name: sha256/ followed by the base64 hash of the public key that the host's certificate must have.",
-      {},
-    ),
-    approvalWebhook: entry(
-      "Webhook that receives an event for each call that waits for approval.",
-      { url: text("URL of the webhook."), secret: text("Secret that signs the events, at least 32 characters.") },
-      ["url"],
-    ),
-    confirmationTimeoutS: whole(
-      "How long a call waits for approval, in seconds. After that, the approval request expires.",
-      1,
-      604_800,
-      600,
-    ),
-    selfApproval: choice(
-      "Whether the person at this machine may approve their own calls. Defaults to never in the library. On the command line, defaults to local, or to never if callers must authenticate.",
-      ["never", "local"],
-    ),
-  }),
+  security: SECURITY,
   state: section("The store for pins, approvals, idempotency keys and limits.", "state", {
     ...STATE,
     limits: optional(
@@ -446,34 +372,7 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
     auth: optional(object("More ways to authenticate callers. A caller needs only one of them.", proofs())),
   }),
   teams: TEAMS,
-  a2a: object("A2A agents whose skills are used, and the gateway's own A2A agent.", {
-    agents: list("Agents whose skills are used.", listed("a2a"), []),
-    serveA2a: flag("Whether the agent is also served on a separate port, a2a_port.", false),
-    a2aPort: whole("The agent's separate port. Used only if serve_a2a is true.", 1, 65_535, 8080),
-    name: text("The agent's name on its card.", "ToolArsenal"),
-    description: text("Description of the agent on its card. The number of tools is appended."),
-    provider: entry(
-      "The organization that runs the agent.",
-      { organization: text("Name of the organization."), url: text("URL of its website.") },
-      ["organization", "url"],
-    ),
-    expose: list("Names of the toolsets that other agents can use. Defaults to all.", text("A toolset.")),
-    taskTtlS: whole("How long a task is kept after its last change, in seconds.", 60, 31_536_000, 86_400),
-    messagesPerMinute: whole(
-      "Maximum messages per minute from one caller. The local operator is not limited.",
-      1,
-      1_000_000,
-      600,
-    ),
-    pushOrigins: list(
-      "Private origins that may receive push notifications, such as http://10.0.0.7:9000. Other private addresses are refused.",
-      text("An origin."),
-      [],
-    ),
-    signingKey: text(
-      "Private key that signs the agent card, as PEM or JWK. Write a secret reference, such as file:card-key.pem.",
-    ),
-  }),
+  a2a: A2A,
   scripts: list("Source files whose functions are tools.", listed("scripts"), []),
   builtins: configOf("sources", "builtin"),
   arsenal: SHORT_FORM,

@@ -8,7 +8,7 @@ import type { PolicyRequest, PolicyRule } from "../guard/policy.port.ts";
 import type { CallRecord, RetrievalRecord } from "../observe/history/record.ts";
 import type { Statistics } from "../observe/metrics/statistics.ts";
 import type { Principal } from "../guard/principal.ts";
-import type { EventFeed } from "./event-feed.ts";
+import type { EventFeed } from "./events/event-feed.ts";
 import type { RunCall, RunHead } from "../runs/run.ts";
 import type { RegistryAdministration } from "./registry/administration.ts";
 import type { LogLine } from "../register/source.port.ts";

@@ -33,7 +33,7 @@ describe.each(ways)("%s", (name, make) => {
     await expect(make(join(root, "file", "a"))).rejects.toThrow(/ENOTDIR|ENOENT/);
   });
 
-  // Node's recursive mkdir never returns there.
+  // because only Linux has /proc; Node's recursive mkdir never returns there.
   it.runIf(existsSync("/proc/self"))("ends below /proc", async () => {
     await expect(make("/proc/x/y")).rejects.toThrow("ENOENT");
   });

@@ -29,7 +29,7 @@ import type { Runs } from "../runs/runs.ts";
 import { createRegistry } from "../register/registry.ts";
 import type { EnsembleSettings, Source } from "../register/source.port.ts";
 import type { ConnectionParts } from "../administration/connections.ts";
-import type { EventFeed } from "../serve/event-feed.ts";
+import type { EventFeed } from "../serve/events/event-feed.ts";
 import type { ServableArsenal } from "../serve/served-arsenal.ts";
 import type { ServedGateway, ServeOptions } from "../serve/serve-arsenal.ts";
 import { createToolsets } from "../toolset/toolsets.ts";
@@ -367,7 +367,7 @@ export function wireArsenal({ config, parts }: DividedOptions) {
         state: () => guard.state.healthCheck(),
       };
       const { createAdministration } = await import("../administration/administration.ts");
-      const { createEventFeed } = await import("../serve/event-feed.ts");
+      const { createEventFeed } = await import("../serve/events/event-feed.ts");
       const write = (event: unknown): string => JSON.stringify(redactor.known.value(event));
       feed ??= createEventFeed({ events, state: guard.state, clock, write });
       const { registry: measured, statistics } = await measure();

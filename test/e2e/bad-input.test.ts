@@ -139,7 +139,7 @@ describe("a malformed call yields one clear error", () => {
   const call = { toolName: "add", arguments: { a: 1 } };
   const rows: readonly Row<unknown>[] = [
     ["no call", null, "CALL_INVALID", "call", "null"],
-    ["no name", { arguments: {} }, "CALL_INVALID", "toolName", "undefined"],
+    ["no name", { arguments: {} }, "CALL_INVALID", "toolName", "missing"],
     ["a blank name", { ...call, toolName: " " }, "CALL_INVALID", "toolName", '" "'],
     ["arguments in a list", { ...call, arguments: [1] }, "CALL_INVALID", "arguments", "[1]"],
     ["arguments in JSON", { ...call, arguments: '{"a":1}' }, "CALL_INVALID", "arguments", "a"],

@@ -131,9 +131,7 @@ describe.each(CASES)("what a rule takes out, for a $era client of the $surface",
     expect(JSON.stringify(failure)).toContain("[redacted] was declined.");
 
     const detailed = await call("detailed");
-    expect(JSON.stringify(detailed)).toContain(
-      "The error that bank.detailed reported is withheld: a rule removes it.",
-    );
+    expect(JSON.stringify(detailed)).toContain("The error that bank.detailed reported is withheld: a rule removes it.");
     expect(JSON.stringify(detailed)).not.toContain(CARD);
 
     const large = await call("large");

@@ -82,7 +82,7 @@ describe("file tools whose root is the folder of the configuration", () => {
         encoding: "utf8",
       },
     );
-    expect(stdout).toContain(`${folder} holds the gateway's own files: arsenal.yaml`);
+    expect(stdout).toContain(`${folder} contains the gateway's own files: arsenal.yaml`);
   });
 });
 

@@ -33,7 +33,10 @@ describe("a request from a page of the gateway's own origin", () => {
     });
     expect(refused.body["detail"]).toContain("has no page token");
     const wrong = await call(url, { ...from(url), "x-page-token": "ta1.wrong" });
-    expect([wrong.status, wrong.body["detail"]]).toEqual([403, expect.stringContaining("invalid or expired page token")]);
+    expect([wrong.status, wrong.body["detail"]]).toEqual([
+      403,
+      expect.stringContaining("invalid or expired page token"),
+    ]);
     const token = tokenOf((await askRaw(`${url}/docs`, {})).body);
     expect(token).not.toBe("");
     expect(await call(url, { ...from(url), "x-page-token": token })).toMatchObject({ body: { status: "success" } });

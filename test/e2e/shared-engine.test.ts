@@ -31,7 +31,9 @@ describe("tools that another process registered", () => {
     const { tools } = await here.retrieve({ context: { query: "send a letter" } });
     expect(tools[0]?.tool.id).toBe("mail.send");
     for (const toolName of ["mail.send", "send", "mail-send"]) {
-      expect((await here.execute({ toolName })).error?.message).toContain("mail.send is known, but has no handler");
+      expect((await here.execute({ toolName })).error?.message).toContain(
+        "mail.send is in the catalog, but has no handler",
+      );
     }
     expect((await here.execute({ toolName: "crm.find" })).result).toBe("found");
     expect((await here.execute({ toolName: "mail.sent" })).error?.message).toContain('Did you mean "mail.send"?');

@@ -43,7 +43,7 @@ describe("init", () => {
   });
 });
 
-// Node's recursive mkdir never returns there.
+// because only Linux has /proc; Node's recursive mkdir never returns there.
 it.runIf(existsSync("/proc/self"))(
   "names a state file below /proc, where no folder can be made, and its setting",
   () => {

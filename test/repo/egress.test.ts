@@ -27,7 +27,7 @@ const EXCEPTIONS: Readonly<Record<string, { readonly names: readonly string[]; r
 };
 
 const IMPORT = /^import\s+(?<type>type\s+)?(?<what>[^;"']+?)\s+from\s+["'](?<from>[^"']+)["']/gm;
-const OTHER_IMPORT = /\b(?:import|require|getBuiltinModule)\(\s*["'](?<from>[^"']+)["']/g;
+const OTHER_IMPORT = /\b(?:import|require|getBuiltinModule)\(\s*["'](?<from>[^"']+)["']\s*\)?(?:\.(?<name>\w+))?/g;
 
 /** Names by which a module of Node is imported to be used. */
 function importedNames(what: string): readonly string[] {
@@ -65,8 +65,8 @@ function waysAround(path: string, text: string): readonly string[] {
     if (type !== undefined || !(NETWORK.test(from) || NETWORK_PACKAGES.has(from))) continue;
     for (const name of importedNames(what)) if (!allowed.has(name)) found.push(`imports ${name} of ${from}`);
   }
-  for (const { groups: { from = "" } = {} } of text.matchAll(OTHER_IMPORT))
-    if (NETWORK.test(from)) found.push(`loads ${from}`);
+  for (const { groups: { from = "", name = "" } = {} } of text.matchAll(OTHER_IMPORT))
+    if (NETWORK.test(from) && !allowed.has(name)) found.push(`loads ${from}`);
   const code = bare(text);
   const usesFetch = /(?<![.\w$])fetch(?=\s*\(|\s*[,;)}]|\s*$)/m.test(code);
   if (usesFetch && !allowed.has("fetch") && !OWN_FETCH.test(code) && !path.startsWith(PATTERNS))
@@ -95,7 +95,11 @@ describe("the way out of the program", () => {
     const unused = Object.entries(EXCEPTIONS).filter(([path, { names }]) => {
       const text = modules.includes(path) ? read(path) : "";
       const uses = (name: string): RegExp =>
-        name === "fetch" ? /\?\? fetch\b/ : new RegExp(`import \\{[^}]*\\b${name}\\b[^}]*\\} from "node:`);
+        name === "fetch"
+          ? /\?\? fetch\b/
+          : new RegExp(
+              `import \\{[^}]*\\b${name}\\b[^}]*\\} from "node:|getBuiltinModule\\("node:\\w+"\\)\\.${name}\\b`,
+            );
       return names.some((name) => !uses(name).test(text));
     });
     expect(unused).toEqual([]);

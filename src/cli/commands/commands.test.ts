@@ -95,7 +95,9 @@ describe("doctor", () => {
     const { code, out } = await run("doctor", "--running");
     expect(code).toBe(0);
     expect(out).toMatch(/^ok {7}node: Node \d+/);
-    expect(out).toContain("warning  configuration: no arsenal.yaml here; every default applies\n         Write one");
+    expect(out).toContain(
+      "warning  configuration: no arsenal.yaml here; every default applies\n         Create one with",
+    );
   });
 
   it("finds each problem of a configuration, with its fix, and exits 1", async () => {
@@ -240,7 +242,9 @@ describe("commands on MCP servers", () => {
     expect(code).toBe(0);
     expect(out).toContain("warning  state: pins end with the process\n         Set state.file.\n");
     expect(out).toContain("warning  audit: calls are not recorded\n         Set audit.file.\n");
-    expect(out).toMatch(/warning {2}pins: 1 of 1 wait for your acceptance and are not used\n {9}.*toolarsenal pins accept/);
+    expect(out).toMatch(
+      /warning {2}pins: 1 of 1 wait for your acceptance and are not used\n {9}.*toolarsenal pins accept/,
+    );
     expect(out).toMatch(/warning {2}tools: none registered\n {9}Accept the waiting pins\./);
   });
 

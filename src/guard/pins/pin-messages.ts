@@ -17,7 +17,8 @@ export function refused(toolId: string, id: string, record: PinRecord): string {
 
 /** Reports the number of an ensemble's tools that wait to be accepted. */
 export function unacceptedOf(ensemble: string, count: number): string {
-  const fix = "Review them with: toolarsenal pins list --diff. Then accept them with: toolarsenal pins accept ID, or --all";
+  const fix =
+    "Review them with: toolarsenal pins list --diff. Then accept them with: toolarsenal pins accept ID, or --all";
   return `${ensemble} has ${count} ${count === 1 ? "item" : "items"} to be accepted, not used until then. ${fix}`;
 }
 

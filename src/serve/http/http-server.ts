@@ -1,5 +1,4 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
-import { nodeHttp } from "../../base/http.ts";
 import type { ArsenalError } from "../../errors/arsenal-error.ts";
 import { messageOf } from "../../errors/show-value.ts";
 import { identified } from "../../guard/identity/any-identity.ts";
@@ -238,8 +237,9 @@ export async function createHttpServer(options: HttpServerOptions) {
   };
   const secured = tls && (await readCertificate(tls));
   const secure = secured && { ...settings, ...secured.context, handshakeTimeout: headersMs };
+  // An import of Node's HTTP would also load its WebSocket client, which takes longer than everything else in it.
   const secureServer = secure && process.getBuiltinModule("node:https").createServer(secure, receive);
-  const server = secureServer ?? nodeHttp().createServer(settings, receive);
+  const server = secureServer ?? process.getBuiltinModule("node:http").createServer(settings, receive);
   // If there is a limit, Node silently drops headers above it, including Origin. The total size of headers is limited anyway.
   server.maxHeadersCount = 0;
   const work = createOpenWork(server);

@@ -55,7 +55,7 @@ export function isConvertedSchema(value: object): boolean {
   return isPlain && Object.hasOwn(value, "~standard") && !Object.keys(value).includes("~standard");
 }
 
-/** What `z.coerce.date()` and `z.coerce.bigint()` read from JSON. Zod itself gives neither of them a JSON Schema. */
+/** The schemas of the JSON values that `z.coerce.date()` and `z.coerce.bigint()` accept. Zod has no JSON Schema for either. */
 const COERCED: Readonly<Record<string, SchemaDraft>> = {
   date: { type: "string", format: "date-time" },
   bigint: { type: "integer" },

@@ -1,5 +1,3 @@
-import { writeForeign } from "../../base/json/json-text.ts";
-
 /** Called for each value that JSON cannot express, with its path and a description. */
 export type OnLoss = (path: string, what: string) => void;
 
@@ -127,9 +125,17 @@ export interface WrittenData {
  * other values without JSON, such as undefined.
  */
 export function writeData(value: unknown): WrittenData | undefined {
-  const text = writeForeign(value);
+  const text = jsonOf(value);
   if (text !== undefined) return { text, data: value };
   if (typeof value !== "object") return undefined;
   const data = toPlainData(value);
   return { text: JSON.stringify(data), data };
+}
+
+function jsonOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
 }

@@ -87,7 +87,7 @@ describe("toolarsenal why", () => {
     expect((await runInMemory(["why"], { folder })).out).toContain(traceId);
     const unknown = await runInMemory(["why", "0".repeat(32)], { folder });
     expect([unknown.code, unknown.out]).toEqual([1, ""]);
-    expect(unknown.err).toContain("the last 10000 retrievals and calls, for 7 days");
+    expect(unknown.err).toContain("The last 10000 searches and calls are stored for 7 days");
   });
 
   it("says where to keep requests if the state is in memory", async () => {

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from "vitest";
 import { createManualClock } from "../../../testing/manual-clock.ts";
 import { createHttpServer } from "../../http/http-server.ts";
-import { createEventQueue } from "../../event-queue.ts";
+import { createEventQueue } from "../../events/event-queue.ts";
 import { createStreams } from "./stream.ts";
 
 async function open() {

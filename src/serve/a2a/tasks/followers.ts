@@ -1,7 +1,7 @@
 import type { StreamResponse } from "@a2a-js/sdk";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
 import { stateOf, taskKey } from "../call-context.ts";
-import { createEventQueue, type EventQueue } from "../../event-queue.ts";
+import { createEventQueue, type EventQueue } from "../../events/event-queue.ts";
 import { hasEnded } from "./task-store.ts";
 
 /** Tracks the readers of each task across messages, until the task ends. */

@@ -4,7 +4,7 @@ import type { ServerCallContext } from "@a2a-js/sdk/server";
 import { sha256 } from "../../../base/crypto.ts";
 import type { Replica } from "../../replica.ts";
 import { ownerContext, ownerIn, stateOf, taskKey } from "../call-context.ts";
-import { createEventQueue } from "../../event-queue.ts";
+import { createEventQueue } from "../../events/event-queue.ts";
 import type { TaskHandler } from "./task-handler.ts";
 import { hasEnded, type SharedTasks } from "./task-store.ts";
 

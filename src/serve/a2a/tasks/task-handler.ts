@@ -29,7 +29,7 @@ import { isArsenalError } from "../../../errors/arsenal-error.ts";
 import { showValue } from "../../../errors/show-value.ts";
 import type { Work } from "../../work.ts";
 import { stateOf, taskKey } from "../call-context.ts";
-import { createEventQueue, type EventQueue } from "../../event-queue.ts";
+import { createEventQueue, type EventQueue } from "../../events/event-queue.ts";
 import { createFollowers } from "./followers.ts";
 import { cutMessage } from "./kept-task.ts";
 import type { SharedTasks } from "./task-store.ts";

@@ -1,5 +1,5 @@
 import { EVENT_LEVELS, EVENT_NAMES } from "../../../observe/levels.ts";
-import type { FeedEntry } from "../../event-feed.ts";
+import type { FeedEntry } from "../../events/event-feed.ts";
 import { type Operation, operationsOf, type ServerSentEvent } from "../operation.ts";
 import { anything, choice, entry, list, string, time, whole } from "../../../tool/shape/shape.ts";
 import { administrationOf } from "./administered.ts";

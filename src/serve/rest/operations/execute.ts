@@ -2,7 +2,7 @@ import { ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import type { ToolCall } from "../../../execute/call.ts";
 import type { ToolResult } from "../../../execute/result.ts";
 import type { Progress } from "../../../tool/handler.ts";
-import { createEventQueue } from "../../event-queue.ts";
+import { createEventQueue } from "../../events/event-queue.ts";
 import { resultOf } from "../../result-of.ts";
 import { type RestResponse, type Operation, operationsOf, type ServerSentEvent } from "../operation.ts";
 import { BATCH_CALL, BATCH_RESULT, PROGRESS, TOOL_CALL, TOOL_RESULT } from "../schemas/call.ts";

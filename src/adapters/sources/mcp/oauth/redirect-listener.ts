@@ -2,7 +2,6 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { timingSafeEqual } from "node:crypto";
-import { nodeHttp } from "../../../../base/http.ts";
 import { ArsenalError } from "../../../../errors/arsenal-error.ts";
 
 /** The redirect of an authorization server, received from the browser. */
@@ -25,7 +24,7 @@ export async function listenForRedirect(options: {
   answer.catch(() => undefined);
 
   const pages: Promise<void>[] = [];
-  const server = nodeHttp().createServer((request, response) => {
+  const server = process.getBuiltinModule("node:http").createServer((request, response) => {
     const url = new URL(request.url ?? "/", "http://127.0.0.1");
     const state = url.searchParams.get("state");
     const send = (status: number, message: string): void => void pages.push(sendPage(response, status, message));

@@ -1,16 +1,16 @@
 import { randomUUID } from "node:crypto";
-import { type ArsenalError, fixable } from "../errors/arsenal-error.ts";
-import { visibleText } from "../errors/visible-text.ts";
-import type { Clock } from "../observe/clock.ts";
-import type { Events } from "../observe/emitter.ts";
-import type { ArsenalEvent, EventLevel, EventName } from "../observe/events.ts";
-import { isAtLeast } from "../observe/levels.ts";
-import { createLookout } from "../state/lookout.ts";
-import type { SharedState } from "../state/shared-state.ts";
-import { formatEvent } from "./mcp/reply.ts";
+import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
+import { visibleText } from "../../errors/visible-text.ts";
+import type { Clock } from "../../observe/clock.ts";
+import type { Events } from "../../observe/emitter.ts";
+import type { ArsenalEvent, EventLevel, EventName } from "../../observe/events.ts";
+import { isAtLeast } from "../../observe/levels.ts";
+import { createLookout } from "../../state/lookout.ts";
+import type { SharedState } from "../../state/shared-state.ts";
+import { formatEvent } from "../mcp/reply.ts";
 import { createEventQueue, type EventQueue } from "./event-queue.ts";
-import { isPlainObject } from "../tool/json-schema.ts";
-import { createShares, type Holder } from "../base/shares.ts";
+import { isPlainObject } from "../../tool/json-schema.ts";
+import { createShares, type Holder } from "../../base/shares.ts";
 
 /** The events of every process on one state, for readers that follow them. A process publishes only while a reader watches. */
 export type EventFeed = ReturnType<typeof createEventFeed>;

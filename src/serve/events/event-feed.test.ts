@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { memoryState } from "../adapters/state/memory.ts";
-import { createEvents, type Events } from "../observe/emitter.ts";
-import type { SharedState } from "../state/shared-state.ts";
-import { createManualClock } from "../testing/manual-clock.ts";
+import { memoryState } from "../../adapters/state/memory.ts";
+import { createEvents, type Events } from "../../observe/emitter.ts";
+import type { SharedState } from "../../state/shared-state.ts";
+import { createManualClock } from "../../testing/manual-clock.ts";
 import { createEventFeed, type EventFeed, type FeedEntry, type FollowOptions } from "./event-feed.ts";
 
 const clock = createManualClock(1_000);
