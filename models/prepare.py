@@ -49,6 +49,10 @@ def slim(tool: dict) -> dict:
     }
 
 
+def missing_tool(tool: dict | None, line: dict) -> dict | None:
+    return tool and {**tool, "id": f"missing/{line['id']}", "namespace": line["scope"][0], "parameters": {"properties": dict.fromkeys(tool["parameters"], {})}}
+
+
 def capped(queries: list[dict], cap: int, rng: random.Random) -> list[dict]:
     rng.shuffle(queries)
     seen: collections.Counter = collections.Counter()
@@ -116,8 +120,12 @@ def main() -> None:
         (check if servers & heldout else kept if servers & choosing else train).append(row_of(query))
     sets["toucan-paraphrase"] = {"tools": [slim(tool) for tool in tools], "train": train}
     styles = [row_of(line) for line in lines(HERE / "data/train-styles.jsonl") if line["relevant"] and all(namespace[tool] in choosing for tool in line["relevant"])]
+    # The tool that would serve a near miss, or the existing one that does.
+    missing = {line["id"]: line for line in lines(HERE / "data/missing-tools.jsonl")}
     impossible = [
-        {"query": line["query"], "near": line.get("near", []), "scope": line.get("scope", [])} for line in lines(HERE / "data/train-impossible.jsonl") + requests if not line["relevant"]
+        {"query": line["query"], "near": line.get("near", []), "scope": line.get("scope", []), "missing": missing_tool(missing.get(line["id"]), line)}
+        for line in lines(HERE / "data/train-impossible.jsonl") + requests + lines(HERE / "data/train-styles.jsonl")
+        if not line["relevant"] and "served_by" not in missing.get(line["id"], {})
     ]
 
     checks = {"heldout": {"tools": [slim(t) for t in tools if t["namespace"] in heldout], "queries": check}}
@@ -151,6 +159,9 @@ def main() -> None:
         "queries": [row for row in kept if all(namespace[tool] in choosing for tool in row["relevant"])] + styles,
         "train": kept,
         "corpus": [tool for tool in corpus if tool["namespace"] in choosing],
+        # The tools of a server that no public request is about, too: a near miss must be one for the whole server.
+        "full": [slim(tool) for tool in {tool["id"]: tool for tool in everything + tools if tool["namespace"] in choosing}.values()],
+        "misses": [{**line, "tool": missing_tool(line["tool"], {"id": line["id"], "scope": [line["server"]]})} for line in lines(HERE / "data/validation-misses.jsonl")],
     }
     corpus = [tool for tool in corpus if tool["namespace"] not in choosing]
     options.out.parent.mkdir(parents=True, exist_ok=True)

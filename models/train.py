@@ -2,6 +2,8 @@
 
     python3 models/train.py --data .borrowed/train.json.xz --base .borrowed/minilm --out $OUT [--seeds 1,2,3,4] [--check-only]
 """
+from __future__ import annotations
+
 import argparse
 import json
 import lzma
@@ -18,9 +20,6 @@ os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")
 import numpy as np
 import torch
 import torch.nn.functional as F
-from safetensors.torch import load_file
-from tokenizers import Tokenizer
-from transformers import BertConfig, BertModel
 
 from lexical import bm25f
 from metrics import figures, minmax
@@ -42,6 +41,8 @@ class Texts:
     """Tokenizes each text once."""
 
     def __init__(self, path: pathlib.Path):
+        from tokenizers import Tokenizer
+
         self.tokenizer = Tokenizer.from_file(str(path))
         self.tokenizer.no_padding()
         self.tokenizer.no_truncation()
@@ -73,7 +74,11 @@ def collate(rows: list[list[int]]) -> tuple[torch.Tensor, torch.Tensor]:
     return torch.from_numpy(ids).to(DEVICE, non_blocking=True), torch.from_numpy(mask).to(DEVICE, non_blocking=True)
 
 
+# Imported when they are needed: the static table is also trained where only torch is installed.
 def load_base(folder: pathlib.Path) -> BertModel:
+    from safetensors.torch import load_file
+    from transformers import BertConfig, BertModel
+
     config = BertConfig.from_pretrained(str(folder / "config.json"))
     model = BertModel(config, add_pooling_layer=False)
     weights = {name: value.float() for name, value in load_file(str(folder / "model.fp16.safetensors")).items()}
@@ -84,6 +89,9 @@ def load_base(folder: pathlib.Path) -> BertModel:
 
 def load_quantized(base: pathlib.Path, path: pathlib.Path) -> BertModel:
     """The model as it is shipped: int8 rows times their scales."""
+    from safetensors.torch import load_file
+    from transformers import BertConfig, BertModel
+
     model = BertModel(BertConfig.from_pretrained(str(base / "config.json")), add_pooling_layer=False)
     tensors = load_file(str(path))
     weights = {name: value.float() * tensors[f"{name}.scale"].unsqueeze(1) if value.dtype == torch.int8 else value for name, value in tensors.items() if not name.endswith(".scale")}
@@ -237,7 +245,7 @@ def optimizer_of(model: torch.nn.Module, recipe: dict, steps: int) -> tuple:
     """AdamW whose rate rises while it warms up, then falls to nothing."""
     decay = [p for p in model.parameters() if p.ndim > 1]
     plain = [p for p in model.parameters() if p.ndim <= 1]
-    optimizer = torch.optim.AdamW([{"params": decay, "weight_decay": recipe["decay"]}, {"params": plain, "weight_decay": 0}], lr=recipe["rate"], fused=DEVICE == "cuda")
+    optimizer = torch.optim.AdamW([{"params": decay, "weight_decay": recipe["decay"]}, {"params": plain, "weight_decay": 0}], lr=recipe["rate"], **({"fused": True} if DEVICE == "cuda" else {}))
     warm = max(1, int(recipe["warmup"] * steps))
     return optimizer, torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min((step + 1) / warm, max(0.0, (steps - step) / max(1, steps - warm))))
 
