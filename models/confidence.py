@@ -178,12 +178,12 @@ def write_weights(fitted: dict[str, dict], path: pathlib.Path) -> None:
         'import type { ClosenessFeature, ConfidenceFeature } from "./confidence-features.ts";\n\n'
         "/** Two logistic regressions: the weight of each feature. */\n"
         "export interface ConfidenceWeights {\n"
-        "  /** How close the best tool is, for a request of that length. Below `least`, no tool is anywhere near. */\n"
+        "  /** The closeness of the best tool, given the length of the request. Below `least`, no tool is close. */\n"
         "  readonly closeness: Readonly<Record<ClosenessFeature | \"intercept\" | \"least\", number>>;\n"
-        "  /** The chance that the request can be served. Below `likely`, it probably cannot. */\n"
+        "  /** The probability that a tool serves the request. Below `likely`, probably none does. */\n"
         "  readonly fit: Readonly<Record<ConfidenceFeature | \"intercept\" | \"likely\", number>>;\n}\n\n"
-        "/** The ranker that a confidence is fitted to. */\nexport type ConfidenceTier = \"lexical\" | \"static\" | \"tuned\";\n\n"
-        "/** One pair of fits per ranker: their scores do not compare. */\n"
+        "/** The ranker that a confidence model was fitted for. */\nexport type ConfidenceTier = \"lexical\" | \"static\" | \"tuned\";\n\n"
+        "/** One pair of models per ranker, because their scores are not comparable. */\n"
         f"export const CONFIDENCE_WEIGHTS: Readonly<Record<ConfidenceTier, ConfidenceWeights>> = {{\n{tiers}}};\n"
     )
 

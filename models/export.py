@@ -145,6 +145,15 @@ def six_bits(rows: np.ndarray, scales: np.ndarray) -> tuple[bytes, np.ndarray]:
     return np.stack([bits & 255, bits >> 8 & 255, bits >> 16], 1).astype(np.uint8).tobytes(), best
 
 
+def read_six_bits(rows: pathlib.Path, scales: pathlib.Path) -> np.ndarray:
+    """The table that six_bits packed."""
+    read = np.fromfile(scales, np.float32)
+    parts = np.fromfile(rows, np.uint8).reshape(-1, 3).astype(np.uint32)
+    bits = parts[:, 0] | parts[:, 1] << 8 | parts[:, 2] << 16
+    numbers = np.stack([bits & 63, bits >> 6 & 63, bits >> 12 & 63, bits >> 18 & 63], 1).reshape(len(read), -1)
+    return (numbers.astype(np.float32) - 32) * read[:, None]
+
+
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--from", dest="source", required=True, type=pathlib.Path)

@@ -25,7 +25,7 @@ function load() {
  */
 export function staticEmbedder(): Embedder {
   return {
-    model: "toolarsenal-static-3",
+    model: "toolarsenal-static-4",
     dimension: DIMENSION,
     async embed(texts, { kind, signal }) {
       signal?.throwIfAborted();
