@@ -21,9 +21,10 @@ export interface LoadAnswer {
 process.stdout.write(`${JSON.stringify({ disk: sizes(), ...runKernel() } satisfies ModelAnswer)}\n`);
 
 function sizes(): Readonly<Record<string, number>> {
-  const kernel = new URL("../src/adapters/embedders/kernel/kernel.wasm", import.meta.url);
+  const folder = new URL("../src/adapters/embedders/kernel/", import.meta.url);
+  const [kernel, relaxedKernel] = [new URL("kernel.wasm", folder), new URL("kernel-relaxed.wasm", folder)];
   return Object.fromEntries(
-    Object.entries({ ...SHIPPED_FILES, kernel }).map(([name, file]) => [name, statSync(file).size]),
+    Object.entries({ ...SHIPPED_FILES, kernel, relaxedKernel }).map(([name, file]) => [name, statSync(file).size]),
   );
 }
 

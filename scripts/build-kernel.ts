@@ -1,11 +1,12 @@
 /**
- * Compiles the WebAssembly kernel of the shipped embedder: `node scripts/build-kernel.ts` writes
- * src/adapters/embedders/kernel/kernel.wasm, `--check` only compares it with the compiled sources.
+ * Compiles the WebAssembly kernels of the shipped embedder: `node scripts/build-kernel.ts` writes kernel.wasm and kernel-relaxed.wasm in
+ * src/adapters/embedders/kernel, `--check` only compares them with the compiled sources.
  * `--compiler FILE` takes the compiler's asc.js from elsewhere than this project's dependencies.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
+import { type KernelKind, readKernel } from "../src/adapters/embedders/kernel/kernel.ts";
 
 /** The folder of the kernel. */
 export const KERNEL_FOLDER: URL = new URL("../src/adapters/embedders/kernel/", import.meta.url);
@@ -31,12 +32,21 @@ export async function findCompiler(specifier = "assemblyscript/asc"): Promise<Co
   }
 }
 
-/** Compiles the kernel from its sources. */
-export async function compileKernel(compiler: Compiler): Promise<Uint8Array> {
+/** The compiler's options, by kernel. */
+const KINDS: Readonly<
+  Record<KernelKind, { readonly file: string; readonly entry: string; readonly features: string }>
+> = {
+  plain: { file: "kernel.wasm", entry: "index.ts", features: "--enable simd" },
+  relaxed: { file: "kernel-relaxed.wasm", entry: "relaxed.ts", features: "--enable simd --enable relaxed-simd" },
+};
+
+/** Compiles a kernel from its sources. */
+export async function compileKernel(compiler: Compiler, kind: KernelKind): Promise<Uint8Array> {
+  const { file, entry, features } = KINDS[kind];
   let binary: Uint8Array | undefined;
   let messages = "";
   const { error } = await compiler.main(
-    "index.ts --outFile kernel.wasm -O3 --converge --noAssert --runtime stub --enable simd --use abort= --initialMemory 1".split(
+    `${entry} --outFile ${file} -O3 --converge --noAssert --runtime stub ${features} --use abort= --initialMemory 1`.split(
       " ",
     ),
     {
@@ -65,13 +75,18 @@ if (import.meta.main) {
     console.error("The compiler is not installed: npm install --save-dev assemblyscript@0.28.20");
     process.exit(1);
   }
-  const target = new URL("kernel.wasm", KERNEL_FOLDER);
-  const bytes = await compileKernel(compiler);
-  if (values.check === true) {
-    const same = Buffer.from(bytes).equals(await readFile(target));
-    console.log(same ? "kernel.wasm is what its sources give." : "kernel.wasm differs: npm run build:kernel");
-    process.exit(same ? 0 : 1);
+  let same = true;
+  for (const kind of ["plain", "relaxed"] as const) {
+    const { file } = KINDS[kind];
+    const bytes = await compileKernel(compiler, kind);
+    if (values.check === true) {
+      const isSame = Buffer.from(bytes).equals(readKernel(kind));
+      same &&= isSame;
+      console.log(isSame ? `${file} is what its sources give.` : `${file} differs: npm run build:kernel`);
+      continue;
+    }
+    await writeFile(new URL(file, KERNEL_FOLDER), bytes);
+    console.log(`${file}: ${bytes.length} bytes`);
   }
-  await writeFile(target, bytes);
-  console.log(`kernel.wasm: ${bytes.length} bytes`);
+  process.exitCode = same ? 0 : 1;
 }

@@ -4,6 +4,7 @@ import { pathToFileURL } from "node:url";
 
 const ASSETS = [
   "adapters/embedders/kernel/kernel.wasm",
+  "adapters/embedders/kernel/kernel-relaxed.wasm",
   "adapters/embedders/wordpiece/vocabulary.txt",
   // Node parses the nearest package.json again for every module that it loads. The package's own, with its long list of exports, took a tenth of a start.
   "package.json",

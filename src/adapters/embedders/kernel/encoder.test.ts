@@ -15,18 +15,34 @@ const architecture: Architecture = {
 const values = randomValues(7);
 const weights = writeWeights("tiny-1", architecture, values);
 
+const LENGTHS = [1, 2, 3, 4, 5, 7, 8, 9, 12, 13, 16, 17, 31, 64, 129, 256, 300];
+
 describe("createEncoder", () => {
   let encoder: Encoder;
   beforeAll(() => {
     encoder = createEncoder({ weights });
   });
 
-  it("agrees with plain float arithmetic for every length, whatever the blocks of the kernel", () => {
-    for (const length of [1, 2, 3, 4, 5, 7, 8, 9, 12, 13, 16, 17, 31, 64, 129, 256, 300]) {
+  it("agrees with textbook arithmetic that rounds the same way, for every length, whatever the blocks of the kernel", () => {
+    for (const length of LENGTHS) {
       const text = randomText(length, length);
       const [vector = new Float32Array()] = encoder.encode([text]);
-      expect(largestDifference(vector, naiveEncode(text, floats)), `${length} tokens`).toBeLessThan(2e-4);
+      expect(largestDifference(vector, naiveEncode(text, sevenBits)), `${length} tokens`).toBeLessThan(4e-3);
     }
+  });
+
+  it("stays close to float arithmetic", () => {
+    for (const length of LENGTHS) {
+      const text = randomText(length, length);
+      const [vector = new Float32Array()] = encoder.encode([text]);
+      expect(dot([...vector], naiveEncode(text, floats)), `${length} tokens`).toBeGreaterThan(0.99);
+    }
+  });
+
+  it("gives the same vectors, bit for bit, with relaxed SIMD and without", () => {
+    const texts = LENGTHS.map((length) => randomText(length, length));
+    const [relaxed, plain] = (["relaxed", "plain"] as const).map((kernel) => createEncoder({ weights, kernel }));
+    expect(relaxed?.encode(texts)).toEqual(plain?.encode(texts));
   });
 
   it("gives vectors of unit length and the dimension it names", () => {
@@ -51,14 +67,14 @@ describe("createEncoder", () => {
     const foreign = passage(whole.subarray(4, 11).toReversed());
     const vectors = encoder.encode([whole, randomText(9, 4), across, foreign, inside], { passagesFrom: 2 });
     const expected = [
-      naiveEncode(whole, floats),
-      naiveEncode(randomText(9, 4), floats),
-      naiveEncode(whole, floats, [11, 29]),
-      naiveEncode(foreign, floats),
-      naiveEncode(whole, floats, [4, 11]),
+      naiveEncode(whole, sevenBits),
+      naiveEncode(randomText(9, 4), sevenBits),
+      naiveEncode(whole, sevenBits, [11, 29]),
+      naiveEncode(foreign, sevenBits),
+      naiveEncode(whole, sevenBits, [4, 11]),
     ];
     vectors.forEach((vector, index) => {
-      expect(largestDifference(vector, expected[index] ?? []), `text ${index}`).toBeLessThan(2e-4);
+      expect(largestDifference(vector, expected[index] ?? []), `text ${index}`).toBeLessThan(4e-3);
     });
     expect(vectors).toHaveLength(5);
   });
@@ -149,6 +165,48 @@ describe("multiply", () => {
   });
 });
 
+describe("multiplyBytes", () => {
+  it("gives the sums of integers, also of the largest ones", () => {
+    const kernel = instantiateKernel("relaxed");
+    const { packByteWeights, splitRows, multiplyBytes } = kernel;
+    if (!packByteWeights || !splitRows || !multiplyBytes) throw new Error("The kernel has no products of bytes.");
+    const random = randomNumbers(5);
+    const [rows, inputs, outputs, wideCount] = [4, 32, 8, 4];
+    const [source, packed, sums, wideSource, wideWeights] = [16_384, 17_408, 18_432, 18_560, 18_688] as const;
+    const [numbers, zeros, channelsAt, bytes, wide, ones, nothing, out] = [
+      20_480, 21_504, 21_632, 22_528, 23_552, 24_576, 24_704, 25_600,
+    ] as const;
+    const { buffer } = kernel.memory;
+    const matrix = Array.from({ length: outputs }, () =>
+      Array.from({ length: inputs }, (_, at) => (at % 5 === 0 ? -128 : Math.floor(random() * 256) - 128)),
+    );
+    const channels = [1, 8, 20, 31];
+    const zero = [0, 127, 64, 13];
+    const integers = zero.map((offset) =>
+      Array.from({ length: inputs }, (_, at) =>
+        channels.includes(at)
+          ? Math.floor(random() * 65_000) - 32_500
+          : (at % 3 === 0 ? 127 : Math.floor(random() * 128)) - offset,
+      ),
+    );
+    new Int8Array(buffer, source, outputs * inputs).set(matrix.flat());
+    new Int8Array(buffer, wideSource, outputs * wideCount).set(
+      matrix.flatMap((row) => channels.map((channel) => row[channel] ?? 0)),
+    );
+    new Int16Array(buffer, numbers, rows * inputs).set(integers.flat());
+    new Int32Array(buffer, zeros, rows).set(zero);
+    new Int32Array(buffer, channelsAt, wideCount).set(channels);
+    new Float32Array(buffer, ones, outputs).fill(1);
+    packByteWeights(source, outputs, inputs, packed, sums);
+    kernel.packWeights(wideSource, outputs, wideCount, wideWeights);
+    splitRows(numbers, zeros, rows, inputs, channelsAt, wideCount, bytes, wide);
+    const operands = [bytes, zeros, ones, rows, inputs, wide, wideCount, packed, wideWeights, sums] as const;
+    multiplyBytes(...operands, ones, nothing, outputs, 0, 0, out);
+    const expected = integers.flatMap((row) => matrix.map((weightsOfOutput) => Math.fround(dot(row, weightsOfOutput))));
+    expect([...new Float32Array(buffer, out, rows * outputs)]).toEqual(expected);
+  });
+});
+
 describe("attend", () => {
   it("weighs values by the softmax of their scores, within a few millionths", () => {
     const kernel = instantiateKernel();
@@ -210,7 +268,40 @@ function tensor(name: string): Matrix {
   return Array.from({ length: flat.length / width }, (_, row) => flat.slice(row * width, (row + 1) * width));
 }
 
-const floats = (rows: Matrix): Matrix => rows;
+/** Rounds the inputs of a product with the given weights. */
+type Round = (rows: Matrix, weightName: string) => Matrix;
+
+const floats: Round = (rows) => rows;
+
+/** Rounds each row to 127 steps that hold its smallest and its largest number; the wide channels may lie outside of them. */
+function roundToSteps(rows: Matrix, wide: ReadonlySet<number>): Matrix {
+  return rows.map((row) => {
+    const others = row.filter((_, channel) => !wide.has(channel));
+    const step = (Math.max(0, ...others) - Math.min(0, ...others)) / 126;
+    return row.map((x) => Math.round(x / step) * step);
+  });
+}
+
+/** Finds the eight channels of the states that are the largest in a fixed text, before each product that reads states. */
+function findWideChannels(): ReadonlyMap<string, ReadonlySet<number>> {
+  const wide = new Map<string, ReadonlySet<number>>();
+  const probe = Int32Array.from({ length: 96 }, (_, at) => (13 + 7919 * at) % architecture.vocabulary);
+  naiveEncode(probe, (rows, name) => {
+    if (/qkv|up/.test(name)) {
+      const largest = (rows[0] ?? []).map((_, channel) => Math.max(...rows.map((row) => Math.abs(row[channel] ?? 0))));
+      const order = [...largest.keys()].toSorted((one, other) => (largest[other] ?? 0) - (largest[one] ?? 0));
+      wide.set(name, new Set(order.slice(0, 8)));
+    }
+    return roundToSteps(rows, new Set());
+  });
+  return wide;
+}
+
+let wideChannels: ReadonlyMap<string, ReadonlySet<number>> | undefined;
+const sevenBits: Round = (rows, name) => {
+  wideChannels ??= findWideChannels();
+  return roundToSteps(rows, wideChannels.get(name) ?? new Set());
+};
 
 /** ONNX's DynamicQuantizeLinear and back. */
 function eightBits(rows: Matrix): Matrix {
@@ -221,16 +312,14 @@ function eightBits(rows: Matrix): Matrix {
 }
 
 /** The encoder as a textbook has it, in 64-bit floats: the mean of the states of all tokens, or of those from `start` to before `end`. */
-function naiveEncode(
-  text: Int32Array,
-  round: (rows: Matrix) => Matrix,
-  [start, end]: readonly number[] = [],
-): number[] {
+function naiveEncode(text: Int32Array, round: Round, [start, end]: readonly number[] = []): number[] {
   const { hidden, heads, layers } = architecture;
   const size = hidden / heads;
   const linear = (rows: Matrix, name: string): Matrix => {
     const [matrix, scale, bias] = [tensor(name), tensor(`${name}.scale`)[0] ?? [], tensor(`${name}.bias`)[0] ?? []];
-    return round(rows).map((row) => matrix.map((column, o) => dot(row, column) * (scale[o] ?? 0) + (bias[o] ?? 0)));
+    return round(rows, name).map((row) =>
+      matrix.map((column, o) => dot(row, column) * (scale[o] ?? 0) + (bias[o] ?? 0)),
+    );
   };
   const norm = (rows: Matrix, name: string): Matrix => {
     const [weight, bias] = [tensor(`${name}.weight`)[0] ?? [], tensor(`${name}.bias`)[0] ?? []];

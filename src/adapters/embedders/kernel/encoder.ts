@@ -1,6 +1,7 @@
 import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
-import { aligned, ensureMemory, instantiateKernel, type KernelFunctions, quantisationLimit } from "./kernel.ts";
-import { type Architecture, readWeights, type Tensor } from "./weights.ts";
+import { aligned, ensureMemory, instantiateKernel, type KernelKind } from "./kernel.ts";
+import { hasByteProducts, type Inputs, type Linear, placeWeights, WIDE_CHANNELS } from "./place-weights.ts";
+import { readWeights } from "./weights.ts";
 
 export type Encoder = ReturnType<typeof createEncoder>;
 
@@ -8,25 +9,30 @@ interface EncoderOptions {
   /** A weight file. It is copied, so the caller may release it. */
   readonly weights: Uint8Array;
   /**
-   * `row` rounds activations to about 13 bits per token. `text` rounds to 8 bits per text like onnxruntime, for comparison with it. Defaults to
-   * `row`.
+   * `row` rounds activations to 7 bits per token, except for a few wide channels. `text` rounds to 8 bits per text like onnxruntime, for comparison
+   * with it. Defaults to `row`.
    */
   readonly activations?: "row" | "text";
+  /** The kernel to use. Both give the same vectors. Defaults to the best that this engine can run. */
+  readonly kernel?: KernelKind;
 }
 
 /** The tokens that are processed together: enough to reuse each weight often, and few enough to stay in the L2 cache. */
 const BATCH_TOKENS = 128;
+/** The tokens of the text that shows which channels are wide. */
+const PROBE_TOKENS = 96;
 /** The kernel works on four rows at a time, so it may read and write this many rows past the last one. */
 const SLACK = 8;
 
 /** Loads a BERT encoder with mean pooling: token ids in, one unit vector per text out. Not reentrant. Throws if the weight file is damaged. */
-export function createEncoder({ weights: file, activations = "row" }: EncoderOptions) {
-  const kernel = instantiateKernel();
+export function createEncoder({ weights: file, activations = "row", kernel: kind }: EncoderOptions) {
+  const kernel = instantiateKernel(activations === "row" ? kind : "plain");
+  const bytewise = hasByteProducts(kernel) ? kernel : undefined;
   const { model, architecture, tensors } = readWeights(file);
   const { hidden, heads, intermediate, vocabulary, positions, epsilon } = architecture;
   const weights = placeWeights(kernel, architecture, tensors);
-  const hiddenLimit = quantisationLimit(hidden);
-  const intermediateLimit = quantisationLimit(intermediate);
+  /** The inputs of the products that read the states, by layer: before attention and before the feed-forward. */
+  let stateInputs: readonly (readonly [Inputs, Inputs])[] = weights.layers.map(() => [weights.even, weights.even]);
 
   /** Returns the offsets of the buffers for a batch of `tokens`, after the weights. */
   function plan(tokens: number, longest: number) {
@@ -42,7 +48,10 @@ export function createEncoder({ weights: file, activations = "row" }: EncoderOpt
       ids: take(rows * 4),
       states: take(rows * hidden * 4),
       scales: take(rows * 4),
+      zeros: take(rows * 4),
       quantised: take(rows * Math.max(hidden, intermediate) * 2),
+      bytes: take(bytewise === undefined ? 0 : rows * Math.max(hidden, intermediate)),
+      wideRows: take(bytewise === undefined ? 0 : rows * WIDE_CHANNELS * 2),
       // Holds query, key and value during attention, and the intermediate layer during the feed-forward.
       wide: take(rows * Math.max(3 * hidden, intermediate) * 4),
       context: take(rows * hidden * 4),
@@ -53,19 +62,43 @@ export function createEncoder({ weights: file, activations = "row" }: EncoderOpt
     return buffers;
   }
 
-  /** Returns the vectors of the texts, then the vectors of passages of the first text. */
-  function encodeBatch(texts: readonly Int32Array[], passages: readonly TokenRange[] = []): Float32Array[] {
+  /** Returns the vectors of the texts, then the vectors of passages of the first text. `onStates` gets the states before each product that reads them. */
+  function encodeBatch(
+    texts: readonly Int32Array[],
+    passages: readonly TokenRange[] = [],
+    onStates?: (layer: number, part: 0 | 1, states: Float32Array) => void,
+  ): Float32Array[] {
     const total = texts.reduce((sum, text) => sum + text.length, 0);
     const longest = texts.reduce((most, text) => Math.max(most, text.length), 0);
-    const { ids, states, scales, quantised, wide, context, scratch, pooled } = plan(total, longest);
+    const buffers = plan(total, longest);
+    const { ids, states, scales, zeros, quantised, bytes, wideRows, wide, context, scratch, pooled } = buffers;
     const ranges = layOut(texts);
-    const quantise = (rows: number, width: number, limit: number) => {
-      if (activations === "row") kernel.quantiseRows(rows, total, width, limit, quantised, scales);
+    const round = (rows: number, width: number, { mask, channels, wideCount }: Inputs) => {
+      if (activations === "row") {
+        kernel.roundRows(rows, total, width, mask, quantised, scales, zeros);
+        bytewise?.splitRows(quantised, zeros, total, width, channels, wideCount, bytes, wideRows);
+        return;
+      }
+      for (const { text, start } of ranges) {
+        const at = start * width;
+        kernel.quantiseTogether(rows + at * 4, text.length, width, quantised + at * 2, scales + start * 4);
+      }
+    };
+    const product = (
+      { matrix, sums, wide: wideWeights, scale, bias }: Linear,
+      { wideCount }: Inputs,
+      [k, n]: readonly [inputs: number, outputs: number],
+      {
+        activate = 0,
+        residual = 0,
+        out,
+      }: { readonly activate?: number; readonly residual?: number; readonly out: number },
+    ) => {
+      const result = [scale, bias, n, activate, residual, out] as const;
+      if (bytewise === undefined) kernel.multiply(quantised, scales, total, k, matrix, ...result);
       else {
-        for (const { text, start } of ranges) {
-          const at = start * width;
-          kernel.quantiseTogether(rows + at * 4, text.length, width, quantised + at * 2, scales + start * 4);
-        }
+        const rows = [bytes, zeros, scales, total, k, wideRows, wideCount] as const;
+        bytewise.multiplyBytes(...rows, matrix, wideWeights, sums, ...result);
       }
     };
 
@@ -84,9 +117,11 @@ export function createEncoder({ weights: file, activations = "row" }: EncoderOpt
     }
     kernel.normaliseRows(states, total, hidden, weights.norm.weight, weights.norm.bias, epsilon);
 
-    for (const { qkv, output, attentionNorm, up, down, feedforwardNorm } of weights.layers) {
-      quantise(states, hidden, hiddenLimit);
-      kernel.multiply(quantised, scales, total, hidden, qkv.matrix, qkv.scale, qkv.bias, 3 * hidden, 0, 0, wide);
+    for (const [layer, { qkv, output, attentionNorm, up, down, feedforwardNorm }] of weights.layers.entries()) {
+      const [beforeAttention, beforeFeedforward] = stateInputs[layer] ?? [weights.even, weights.even];
+      onStates?.(layer, 0, new Float32Array(kernel.memory.buffer, states, total * hidden));
+      round(states, hidden, beforeAttention);
+      product(qkv, beforeAttention, [hidden, 3 * hidden], { out: wide });
       for (const { text, start } of ranges) {
         kernel.attend(
           wide + start * 3 * hidden * 4,
@@ -97,19 +132,16 @@ export function createEncoder({ weights: file, activations = "row" }: EncoderOpt
           context + start * hidden * 4,
         );
       }
-      quantise(context, hidden, hiddenLimit);
+      round(context, hidden, weights.even);
       // The residual is added in place: each tile reads an output element before it writes it.
-      const { matrix, scale, bias } = output;
-      kernel.multiply(quantised, scales, total, hidden, matrix, scale, bias, hidden, 0, states, states);
+      product(output, weights.even, [hidden, hidden], { residual: states, out: states });
       kernel.normaliseRows(states, total, hidden, attentionNorm.weight, attentionNorm.bias, epsilon);
 
-      quantise(states, hidden, hiddenLimit);
-      kernel.multiply(quantised, scales, total, hidden, up.matrix, up.scale, up.bias, intermediate, 1, 0, wide);
-      quantise(wide, intermediate, intermediateLimit);
-      kernel.multiply(
-        ...([quantised, scales, total, intermediate, down.matrix, down.scale, down.bias, hidden] as const),
-        ...([0, states, states] as const),
-      );
+      onStates?.(layer, 1, new Float32Array(kernel.memory.buffer, states, total * hidden));
+      round(states, hidden, beforeFeedforward);
+      product(up, beforeFeedforward, [hidden, intermediate], { activate: 1, out: wide });
+      round(wide, intermediate, weights.even);
+      product(down, weights.even, [intermediate, hidden], { residual: states, out: states });
       kernel.normaliseRows(states, total, hidden, feedforwardNorm.weight, feedforwardNorm.bias, epsilon);
     }
 
@@ -136,6 +168,29 @@ export function createEncoder({ weights: file, activations = "row" }: EncoderOpt
     return places.flatMap((place) => (place === undefined ? others : pooled).next().value ?? []);
   }
 
+  if (activations === "row") stateInputs = findWideChannels();
+
+  /** Encodes a fixed text, and returns the channels that are the largest there as the wide ones. */
+  function findWideChannels(): readonly (readonly [Inputs, Inputs])[] {
+    const largest = weights.layers.map(() => [new Float32Array(hidden), new Float32Array(hidden)] as const);
+    const probe = Int32Array.from(
+      { length: Math.min(PROBE_TOKENS, positions) },
+      (_, at) => (13 + 7919 * at) % vocabulary,
+    );
+    encodeBatch([probe], [], (layer, part, states) => {
+      const most = largest[layer]?.[part] ?? new Float32Array();
+      // Plain loops: iterators made this the longest part of loading.
+      for (let at = 0; at < states.length; at++) {
+        const value = Math.abs(states[at] ?? 0);
+        if (value > (most[at % hidden] ?? 0)) most[at % hidden] = value;
+      }
+    });
+    return largest.map(([before, after], layer) => [
+      weights.widen(`layers.${layer}.attention.qkv`, topChannels(before)),
+      weights.widen(`layers.${layer}.feedforward.up`, topChannels(after)),
+    ]);
+  }
+
   return {
     model,
     dimension: hidden,
@@ -144,6 +199,12 @@ export function createEncoder({ weights: file, activations = "row" }: EncoderOpt
     /** Returns one vector per text, in order. The texts from `passagesFrom` on are passages of the first. */
     encode,
   };
+}
+
+/** Returns the channels with the largest values, in ascending order. */
+function topChannels(largest: Float32Array): readonly number[] {
+  const order = Array.from(largest.keys()).toSorted((one, other) => (largest[other] ?? 0) - (largest[one] ?? 0));
+  return order.slice(0, WIDE_CHANNELS).toSorted((one, other) => one - other);
 }
 
 interface TokenRange {
@@ -205,53 +266,4 @@ function checkText(text: Int32Array, vocabulary: number, positions: number): voi
 
 function unfit(problem: string, fix: string, value: number): ArsenalError {
   return fixable("INPUT_INVALID", problem, fix, { field: "tokenIds", value });
-}
-
-/**
- * Copies the weights into the kernel's memory, with matrices in the order in which `multiply` reads them. Returns their offsets. Memory from `end` on
- * is free.
- */
-function placeWeights(kernel: KernelFunctions, architecture: Architecture, tensors: ReadonlyMap<string, Tensor>) {
-  const total = [...tensors.values()].reduce((sum, tensor) => sum + aligned(tensor.bytes.length), 0);
-  const largest = Math.max(3 * architecture.hidden, architecture.intermediate) * architecture.hidden;
-  let end = aligned(kernel.heapStart.value);
-  const staging = end + total;
-  ensureMemory(kernel.memory, staging + largest);
-  const memory = new Uint8Array(kernel.memory.buffer);
-
-  const take = (bytes: number) => {
-    const start = end;
-    end = aligned(start + bytes);
-    return start;
-  };
-  const copy = (name: string) => {
-    const { bytes } = tensors.get(name) as Tensor;
-    const start = take(bytes.length);
-    memory.set(bytes, start);
-    return start;
-  };
-  const linear = (name: string) => {
-    const { bytes, shape } = tensors.get(name) as Tensor;
-    const matrix = take(bytes.length);
-    memory.set(bytes, staging);
-    kernel.packWeights(staging, shape[0] ?? 0, shape[1] ?? 0, matrix);
-    return { matrix, scale: copy(`${name}.scale`), bias: copy(`${name}.bias`) };
-  };
-  const norm = (name: string) => ({ weight: copy(`${name}.weight`), bias: copy(`${name}.bias`) });
-
-  const placed = {
-    tokens: copy("embeddings.tokens"),
-    tokenScales: copy("embeddings.tokens.scale"),
-    positions: copy("embeddings.positions"),
-    norm: norm("embeddings.norm"),
-    layers: Array.from({ length: architecture.layers }, (_, index) => ({
-      qkv: linear(`layers.${index}.attention.qkv`),
-      output: linear(`layers.${index}.attention.output`),
-      attentionNorm: norm(`layers.${index}.attention.norm`),
-      up: linear(`layers.${index}.feedforward.up`),
-      down: linear(`layers.${index}.feedforward.down`),
-      feedforwardNorm: norm(`layers.${index}.feedforward.norm`),
-    })),
-  };
-  return { ...placed, end };
 }

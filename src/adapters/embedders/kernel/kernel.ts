@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { fixable } from "../../../errors/arsenal-error.ts";
 
 /** The functions of kernel.wasm, documented in `assembly/`. Pointers are byte offsets into `memory`. */
-export interface KernelFunctions {
+export interface KernelFunctions extends Partial<ByteProducts> {
   readonly memory: KernelMemory;
   /** The first byte that the host may use. The kernel's constants precede it. */
   readonly heapStart: { readonly value: number };
@@ -31,6 +31,7 @@ export interface KernelFunctions {
   ): void;
   normaliseRows(rows: number, count: number, width: number, weight: number, bias: number, epsilon: number): void;
   quantiseRows(rows: number, count: number, width: number, limit: number, out: number, scales: number): void;
+  roundRows(rows: number, count: number, width: number, mask: number, out: number, scales: number, zeros: number): void;
   quantiseTogether(rows: number, count: number, width: number, out: number, scales: number): void;
   poolRows(rows: number, count: number, width: number, out: number): void;
   attend(qkv: number, length: number, heads: number, size: number, scratch: number, out: number): void;
@@ -47,6 +48,39 @@ export interface KernelFunctions {
   ): void;
 }
 
+/** The further functions of kernel-relaxed.wasm. */
+export interface ByteProducts {
+  packByteWeights(source: number, n: number, k: number, target: number, sums: number): void;
+  splitRows(
+    rows: number,
+    zeros: number,
+    count: number,
+    width: number,
+    channels: number,
+    wideCount: number,
+    bytes: number,
+    wide: number,
+  ): void;
+  multiplyBytes(
+    bytes: number,
+    zeros: number,
+    rowScales: number,
+    m: number,
+    k: number,
+    wide: number,
+    wideCount: number,
+    weights: number,
+    wideWeights: number,
+    sums: number,
+    scales: number,
+    bias: number,
+    n: number,
+    activate: number,
+    residual: number,
+    out: number,
+  ): void;
+}
+
 /** A WebAssembly memory. Growing it detaches all earlier views of `buffer`. */
 interface KernelMemory {
   readonly buffer: ArrayBuffer;
@@ -60,13 +94,18 @@ type KernelModule = object;
 const { WebAssembly } = globalThis as unknown as {
   readonly WebAssembly: {
     readonly Module: new (bytes: Uint8Array) => KernelModule;
+    readonly validate: (bytes: Uint8Array) => boolean;
     readonly Instance: new (module: KernelModule) => { readonly exports: unknown };
   };
 };
 
-/** Reads kernel.wasm, which is next to this file. */
-export function readKernel(): Uint8Array {
-  return readFileSync(new URL("./kernel.wasm", import.meta.url));
+/** The instructions of a kernel: `relaxed` needs an engine with relaxed SIMD, which is several times faster on processors with 8-bit dot products. */
+export type KernelKind = "plain" | "relaxed";
+
+/** Reads a kernel, which is next to this file. */
+export function readKernel(kind: KernelKind): Uint8Array {
+  const file = { plain: "./kernel.wasm", relaxed: "./kernel-relaxed.wasm" }[kind];
+  return readFileSync(new URL(file, import.meta.url));
 }
 
 export function compileKernelModule(bytes: Uint8Array): KernelModule {
@@ -81,12 +120,17 @@ export function compileKernelModule(bytes: Uint8Array): KernelModule {
 }
 
 /** Compiled once, for any number of instances. */
-let compiled: KernelModule | undefined;
+const compiled = new Map<KernelKind, KernelModule>();
 
-/** Creates an instance of the kernel with its own memory. */
-export function instantiateKernel(): KernelFunctions {
-  compiled ??= compileKernelModule(readKernel());
-  return new WebAssembly.Instance(compiled).exports as KernelFunctions;
+/** Creates an instance of the kernel with its own memory. `kind` defaults to the best that this engine can run. */
+export function instantiateKernel(kind: KernelKind = bestKernel()): KernelFunctions {
+  const module = compiled.get(kind) ?? compileKernelModule(readKernel(kind));
+  compiled.set(kind, module);
+  return new WebAssembly.Instance(module).exports as KernelFunctions;
+}
+
+function bestKernel(): KernelKind {
+  return compiled.has("relaxed") || WebAssembly.validate(readKernel("relaxed")) ? "relaxed" : "plain";
 }
 
 const PAGE = 65_536;

@@ -1,7 +1,7 @@
 // The kernel's exports. AssemblyScript: compiled by scripts/build-kernel.ts into ../kernel.wasm, never by tsc.
 // Every pointer is a byte offset into the one exported memory; the host decides where things lie and keeps them 16-byte aligned.
 export { packWeights, multiply } from "./matmul";
-export { embedTokens, normaliseRows, quantiseRows, quantiseTogether, poolRows } from "./rows";
+export { embedTokens, normaliseRows, quantiseRows, roundRows, quantiseTogether, poolRows } from "./rows";
 export { attend } from "./attention";
 export { scoreFloatRows, scoreByteRows } from "./search";
 

@@ -18,7 +18,7 @@ export function packWeights(source: usize, n: i32, k: i32, target: usize): void 
 
 // @ts-ignore: decorator
 @inline
-function finish(sum: v128, rowScale: v128, scale: v128, bias: v128, activate: bool, residual: usize, out: usize): void {
+export function finish(sum: v128, rowScale: v128, scale: v128, bias: v128, activate: bool, residual: usize, out: usize): void {
   let value = f32x4.add(f32x4.mul(f32x4.convert_i32x4_s(sum), f32x4.mul(rowScale, scale)), bias);
   if (activate) value = gelu(value);
   if (residual != 0) value = f32x4.add(value, v128.load(residual));

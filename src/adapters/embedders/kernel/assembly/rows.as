@@ -69,6 +69,53 @@ export function quantiseRows(rows: usize, count: i32, width: i32, limit: f32, ou
 }
 
 /**
+ * Each float row as integers: those of the channels in `mask` span at most 127 steps from -zero to 127 - zero, so that they fit into 7 bits with the
+ * zero point added. Channels outside of the mask may be any int16.
+ */
+export function roundRows(
+  rows: usize, count: i32, width: i32, mask: usize, out: usize, scales: usize, zeros: usize,
+): void {
+  const bytes: usize = <usize>width * 4;
+  const magic = f32x4.splat(12582912.0);
+  const magicBits = i32x4.splat(0x4b400000);
+  const most = f32x4.splat(32767.0);
+  const least = f32x4.splat(-32767.0);
+  for (let row = 0; row < count; row++) {
+    let lowest = f32x4.splat(0);
+    let highest = f32x4.splat(0);
+    for (let i: usize = 0; i < bytes; i += 16) {
+      const value = v128.and(v128.load(rows + i), v128.load(mask + i));
+      lowest = f32x4.pmin(lowest, value);
+      highest = f32x4.pmax(highest, value);
+    }
+    const bottom: f32 = min<f32>(
+      min<f32>(f32x4.extract_lane(lowest, 0), f32x4.extract_lane(lowest, 1)),
+      min<f32>(f32x4.extract_lane(lowest, 2), f32x4.extract_lane(lowest, 3)),
+    );
+    const top: f32 = max<f32>(
+      max<f32>(f32x4.extract_lane(highest, 0), f32x4.extract_lane(highest, 1)),
+      max<f32>(f32x4.extract_lane(highest, 2), f32x4.extract_lane(highest, 3)),
+    );
+    const range: f32 = top - bottom;
+    const steps: f32 = range > 0 ? <f32>126.0 / range : 0;
+    store<f32>(scales, range / <f32>126.0);
+    store<i32>(zeros, -<i32>nearest<f32>(bottom * steps));
+    const factor = f32x4.splat(steps);
+    for (let i: usize = 0; i < bytes; i += 32) {
+      const a = f32x4.pmax(least, f32x4.pmin(most, f32x4.mul(v128.load(rows + i, 0), factor)));
+      const b = f32x4.pmax(least, f32x4.pmin(most, f32x4.mul(v128.load(rows + i, 16), factor)));
+      const low = i32x4.sub(f32x4.add(a, magic), magicBits);
+      const high = i32x4.sub(f32x4.add(b, magic), magicBits);
+      v128.store(out, i16x8.narrow_i32x4_s(low, high));
+      out += 16;
+    }
+    rows += bytes;
+    scales += 4;
+    zeros += 4;
+  }
+}
+
+/**
  * The rows together as ONNX's DynamicQuantizeLinear has them: one 8-bit scale and zero point for all, the zero point taken off again.
  * Coarser than `quantiseRows`; it makes the encoder reproduce onnxruntime's int8 graphs.
  */
