@@ -1,21 +1,22 @@
-/** Creates the ids of a call's events. Takes random bytes from a pool: a system call per 16 bytes costs more than the rest of a call. */
+/** Creates the ids of a call's events. Makes digits in advance: a system call per 16 bytes costs more than the rest of a call. */
 export function createTraceIds() {
-  const pool = Buffer.alloc(4096);
-  let used = pool.length;
+  const bytes = Buffer.alloc(4096);
+  let digits = "";
+  let used = 0;
 
-  function take(bytes: number): string {
-    if (used + bytes > pool.length) {
-      crypto.getRandomValues(pool);
+  function take(count: number): string {
+    if (used + count > digits.length) {
+      digits = crypto.getRandomValues(bytes).toString("hex");
       used = 0;
     }
-    used += bytes;
-    return pool.toString("hex", used - bytes, used);
+    used += count;
+    return digits.slice(used - count, used);
   }
 
   return {
     /** 32 hexadecimal digits. */
-    traceId: (): string => take(16),
+    traceId: (): string => take(32),
     /** 16 hexadecimal digits. */
-    spanId: (): string => take(8),
+    spanId: (): string => take(16),
   };
 }

@@ -21,6 +21,14 @@ const html = (text: string): string =>
 const ascii = (text: string): string => json(text).replace("é", "\\u00e9").replace("ü", "\\u00FC");
 
 describe("a redactor", () => {
+  it("redacts a member name that it found clean before the secret was added", () => {
+    const redactor = createRedactor();
+    const value = { "token-of-mine": 1 };
+    expect(redactor.value(value)).toBe(value);
+    redactor.add("token-of-mine");
+    expect(redactor.value(value)).toEqual({ "[redacted]": 1 });
+  });
+
   it.each([
     ["as it is", SECRET],
     ["in base64", base64(SECRET)],

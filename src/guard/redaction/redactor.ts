@@ -25,6 +25,10 @@ const MAX_LAYERS = 4;
 /** In longer texts, escapes are undone once. Undoing them four times in many megabytes would stall the process. */
 const LONG_TEXT = 1_000_000;
 
+/** The most clean member names to remember, and the longest. The same names recur in most values, so each is searched once. */
+const MAX_NAMES = 1000;
+const LONGEST_NAME = 64;
+
 /** The longest tail that may begin a secret but is too short to redact: three characters, each escaped several times. */
 const KEPT = 64;
 
@@ -61,17 +65,25 @@ export function createRedactor(): Redactor {
   };
   const text = (given: string): string => redactText(given, ANYTHING);
   const knownText = (given: string): string => redactText(given, KNOWN_ONLY);
+  const cleanNames = new Set<string>();
+  const name = (given: string): string => {
+    if (cleanNames.has(given)) return given;
+    const shown = text(given);
+    if (shown === given && given.length <= LONGEST_NAME && cleanNames.size < MAX_NAMES) cleanNames.add(given);
+    return shown;
+  };
 
   return {
     add(secret) {
       if (secret.length < MIN_SECRET_LENGTH) return false;
       if (known.has(secret)) return true;
       known.add(secret);
+      cleanNames.clear();
       for (const form of formsOf(secret)) forms.add(form);
       return true;
     },
     text,
-    value: (value) => redactValue(value, text),
+    value: (value) => redactValue(value, text, { redactName: name }),
     error: (error) => redactValue(error, text),
     stream() {
       let before = "";
