@@ -11,11 +11,17 @@ export const CHANNEL = `(function (prelude, print) {
   const { parse, stringify } = JSON;
   const named = { __proto__: null };
   let calls = "";
+  let latest = "";
   let made = 0;
   let replies = [];
   let next = 0;
   const { start, settleValue, finished, value, failure, dropped } = prelude((id, tool, args) => {
-    calls += id + "\\n" + (named[tool] ??= stringify(tool)) + "\\n" + args + "\\n";
+    // Adding to a long text copies it.
+    if (latest.length > 2000) {
+      calls += latest;
+      latest = "";
+    }
+    latest += id + "\\n" + (named[tool] ??= stringify(tool)) + "\\n" + args + "\\n";
     made++;
   }, print);
   return Object.freeze({
@@ -25,8 +31,9 @@ export const CHANNEL = `(function (prelude, print) {
     failure,
     dropped,
     take() {
-      const taken = made + "\\n" + calls;
+      const taken = made + "\\n" + calls + latest;
       calls = "";
+      latest = "";
       made = 0;
       return taken;
     },

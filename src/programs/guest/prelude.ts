@@ -16,7 +16,7 @@ export const PRELUDE = `(function (send, print) {
   let clock = 0;
   let calls = 0;
   let mostCalls = 0;
-  const waiting = { __proto__: null };
+  const waiting = [];
 
   // Text stays data: no function can be made of it.
   const refuseCode = function Function() {
@@ -69,27 +69,43 @@ export const PRELUDE = `(function (send, print) {
       this.code = code;
       this.status = status;
       this.tool = tool;
-      defineProperty(this, "stack", { value: stack });
+      // The interpreter then adds the stack of the place where the program awaits the call.
+      if (stack === undefined) delete this.stack;
+      else defineProperty(this, "stack", { value: stack });
     }
   }
 
+  const addsStack = () => {
+    const error = new RealError();
+    delete error.stack;
+    try {
+      throw error;
+    } catch {
+      return hasOwn(error, "stack");
+    }
+  };
+  // Writing a stack takes a third of the time of a call in QuickJS. There, an error without a stack gets one where it is thrown again.
+  const mostStacks = addsStack() ? 20 : Infinity;
+  const calledTool = Symbol();
+  let resolveNext, rejectNext;
+  const keepNext = (resolve, reject) => {
+    resolveNext = resolve;
+    rejectNext = reject;
+  };
   const post = (tool, args) => {
     if (++calls > mostCalls) throw new RealError("This program made more than " + mostCalls + " calls. Fetch more with each call, or stop earlier.");
-    const id = calls;
-    const { stack } = new RealError();
-    send(id, tool, args);
-    const promise = new RealPromise((resolve, reject) => {
-      waiting[id] = [resolve, (error) => reject(new ToolError(error.message, error.code, error.status, tool, stack))];
-    });
-    called.set(promise, tool);
+    const stack = calls > mostStacks ? undefined : new RealError().stack;
+    send(calls, tool, args);
+    const promise = new RealPromise(keepNext);
+    promise[calledTool] = tool;
+    waiting[calls] = { __proto__: null, resolve: resolveNext, reject: rejectNext, tool, stack };
     return promise;
   };
 
   // A promise is never used as the value that it is for: reading a member that no promise has fails, and names the call that has no await.
-  const called = new WeakMap();
   let hint;
   const withoutAwait = (promise, member) => {
-    const tool = called.get(promise)?.replace(/^default\\./, "");
+    const tool = promise[calledTool]?.replace(/^default\\./, "");
     const lacks = member === undefined ? "" : "has no " + stringify(member);
     hint = new RealError(
       tool === undefined
@@ -187,16 +203,12 @@ export const PRELUDE = `(function (send, print) {
 
   /** An object whose members are the tools of a namespace. A name that it does not have is passed on, and comes back as an error with the nearest names. */
   const namespace = (name, tools) => {
-    const bound = { __proto__: null };
-    for (const tool of keys(tools)) fixed(bound, tool, bind(tools[tool]));
-    freeze(bound);
-    return new Proxy(bound, {
-      get: (target, tool) => (typeof tool !== "string" || tool === "then" || tool in target ? target[tool] : bind(name + "." + tool)),
+    const bound = { __proto__: new Proxy({ __proto__: null }, {
+      get: (target, tool) => (typeof tool !== "string" || tool === "then" ? undefined : bind(name + "." + tool)),
       set: () => false,
-      defineProperty: () => false,
-      deleteProperty: () => false,
-      setPrototypeOf: () => false,
-    });
+    }) };
+    for (const tool of keys(tools)) fixed(bound, tool, bind(tools[tool]));
+    return freeze(bound);
   };
 
   const lineOf = (stack) => {
@@ -231,10 +243,12 @@ export const PRELUDE = `(function (send, print) {
 
   /** Ends a call with its result, which must be made of objects of this interpreter. */
   const settleValue = (id, now, isError, value) => {
-    const pair = waiting[id];
-    delete waiting[id];
+    const call = waiting[id];
+    waiting[id] = undefined;
     clock = now;
-    if (pair !== undefined) pair[isError ? 1 : 0](value);
+    if (call === undefined) return;
+    if (isError) call.reject(new ToolError(value.message, value.code, value.status, call.tool, call.stack));
+    else call.resolve(value);
   };
 
   return freeze({
